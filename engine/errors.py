@@ -1,0 +1,44 @@
+"""The one error tree: each error is a sentence for the person, and the node it belongs to."""
+
+from __future__ import annotations
+
+
+class NeuroloomError(Exception):
+    """Something a person can understand and mend.
+
+    `message` is a sentence for the person, `node_id` the node it belongs to (None: the project),
+    `fix` what to do about it, where that is known.
+    """
+
+    def __init__(self, message: str, *, node_id: str | None = None, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.node_id = node_id
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.fix}" if self.fix else self.message
+
+
+class GraphError(NeuroloomError):
+    """An edit that the document cannot take."""
+
+
+class ProjectFileError(NeuroloomError):
+    """A project file, or pasted text, that cannot be read."""
+
+
+class ParamError(NeuroloomError):
+    """A parameter value outside what its node type allows."""
+
+
+class EmitError(NeuroloomError):
+    """A graph that cannot be turned into Python."""
+
+
+class DataError(NeuroloomError):
+    """Data that is missing or unreadable."""
+
+
+class TrainingError(NeuroloomError):
+    """A run that had to stop."""
