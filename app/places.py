@@ -1,0 +1,39 @@
+"""Where Neuroloom keeps what outlives a window: settings, autosaves, runs and the log."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, QStandardPaths
+
+
+@dataclass(frozen=True)
+class Places:
+    """The folders and files of one user; `under` gives a private set, so that tests never touch the real one."""
+
+    settings_file: Path
+    autosaves: Path
+    runs: Path
+    log_file: Path
+
+    @classmethod
+    def default(cls) -> Places:
+        """The user's own places, or those under the folder named by NEUROLOOM_HOME."""
+        home = os.environ.get("NEUROLOOM_HOME")
+        if home:
+            return cls.under(Path(home))
+        location = QStandardPaths.StandardLocation
+        data = Path(QStandardPaths.writableLocation(location.GenericDataLocation)) / "neuroloom"
+        config = Path(QStandardPaths.writableLocation(location.GenericConfigLocation)) / "neuroloom"
+        return cls(config / "settings.ini", data / "autosaves", data / "runs", data / "neuroloom.log")
+
+    @classmethod
+    def under(cls, folder: Path) -> Places:
+        """All places inside one folder."""
+        return cls(folder / "settings.ini", folder / "autosaves", folder / "runs", folder / "neuroloom.log")
+
+    def settings(self) -> QSettings:
+        """The remembered choices (sizes, theme, recent files), as an INI file."""
+        return QSettings(str(self.settings_file), QSettings.Format.IniFormat)

@@ -1,0 +1,268 @@
+"""What one window works on: the document, what is selected, its shapes and its trainer.
+
+Panels and the canvas hold a Workspace and nothing of each other. It is the only place where the
+document meets the engine parts that need torch, which arrive some seconds after the window.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.engine_start import EngineParts, EngineStart
+from app.places import Places
+from engine.catalogue import Catalogue, NodeType, load_catalogue
+from engine.data.shipped import datasets_folder
+from engine.document import Change, Document
+from engine.edits import Edit, Move
+from engine.errors import NeuroloomError
+from engine.graph import Node
+
+log = logging.getLogger(__name__)
+
+POLL_MS = 33
+TRAINER_DELAY_MS = 150
+ACTIVE = ("loading", "running", "paused", "stopping")
+
+
+class Workspace(QObject):
+    """Document, catalogue, selection, shapes and trainer of one window.
+
+    `shapes` (ShapeBook) and `trainer` (Trainer) are None until `engine_ready` was emitted.
+    Every signal is emitted in the window's thread.
+    """
+
+    changed = Signal(object)  # engine.document.Change, after every step, undo, redo and load
+    inferred = Signal()  # shapes, parameter counts and problems are up to date with the document
+    selected = Signal(tuple)  # ids of the selected nodes
+    ticked = Signal()  # the trainer's feed holds something new; at most 30 times a second
+    state_changed = Signal(str)  # the trainer's state
+    message = Signal(str, str)  # sentence for the user, "info" | "warning" | "error"
+    engine_ready = Signal()
+    title_changed = Signal()  # file name or unsaved mark
+    revealed = Signal(str)  # a panel asks the canvas to show this node
+
+    def __init__(
+        self,
+        places: Places,
+        catalogue: Catalogue | None = None,
+        document: Document | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.places = places
+        self.settings = places.settings()
+        self.catalogue = catalogue or load_catalogue()
+        self.document = document or Document()
+        self.selection: tuple[str, ...] = ()
+        self.shapes: Any = None
+        self.trainer: Any = None
+        self.engine: EngineParts | None = None
+        self.engine_error: str | None = None
+        self._start: EngineStart | None = None
+        self._feed_version = -1
+        self._events_seen = 0
+        self._state = "idle"
+        self._error_shown: object = None
+        self._title: tuple[Path | None, bool] | None = None
+        self._unsubscribe = self.document.subscribe(self._document_changed)
+        self._poll = QTimer(self)
+        self._poll.setInterval(POLL_MS)
+        self._poll.timeout.connect(self._look)
+        self._retrain = QTimer(self)
+        self._retrain.setSingleShot(True)
+        self._retrain.setInterval(TRAINER_DELAY_MS)
+        self._retrain.timeout.connect(self._tell_trainer)
+
+    # -- engine -----------------------------------------------------------------------------------
+
+    def start_engine(self) -> None:
+        """Begins to load torch in the background; call once, after the window is shown."""
+        if self._start is None and self.shapes is None:
+            self._start = EngineStart()
+            self._start.begin()
+            self._poll.start()
+
+    def adopt_engine(self, parts: EngineParts) -> None:
+        """Creates shapes and trainer from loaded engine parts and brings them up to date."""
+        self.engine = parts
+        self.shapes = parts.shape_book(self.catalogue)
+        self.trainer = parts.trainer(self.catalogue, datasets_folder(), self.places.runs)
+        self._poll.start()
+        self._infer(None)
+        self.engine_ready.emit()
+        self._retrain.start()
+
+    @property
+    def state(self) -> str:
+        """The trainer's state: "idle", "loading", "running", "paused", "stopping", "finished" or "failed"."""
+        return self.trainer.state if self.trainer is not None else "idle"
+
+    @property
+    def training(self) -> bool:
+        """Whether a run is under way, paused included."""
+        return self.state in ACTIVE
+
+    # -- selection --------------------------------------------------------------------------------
+
+    def select(self, ids: Iterable[str]) -> None:
+        """Selects these nodes and no others; ids that are not in the document are left out."""
+        nodes = self.document.project.graph.nodes
+        wanted = tuple(node_id for node_id in dict.fromkeys(ids) if node_id in nodes)
+        if wanted != self.selection:
+            self.selection = wanted
+            self.document.seal()
+            self.selected.emit(wanted)
+
+    def node(self, node_id: str) -> Node | None:
+        """The node with this id, if it is in the document."""
+        return self.document.project.graph.nodes.get(node_id)
+
+    def type_of(self, node: Node) -> type[NodeType] | None:
+        """The catalogue's type of a node; None for a placeholder."""
+        return self.catalogue.get(node.type)
+
+    def reveal(self, node_id: str) -> None:
+        """Selects a node and asks the canvas to bring it into view."""
+        if self.node(node_id) is not None:
+            self.select((node_id,))
+            self.revealed.emit(node_id)
+
+    # -- editing ----------------------------------------------------------------------------------
+
+    def apply(self, label: str, *edits: Edit, merge: str | None = None) -> bool:
+        """Makes one undoable step of `edits`; says why in a message and returns False when it cannot be made."""
+        try:
+            with self.document.step(label, merge=merge):
+                for edit in edits:
+                    self.document.apply(edit)
+        except NeuroloomError as error:
+            self.message.emit(error.message, "error")
+            return False
+        return True
+
+    def undo(self) -> None:
+        """Takes the last step back."""
+        self.document.undo()
+
+    def redo(self) -> None:
+        """Makes the last undone step again."""
+        self.document.redo()
+
+    def announce_title(self) -> None:
+        """Emits `title_changed` if the file name or the unsaved mark differ from what was last announced."""
+        title = (self.document.path, self.document.modified)
+        if title != self._title:
+            self._title = title
+            self.title_changed.emit()
+
+    def _document_changed(self, change: Change) -> None:
+        loaded = change.kind == "load"
+        nodes = self.document.project.graph.nodes
+        kept = () if loaded else tuple(node_id for node_id in self.selection if node_id in nodes)
+        if kept != self.selection:
+            self.selection = kept
+            self.selected.emit(kept)
+        self.changed.emit(change)
+        self.announce_title()
+        if loaded:
+            self._infer(None)
+        elif not all(isinstance(edit, Move) for edit in change.edits):
+            self._infer(frozenset().union(*(edit.touched for edit in change.edits)))
+        else:
+            return
+        if self.trainer is not None:
+            self._retrain.start()
+
+    def _infer(self, touched: frozenset[str] | None) -> None:
+        if self.shapes is not None:
+            self.shapes.update(self.document.project, touched)
+            self.inferred.emit()
+
+    # -- training ---------------------------------------------------------------------------------
+
+    def errors(self) -> list[Any]:
+        """The problems that keep the graph from training; empty while the engine is still starting."""
+        return [p for p in self.shapes.problems if p.severity == "error"] if self.shapes is not None else []
+
+    def train(self) -> bool:
+        """Starts a run of the document as it stands; False, with a message, when it cannot be trained."""
+        if self.trainer is None:
+            self.message.emit("The engine is still starting; training is ready in a moment.", "info")
+            return False
+        errors = self.errors()
+        if errors:
+            self.message.emit(errors[0].message, "error")
+            if errors[0].node_id:
+                self.reveal(errors[0].node_id)
+            return False
+        self._retrain.stop()
+        try:
+            self.trainer.start(self.document.snapshot(), self.document.revision)
+        except NeuroloomError as error:
+            self.message.emit(error.message, "error")
+            return False
+        return True
+
+    def _tell_trainer(self) -> None:
+        if self.trainer is None or self.errors():
+            return
+        project, revision = self.document.snapshot(), self.document.revision
+        try:
+            if self.training:
+                self.trainer.update(project, revision)
+            else:
+                self.trainer.prepare(project, revision)
+        except NeuroloomError as error:
+            self.message.emit(error.message, "error")
+
+    def _look(self) -> None:
+        start = self._start
+        if start is not None:
+            if self.shapes is None and start.parts is not None:
+                self.adopt_engine(start.parts)
+            if start.finished:
+                self._start = None
+                if start.error:
+                    self.engine_error = start.error
+                    self.message.emit(start.error, "error")
+        trainer = self.trainer
+        if trainer is None:
+            return
+        if trainer.state != self._state:
+            self._state = trainer.state
+            self.state_changed.emit(self._state)
+        error = trainer.error
+        if error is not None and error is not self._error_shown:
+            self.message.emit(error.message, "error")
+        self._error_shown = error
+        version = trainer.feed.version
+        if version != self._feed_version:
+            self._feed_version = version
+            self._pass_on_events()
+            self.ticked.emit()
+
+    def _pass_on_events(self) -> None:
+        events = list(self.trainer.feed.events)
+        for event in events[self._events_seen :]:
+            if event.kind != "info":
+                self.message.emit(event.message, event.kind)
+        self._events_seen = len(events)
+
+    # -- end --------------------------------------------------------------------------------------
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Ends timers and threads: a run is checkpointed and stopped, a loading engine is waited for."""
+        self._poll.stop()
+        self._retrain.stop()
+        self._unsubscribe()
+        if self._start is not None:
+            self._start.join()
+            self._start = None
+        if self.trainer is not None:
+            self.trainer.close(timeout)
+        self.settings.sync()
