@@ -1,0 +1,129 @@
+"""Rules every test lives under: private settings, no stray log record, nothing left running.
+
+What a test leaves behind is reported at that test, with the line that started it, because the next
+test to trip over it is never the guilty one.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+# The same examples on every machine; HYPOTHESIS_PROFILE=search looks for new ones.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, print_blob=True)
+settings.register_profile(
+    "search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+# From pure to window, so that the first failure is the one nearest the cause.
+ORDER = ("engine", "nodes", "test_project.py", "gallery", "app", "bench", "real_window")
+THREAD_GRACE_SECONDS = 5.0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort tests by floor, keeping the order within a file."""
+    here = Path(__file__).parent
+
+    def floor(item: pytest.Item) -> int:
+        try:
+            first = item.path.relative_to(here).parts[0]
+        except ValueError:
+            return len(ORDER)
+        return ORDER.index(first) if first in ORDER else len(ORDER)
+
+    items.sort(key=floor)
+
+
+def pytest_collection_finish() -> None:
+    """Take what importing has made out of the collector's sight: it stays for the whole run anyway."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def private_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Point settings, caches, runs and recovery files of this test at a folder of its own."""
+    home = tmp_path_factory.mktemp("home")
+    for name, folder in (("CONFIG", "config"), ("CACHE", "cache"), ("DATA", "data"), ("STATE", "state")):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
+    core = sys.modules.get("PySide6.QtCore")
+    if core is not None:
+        for form in (core.QSettings.Format.NativeFormat, core.QSettings.Format.IniFormat):
+            core.QSettings.setPath(form, core.QSettings.Scope.UserScope, str(home / "config"))
+    return home
+
+
+class _Records(logging.Handler):
+    """Keeps what is logged at WARNING or above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.kept: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.kept.append(f"{record.name}: {record.levelname}: {record.getMessage()}")
+
+
+@pytest.fixture(autouse=True)
+def no_stray_records(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail on a log record of WARNING or above unless `@pytest.mark.logs(pattern)` expects it."""
+    expected = [re.compile(mark.args[0]) for mark in request.node.iter_markers("logs")]
+    records = _Records()
+    logging.getLogger().addHandler(records)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(records)
+    stray = [text for text in records.kept if not any(pattern.search(text) for pattern in expected)]
+    if stray:
+        pytest.fail("unexpected log records:\n  " + "\n  ".join(stray), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def no_stray_threads() -> Iterator[None]:
+    """Fail when a thread that the test started is still alive after its fixtures are gone."""
+    before = set(threading.enumerate())
+    yield
+    stray = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in stray:
+        thread.join(THREAD_GRACE_SECONDS)
+    alive = [thread.name for thread in stray if thread.is_alive()]
+    if alive:
+        pytest.fail(f"threads left running: {', '.join(alive)}; close what started them", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def no_stray_qt(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In tests that use Qt: fail on active timers, running QThreads and visible windows left behind.
+
+    The collector runs between such tests and never inside one: collecting Qt's wrappers while an event is
+    being delivered has crashed other Qt programs.
+    """
+    if "qapp" not in request.fixturenames:
+        yield
+        return
+    from tests.qt_leftovers import StartedObjects  # only tests that use Qt may load it
+
+    gc.disable()
+    watch = StartedObjects()
+    watch.begin()
+    try:
+        yield
+    finally:
+        watch.end()
+        stray = watch.settle_and_list()
+        gc.enable()
+    if stray:
+        pytest.fail("left behind in Qt:\n  " + "\n  ".join(stray), pytrace=False)

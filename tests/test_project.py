@@ -1,0 +1,144 @@
+"""Rules of the repository itself: size, floors, start-up, packaging."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("app", "engine", "nodes", "resources", "tests")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+MOST_LINES = 500
+# Words that name nothing, and so collect everything.
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "managers", "manager", "misc", "common"}
+# Text that only makes sense on the computer it was written on.
+MACHINE_PATHS = re.compile(r"/" + r"work/|/" + r"home/\w+/|/" + r"root/|/" + r"tmp/\w|file:" + r"///")
+TEXT = {".py", ".md", ".toml", ".json", ".nloom", ".qss", ".svg", ".txt", ".cfg", ".yml", ".yaml", ""}
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
+def test_module_is_no_longer_than_it_may_be(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= MOST_LINES, f"{lines} lines: split it along what it holds"
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    assert [str(path) for path in MODULES if path.stem in VAGUE_NAMES] == []
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_file_names_a_path_of_one_computer() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        for path in tracked_files()
+        if path.suffix in TEXT
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if MACHINE_PATHS.search(line)
+    ]
+    assert found == []
+
+
+def test_only_the_command_line_prints() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in MODULES
+        if path.relative_to(ROOT).parts[0] in ("app", "engine", "nodes") and path.stem not in ("cli", "main")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    # Loaders and the exported loop print for the exported script, whose output is its purpose.
+    assert [place for place in found if not place.startswith(("engine/emit/", "engine/cli"))] == []
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh interpreter with the repository on its path."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+TORCH_FREE = [
+    *(name for name in map(dotted, MODULES) if name.split(".")[0] == "nodes"),
+    *("engine." + name for name in ("graph", "edits", "document", "files", "clipboard", "connect", "plan")),
+    *("engine." + name for name in ("catalogue", "symbols", "optimisers", "autosave")),
+    "app.main_window",
+]
+
+
+@pytest.mark.parametrize("module", TORCH_FREE)
+def test_imports_without_torch(module: str) -> None:
+    """The window stands before torch is loaded, so nothing that it needs first may import torch."""
+    if not (ROOT / (module.replace(".", "/") + ".py")).exists() and module.startswith(("engine.", "app.")):
+        pytest.skip(f"{module} is not there yet")
+    done = run_python(f"import sys, {module}; print([m for m in ('torch', 'sklearn') if m in sys.modules])")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_engine_and_nodes_are_tested_without_qt() -> None:
+    """Their tests must be collected on a machine that has no Qt at all."""
+    code = """
+import sys
+class NoQt:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("PySide6", "shiboken6", "pyqtgraph"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, NoQt())
+import pytest
+plugins = ["-p", "no:pytest-qt", "-p", "no:cacheprovider", "-o", "addopts="]
+sys.exit(pytest.main(["--collect-only", "-q", *plugins, "tests/engine", "tests/nodes"]))
+"""
+    done = run_python(code)
+    # 5: nothing to collect, which only an empty tree says.
+    assert done.returncode in (0, 5), done.stdout[-3000:] + done.stderr[-3000:]
+
+
+def test_this_pyside_survives_many_calls_that_answer_none() -> None:
+    """PySide6 6.12 loses a reference to None at each such call; Python 3.11 aborts after a few thousand."""
+    code = (
+        "from PySide6.QtWidgets import QApplication, QGraphicsRectItem\n"
+        "app = QApplication([])\n"
+        "item = QGraphicsRectItem()\n"
+        "for _ in range(20_000):\n"
+        "    assert item.scene() is None\n"
+    )
+    done = run_python(code)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_pyside_is_pinned_below_the_version_that_aborts() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "PySide6-Essentials>=6.8,<6.12" in project["dependencies"]
+    assert "torch==2.13.0" in project["dependencies"]
