@@ -1,0 +1,382 @@
+"""What a node type is, and the registry of all of them.
+
+A node type is a class: its annotated `param()`s are the fields of the inspector, its docstring the help,
+`emit` the line of Python it becomes. Palette, search, shapes, code and tests follow from that declaration.
+Third parties add types by an entry point of the group `neuroloom.nodes` that names a module to import.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, ClassVar, Protocol
+
+from engine.errors import EmitError, NeuroloomError, ParamError
+from engine.graph import Node, Value
+from engine.params import ParamSpec, collect, param
+from engine.symbols import Expr
+
+__all__ = [
+    "CATALOGUE",
+    "Catalogue",
+    "Column",
+    "Data",
+    "Emitter",
+    "Input",
+    "Layer",
+    "Loss",
+    "Metric",
+    "NodeType",
+    "Output",
+    "ParamSpec",
+    "Port",
+    "Wire",
+    "load_catalogue",
+    "param",
+]
+
+FAMILIES = (
+    "data",
+    "convolution",
+    "dense",
+    "recurrent",
+    "activation",
+    "norm",
+    "shape",
+    "merge",
+    "loss",
+    "metric",
+    "input and output",
+    "other",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A place on a node where a wire ends.
+
+    With `many`, the port named "x" stands for the ordered family "x1", "x2", ...
+    """
+
+    name: str
+    label: str = ""
+    many: bool = False
+    optional: bool = False
+    doc: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.label or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a data source: shape `(…)` without the batch, torch dtype name, classes where it has them."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    classes: tuple[str, ...] = ()
+    doc: str = ""
+
+
+class Wire(Expr):
+    """The value on a wire as `emit` sees it: an expression whose shape is known.
+
+    `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`.
+    """
+
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, expression: Expr, shape: tuple[int, ...], dtype: str) -> None:
+        super().__init__(expression.tree, expression.carries)
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def channels(self) -> int:
+        """Size of the first axis after the batch, `C` of `(C, H, W)`."""
+        return self._axis(0)
+
+    @property
+    def features(self) -> int:
+        """Size of the last axis."""
+        return self._axis(-1)
+
+    def _axis(self, index: int) -> int:
+        if not self.shape:
+            raise EmitError("This node needs features, but its input is one number an example.")
+        return self.shape[index]
+
+
+class Emitter(Protocol):
+    """What a node type's `emit` may ask for."""
+
+    def module(self, constructor: Expr, suffix: str = "") -> Expr:
+        """Keep a layer with weights in the model; returns the expression that calls it."""
+
+    def unpack(self, call: Expr, *pattern: Any) -> Any:
+        """Run a call that returns a tuple; `pattern` names its parts, nested as the tuple is."""
+
+    def load(self, loader: Any, **values: Any) -> dict[str, Expr]:
+        """Read a data set with a portable function; returns the columns."""
+
+
+Emitted = Expr | dict[str, Expr]
+
+
+class NodeType:
+    """Base of all node types; subclass one of the kinds below, not this."""
+
+    kind: ClassVar[str] = "layer"
+    family: ClassVar[str] = "other"
+    title: ClassVar[str] = ""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    source: ClassVar[str] = ""
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("x"),)
+    ports_out: ClassVar[tuple[Port, ...]] = (Port("output"),)
+    params: ClassVar[tuple[ParamSpec, ...]] = ()
+    type_id: ClassVar[str] = ""
+    abstract: ClassVar[bool] = True
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.type_id = cls.__name__
+        cls.abstract = abstract
+        cls.params = collect(cls)
+        if not cls.__dict__.get("title"):
+            cls.title = cls.__name__
+
+    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
+        given = dict(values or {})
+        for spec in self.params:
+            setattr(self, spec.name, spec.check(given.pop(spec.name, spec.default)))
+        if given:
+            raise ParamError(f"{self.title} has no parameter called {next(iter(given))!r}.")
+
+    @classmethod
+    def doc(cls) -> str:
+        """The help text: the docstring's first paragraph."""
+        return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+    @classmethod
+    def param_spec(cls, name: str) -> ParamSpec | None:
+        return next((spec for spec in cls.params if spec.name == name), None)
+
+    def inputs(self) -> tuple[Port, ...]:
+        return self.ports_in
+
+    def outputs(self) -> tuple[Port, ...]:
+        return self.ports_out
+
+    def input_port(self, name: str) -> Port | None:
+        """The port a wire end belongs to: "x3" belongs to the port "x" that takes many."""
+        for port in self.inputs():
+            if port.name == name:
+                return None if port.many else port
+            if port.many and name.startswith(port.name) and name[len(port.name) :].isdecimal():
+                return port
+        return None
+
+    def output_port(self, name: str) -> Port | None:
+        return next((port for port in self.outputs() if port.name == name), None)
+
+    def summary(self) -> str:
+        """The node's second line on the canvas, such as `32 filters 3×3 · ReLU`."""
+        return ""
+
+    def emit(self, e: Emitter, **wires: Any) -> Emitted:
+        raise EmitError(f"{self.title} cannot be turned into Python.")
+
+
+class Layer(NodeType, abstract=True):
+    """Lives in the model."""
+
+    kind = "layer"
+
+
+class Data(NodeType, abstract=True):
+    """Gives batches; `files` are looked for in the data folder."""
+
+    kind = "data"
+    family = "data"
+    ports_in = ()
+    ports_out = ()
+    files: ClassVar[tuple[str, ...]] = ()
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns the source gives, in order."""
+        raise NotImplementedError
+
+    def outputs(self) -> tuple[Port, ...]:
+        return tuple(Port(column.name, doc=column.doc) for column in self.columns())
+
+    def column(self, name: str) -> Column | None:
+        return next((column for column in self.columns() if column.name == name), None)
+
+
+class Loss(NodeType, abstract=True):
+    """A function of predictions and targets that training makes small."""
+
+    kind = "loss"
+    family = "loss"
+    ports_in = (Port("prediction"), Port("target"))
+    ports_out = ()
+
+
+class Metric(NodeType, abstract=True):
+    """A number that is measured, not minimised; better when higher unless `lower_is_better`."""
+
+    kind = "metric"
+    family = "metric"
+    ports_in = (Port("prediction"), Port("target"))
+    ports_out = ()
+    lower_is_better: ClassVar[bool] = False
+
+
+class Input(NodeType, abstract=True):
+    """Stands for what is fed to the model when there is no data source."""
+
+    kind = "input"
+    family = "input and output"
+    ports_in = ()
+
+    def column(self) -> Column:
+        raise NotImplementedError
+
+
+class Output(NodeType, abstract=True):
+    """Names a result of the model."""
+
+    kind = "output"
+    family = "input and output"
+    ports_out = ()
+
+
+class Catalogue:
+    """All node types by id."""
+
+    def __init__(self, types: Iterable[type[NodeType]] = ()) -> None:
+        self._types: dict[str, type[NodeType]] = {}
+        for node_type in types:
+            self.add(node_type)
+
+    def add(self, node_type: type[NodeType]) -> type[NodeType]:
+        """Register a type; usable as a decorator. Errors: `EmitError` for a second type of that id."""
+        known = self._types.get(node_type.type_id)
+        if known is not None and known is not node_type:
+            raise EmitError(f"Two node types are called {node_type.type_id}.")
+        self._types[node_type.type_id] = node_type
+        return node_type
+
+    def add_all(self, module: Any) -> None:
+        """Register every concrete node type that a module defines."""
+        for found in list(vars(module).values()):
+            if (
+                isinstance(found, type)
+                and issubclass(found, NodeType)
+                and not found.abstract
+                and found.__module__ == module.__name__
+            ):
+                self.add(found)
+
+    def get(self, type_id: str) -> type[NodeType] | None:
+        return self._types.get(type_id)
+
+    def types(self) -> list[type[NodeType]]:
+        """Every type, family by family, in the order they were declared."""
+        order = {family: index for index, family in enumerate(FAMILIES)}
+        return sorted(self._types.values(), key=lambda found: order.get(found.family, len(order)))
+
+    def families(self) -> list[tuple[str, list[type[NodeType]]]]:
+        grouped: dict[str, list[type[NodeType]]] = {}
+        for found in self.types():
+            grouped.setdefault(found.family, []).append(found)
+        return list(grouped.items())
+
+    def make(self, node: Node) -> NodeType:
+        """The node's type with its parameters read.
+
+        Errors: `EmitError` for an unknown type, `ParamError` for a bad value; both name the node.
+        """
+        found = self.get(node.type)
+        if found is None:
+            raise EmitError(
+                f"{node.name or node.id} is a {node.type!r}, which this installation does not know.",
+                node_id=node.id,
+                fix="Install the package that brings it, or replace the node.",
+            )
+        try:
+            return found(node.params)
+        except NeuroloomError as error:
+            error.node_id = node.id
+            raise
+
+    def search(self, query: str, among: Iterable[type[NodeType]] | None = None) -> list[type[NodeType]]:
+        """Types that match what was typed, best first; words may be abbreviated ("cnv2" finds Conv 2-D)."""
+        wanted = query.casefold().split()
+        scored = [
+            (score, index, found)
+            for index, found in enumerate(among if among is not None else self.types())
+            if (score := _score(found, wanted)) is not None
+        ]
+        return [found for _, _, found in sorted(scored, key=lambda row: row[:2])]
+
+    def __iter__(self) -> Iterator[type[NodeType]]:
+        return iter(self.types())
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+
+def _score(found: type[NodeType], words: list[str]) -> int | None:
+    texts = [found.title, found.type_id, *found.aliases]
+    total = 0
+    for word in words:
+        best = min(
+            (score for text in texts if (score := _match(word, text.casefold())) is not None), default=None
+        )
+        if best is None:
+            if word in found.family or word in found.doc().casefold():
+                best = 60
+            else:
+                return None
+        total += best
+    return total
+
+
+def _match(word: str, text: str) -> int | None:
+    """0 for equal, small for a prefix or a part, more for letters in order, None for no match."""
+    if text == word:
+        return 0
+    squeezed = text.replace(" ", "").replace("-", "")
+    if text.startswith(word) or squeezed.startswith(word):
+        return 1 + len(text) - len(word)
+    if any(part.startswith(word) for part in text.split()):
+        return 20 + len(text) - len(word)
+    if word in squeezed:
+        return 30 + len(text) - len(word)
+    position = -1
+    for letter in word:
+        position = squeezed.find(letter, position + 1)
+        if position < 0:
+            return None
+    return 40 + position
+
+
+CATALOGUE = Catalogue()
+
+
+def load_catalogue() -> Catalogue:
+    """The catalogue with every installed node package registered.
+
+    Errors: a package that fails to import raises `EmitError` naming it.
+    """
+    for entry in sorted(metadata.entry_points(group="neuroloom.nodes"), key=lambda found: found.name):
+        try:
+            entry.load()
+        except ImportError as error:
+            raise EmitError(f"The node package {entry.name!r} could not be loaded: {error}.") from error
+    return CATALOGUE

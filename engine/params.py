@@ -1,0 +1,257 @@
+"""Typed parameters: declared once on a class, read from text, checked, shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.errors import ParamError
+from engine.graph import Value
+
+Pair = tuple[int, int] | int | str
+Ints = tuple[int, ...]
+
+_KINDS = {"int": "int", "float": "float", "bool": "bool", "str": "text", "Pair": "pair", "Ints": "ints"}
+_LONGEST_TEXT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ParamSpec:
+    """One parameter of a node type, an optimiser or a schedule.
+
+    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints or text. `minimum` and `maximum`
+    bound each number; `above` bounds it from below without reaching it. `words` are the texts a pair may be
+    instead ("same"). An `optional` parameter may be None.
+    """
+
+    name: str
+    kind: str
+    default: Value
+    label: str = ""
+    doc: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    optional: bool = False
+    unit: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.label or self.name.replace("_", " ").capitalize()
+
+    def parse(self, text: str) -> Value:
+        """The value a person typed. Errors: `ParamError` with a sentence that says what is accepted."""
+        stripped = text.strip()
+        if self.kind == "text":
+            return self.check(text)
+        if self.optional and stripped.casefold() in ("", "none", "off"):
+            return None
+        if not stripped:
+            raise ParamError(f"{self.title} needs {self._accepts()}.")
+        if self.kind == "bool":
+            known = {
+                "true": True,
+                "yes": True,
+                "on": True,
+                "1": True,
+                "false": False,
+                "no": False,
+                "off": False,
+            }
+            known["0"] = False
+            if stripped.casefold() not in known:
+                raise ParamError(f"{self.title} is yes or no, not {stripped!r}.")
+            return known[stripped.casefold()]
+        if self.kind == "choice":
+            return self.check(stripped)
+        if self.kind in ("pair", "ints"):
+            if stripped.casefold() in self.words:
+                return stripped.casefold()
+            parts = [part for part in stripped.replace("×", " ").replace("x", " ").replace(",", " ").split()]
+            numbers = tuple(self._number(part.strip("()[]")) for part in parts if part.strip("()[]"))
+            return self.check(numbers[0] if self.kind == "pair" and len(numbers) == 1 else numbers)
+        return self.check(self._number(stripped))
+
+    def check(self, value: Value | Sequence[Value]) -> Value:
+        """The value in its canonical form. Errors: `ParamError` where it is outside what is allowed."""
+        if value is None:
+            if self.optional:
+                return None
+            raise ParamError(f"{self.title} needs {self._accepts()}.")
+        if self.kind == "bool":
+            if not isinstance(value, bool):
+                raise ParamError(f"{self.title} is yes or no, not {value!r}.")
+            return value
+        if self.kind == "choice":
+            if value not in self.choices:
+                raise ParamError(f"{self.title} is one of {', '.join(self.choices)}; not {_shown(value)}.")
+            return value
+        if self.kind == "text":
+            if not isinstance(value, str):
+                raise ParamError(f"{self.title} is text, not {_shown(value)}.")
+            if len(value) > _LONGEST_TEXT:
+                raise ParamError(f"{self.title} may hold at most {_LONGEST_TEXT:,} characters.")
+            return value
+        if self.kind == "pair":
+            return self._check_pair(value)
+        if self.kind == "ints":
+            if isinstance(value, (list, tuple)) and value:
+                return tuple(self._bounded(item) for item in value)
+            if isinstance(value, int) and not isinstance(value, bool):
+                return (self._bounded(value),)
+            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+        return self._bounded(value)
+
+    def format(self, value: Value) -> str:
+        """The value as the inspector shows it; `parse` reads it back."""
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, tuple):
+            return " × ".join(str(item) for item in value)
+        if isinstance(value, float):
+            return repr(value)
+        if self.kind == "pair" and isinstance(value, int):
+            return f"{value} × {value}"
+        return str(value)
+
+    def _check_pair(self, value: Any) -> Value:
+        if isinstance(value, str) and value in self.words:
+            return value
+        if isinstance(value, (list, tuple)) and len(value) == 2:
+            first, second = (self._bounded(item) for item in value)
+            return first if first == second else (first, second)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self._bounded(value)
+        raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+
+    def _bounded(self, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+        whole = self.kind != "float"
+        if whole and not isinstance(value, int):
+            raise ParamError(f"{self.title} is a whole number, not {value}.")
+        if not math.isfinite(value):
+            raise ParamError(f"{self.title} needs {self._accepts()}; {value} is not a finite number.")
+        if (
+            (self.minimum is not None and value < self.minimum)
+            or (self.maximum is not None and value > self.maximum)
+            or (self.above is not None and value <= self.above)
+            or (self.below is not None and value >= self.below)
+            or (whole and abs(value) > 2**53)
+        ):
+            raise ParamError(f"{self.title} needs {self._accepts()}; {value} is outside that.")
+        return value if whole else float(value)
+
+    def _number(self, text: str) -> int | float:
+        try:
+            return int(text)
+        except ValueError:
+            pass
+        try:
+            number = float(text)
+        except ValueError:
+            hint = " Write decimals with a point." if "," in text else ""
+            raise ParamError(f"{self.title} needs {self._accepts()}; {text!r} is not that.{hint}") from None
+        if self.kind == "float" or not number.is_integer():
+            return number
+        return int(number)
+
+    def _accepts(self) -> str:
+        what = {
+            "int": "a whole number",
+            "float": "a number",
+            "pair": "one or two whole numbers",
+            "ints": "whole numbers",
+            "choice": "one of " + ", ".join(self.choices),
+            "bool": "yes or no",
+        }.get(self.kind, "a value")
+        if self.words:
+            what += " or " + " or ".join(self.words)
+        bounds = []
+        if self.minimum is not None:
+            bounds.append(f"at least {_tidy(self.minimum)}")
+        if self.above is not None:
+            bounds.append(f"above {_tidy(self.above)}")
+        if self.maximum is not None:
+            bounds.append(f"at most {_tidy(self.maximum)}")
+        if self.below is not None:
+            bounds.append(f"below {_tidy(self.below)}")
+        return f"{what} ({' and '.join(bounds)})" if bounds else what
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What `param()` leaves on a class body until the class is complete."""
+
+    spec: ParamSpec
+
+
+def param(
+    default: Any,
+    *,
+    doc: str = "",
+    label: str = "",
+    minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: Sequence[str] = (),
+    words: Sequence[str] = (),
+    unit: str = "",
+) -> Any:
+    """Declare a parameter on a class body: `units: int = param(64, minimum=1, doc="...")`.
+
+    The annotation gives the kind: int, float, bool, str, Pair or Ints, with `| None` where it may be off.
+    """
+    spec = ParamSpec(
+        name="",
+        kind="",
+        default=default,
+        label=label,
+        doc=doc,
+        minimum=minimum,
+        maximum=maximum,
+        above=above,
+        below=below,
+        choices=tuple(choices),
+        words=tuple(words),
+        unit=unit,
+    )
+    return Declared(spec)
+
+
+def collect(owner: type) -> tuple[ParamSpec, ...]:
+    """The parameters of a class: those of its bases, then those declared on its own body."""
+    found: dict[str, ParamSpec] = {}
+    for base in reversed(owner.__mro__[1:]):
+        for spec in base.__dict__.get("params", ()):
+            found[spec.name] = spec
+    annotations = owner.__dict__.get("__annotations__", {})
+    for name, declared in list(owner.__dict__.items()):
+        if not isinstance(declared, Declared):
+            continue
+        written = str(annotations.get(name, ""))
+        optional = written.endswith("| None")
+        written = written.removesuffix("| None").strip()
+        if written not in _KINDS:
+            raise TypeError(f"{owner.__name__}.{name}: {written!r} is no kind of parameter")
+        kind = "choice" if declared.spec.choices else _KINDS[written]
+        found[name] = replace(declared.spec, name=name, kind=kind, optional=optional)
+        delattr(owner, name)
+    return tuple(found.values())
+
+
+def _tidy(number: float) -> str:
+    return f"{number:g}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
