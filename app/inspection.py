@@ -1,0 +1,172 @@
+"""Tells a test that drives the real window with a pointer where things are on the screen.
+
+Started only when the environment names a socket in `NEUROLOOM_INSPECT`. It answers questions and changes
+nothing: what a test does to the window, it does through the pointer and the keyboard like a person.
+
+One JSON question a line, one JSON answer a line: `{"widgets": "train*"}` lists the visible widgets, menu
+entries and item-view rows whose name or text matches; `{"nodes": true}` lists nodes and ports on the canvas.
+Positions are screen pixels `[x, y, width, height]`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QGraphicsView, QMenu, QTabBar, QWidget
+
+VARIABLE = "NEUROLOOM_INSPECT"
+MOST_ROWS = 500
+
+
+def inspect_if_asked(parent: QObject) -> Inspector | None:
+    """Start answering on the socket that the environment names; None, and no cost, where it names none."""
+    path = os.environ.get(VARIABLE, "")
+    return Inspector(path, parent) if path else None
+
+
+class Inspector(QObject):
+    """Answers questions about what is on the screen, over a local socket."""
+
+    def __init__(self, path: str, parent: QObject) -> None:
+        super().__init__(parent)
+        self._server = QLocalServer(self)
+        self._server.newConnection.connect(self._accept)
+        if not self._server.listen(path):
+            raise OSError(f"cannot listen on {path}: {self._server.errorString()}")
+
+    def _accept(self) -> None:
+        while (socket := self._server.nextPendingConnection()) is not None:
+            socket.readyRead.connect(self._answer)
+            socket.disconnected.connect(socket.deleteLater)
+
+    def _answer(self) -> None:
+        socket = self.sender()
+        if not isinstance(socket, QLocalSocket):
+            return
+        while socket.canReadLine():
+            question = json.loads(bytes(socket.readLine().data()))
+            answer = _nodes() if "nodes" in question else _things(str(question.get("widgets", "*")))
+            socket.write(json.dumps(answer).encode() + b"\n")
+
+
+def _things(pattern: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for widget in QApplication.allWidgets():
+        if not widget.isVisible():
+            continue
+        found.append(_widget(widget))
+        if isinstance(widget, QMenu):
+            found.extend(_menu_entries(widget))
+        if isinstance(widget, QTabBar):
+            found.extend(_tabs(widget))
+        if isinstance(widget, QAbstractItemView):
+            found.extend(_rows(widget))
+    return [
+        thing
+        for thing in found
+        if fnmatch.fnmatchcase(thing["name"], pattern) or fnmatch.fnmatchcase(thing["text"], pattern)
+    ]
+
+
+def _describe(kind: str, name: str, text: str, rect: QRect, enabled: bool) -> dict[str, Any]:
+    place = [rect.x(), rect.y(), rect.width(), rect.height()]
+    return {"kind": kind, "name": name, "text": text.replace("&", ""), "rect": place, "enabled": enabled}
+
+
+def _on_screen(widget: QWidget, rect: QRect) -> QRect:
+    return QRect(widget.mapToGlobal(rect.topLeft()), rect.size())
+
+
+def _widget(widget: QWidget) -> dict[str, Any]:
+    text = ""
+    for reader in ("text", "title", "toPlainText", "currentText", "windowTitle"):
+        read = getattr(widget, reader, None)
+        if callable(read) and (text := str(read())):
+            break
+    rect = _on_screen(widget, widget.rect())
+    return _describe(type(widget).__name__, widget.objectName(), text, rect, widget.isEnabled())
+
+
+def _menu_entries(menu: QMenu) -> list[dict[str, Any]]:
+    return [
+        _describe(
+            "entry",
+            action.objectName(),
+            action.text(),
+            _on_screen(menu, menu.actionGeometry(action)),
+            action.isEnabled(),
+        )
+        for action in menu.actions()
+        if action.isVisible()
+    ]
+
+
+def _tabs(bar: QTabBar) -> list[dict[str, Any]]:
+    return [
+        _describe(
+            "tab",
+            f"{bar.objectName()}[{at}]",
+            bar.tabText(at),
+            _on_screen(bar, bar.tabRect(at)),
+            bar.isTabEnabled(at),
+        )
+        for at in range(bar.count())
+    ]
+
+
+def _rows(view: QAbstractItemView) -> list[dict[str, Any]]:
+    model = view.model()
+    if model is None:
+        return []
+    seen: list[dict[str, Any]] = []
+    inside = view.viewport().rect()
+    for index in _indexes(model):
+        rect = view.visualRect(index)
+        if rect.isValid() and inside.contains(rect.center()):
+            text = str(index.data() or "")
+            seen.append(_describe("row", view.objectName(), text, _on_screen(view.viewport(), rect), True))
+    return seen
+
+
+def _indexes(model: QAbstractItemModel) -> list[QModelIndex]:
+    found: list[QModelIndex] = []
+    waiting = [QModelIndex()]
+    while waiting and len(found) < MOST_ROWS:
+        parent = waiting.pop()
+        rows = [model.index(row, 0, parent) for row in range(min(model.rowCount(parent), MOST_ROWS))]
+        found.extend(rows)
+        waiting.extend(rows)
+    return found
+
+
+def _nodes() -> list[dict[str, Any]]:
+    """The nodes on the visible canvas: id, screen rectangle and the screen place of each port."""
+    found: list[dict[str, Any]] = []
+    for view in QApplication.allWidgets():
+        if isinstance(view, QGraphicsView) and view.isVisible():
+            for item in view.scene().items() if view.scene() else []:
+                node_id = getattr(item, "node_id", None)
+                if node_id is None:
+                    continue
+                rect = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
+                found.append(
+                    {
+                        "id": node_id,
+                        "rect": list(_on_screen(view.viewport(), rect).getRect()),
+                        "ports": _ports(view, item),
+                    }
+                )
+    return found
+
+
+def _ports(view: QGraphicsView, item: Any) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for side, name, where in item.port_places():
+        point: QPoint = view.viewport().mapToGlobal(view.mapFromScene(where))
+        places[f"{side}:{name}"] = [point.x(), point.y()]
+    return places
