@@ -1,0 +1,48 @@
+"""The Santa Fe laser as windows of a time series. Portable: exports carry this source.
+
+The experiment (seed 000 §2.2) trains on the first 1,000 readings and tests on the next 100.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def read_laser(folder: Path) -> Tensor:
+    """The 1,100 readings of the experiment as (1100,), raw intensities 0..255."""
+    path = folder / "santafe" / "santafe_laser.npy"
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no {path}: choose the folder that holds santafe/ with that file.")
+    try:
+        return torch.tensor(np.load(path, allow_pickle=False).reshape(10093)[:1100]).double()
+    except (ValueError, EOFError, TypeError) as error:
+        raise ValueError(f"{path} is damaged, or is another file: copy it again.") from error
+
+
+def santa_fe_scale(folder: Path, *, validation: float = 0.1) -> tuple[float, float]:
+    """Mean and standard deviation of the training readings: raw = mean + deviation * standardised."""
+    train = read_laser(folder)[: 1000 - round(1000 * validation)]
+    return train.mean().item(), train.std(correction=0).item()
+
+
+def load_santa_fe(
+    folder: Path, device: str, *, lag: int = 50, validation: float = 0.1
+) -> dict[str, dict[str, Tensor]]:
+    """The laser as {split: {"window": (N, lag, 1), "next": (N, 1)}}, splits in the order of time.
+
+    Each split holds the readings to predict; a window may reach back into the split before.
+    """
+    mean, deviation = santa_fe_scale(folder, validation=validation)
+    readings = ((read_laser(folder) - mean) / deviation).float()
+    windows = readings.unfold(0, lag + 1, 1)  # row i holds readings i to i + lag
+    held = 1000 - lag - round(1000 * validation)
+    tested = 1000 - lag
+    parts = {"train": windows[:held], "validation": windows[held:tested], "test": windows[tested:]}
+    return {
+        split: {"window": part[:, :lag, None].to(device).clone(), "next": part[:, lag:].to(device).clone()}
+        for split, part in parts.items()
+    }

@@ -1,0 +1,52 @@
+"""The data sets that are installed with the application, and reading them safely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+
+from engine.errors import DataError
+
+
+def datasets_folder() -> Path:
+    """The folder that holds `mnist/`, `santafe/`, ... as installed."""
+    return Path(str(resources.files("resources") / "datasets"))
+
+
+def copy_files(files: Iterable[str], target: Path, source: Path | None = None) -> list[Path]:
+    """Copy data files, and the texts that say whose they are, from `source` (as installed) to `target`.
+
+    `files` are relative to the folder, such as "mnist/train-labels-idx1-ubyte.gz"; files already there with
+    the same content are left alone. Errors: `DataError` if one is missing or cannot be written.
+    """
+    source = datasets_folder() if source is None else source
+    wanted = dict.fromkeys(files)
+    notes = dict.fromkeys(str(Path(name).parent / "SOURCE.txt") for name in wanted)
+    copied = []
+    with reading():
+        for name in (*wanted, *(note for note in notes if (source / note).is_file())):
+            if not (source / name).is_file():
+                raise DataError(f"There is no {source / name} to copy.")
+            content, place = (source / name).read_bytes(), target / name
+            if not (place.is_file() and place.read_bytes() == content):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
+            copied.append(place)
+    return copied
+
+
+@contextmanager
+def reading(node_id: str | None = None) -> Iterator[None]:
+    """Turn what a loader raises over its files into a `DataError` at the node.
+
+    Loaders are portable, so they raise plain exceptions; theirs already carry a sentence for the person.
+    """
+    try:
+        yield
+    except OSError as error:
+        sentence = f"{error.filename} cannot be used: {error.strerror}." if error.strerror else str(error)
+        raise DataError(sentence, node_id=node_id) from error
+    except (ValueError, ImportError) as error:
+        raise DataError(str(error), node_id=node_id) from error
