@@ -58,6 +58,7 @@ def private_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     home = tmp_path_factory.mktemp("home")
     for name, folder in (("CONFIG", "config"), ("CACHE", "cache"), ("DATA", "data"), ("STATE", "state")):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
+    monkeypatch.setenv("NEUROLOOM_HOME", str(home / "neuroloom"))
     core = sys.modules.get("PySide6.QtCore")
     if core is not None:
         for form in (core.QSettings.Format.NativeFormat, core.QSettings.Format.IniFormat):
