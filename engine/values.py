@@ -1,0 +1,51 @@
+"""What a parameter may hold: plain values that JSON carries without loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+
+from engine.errors import GraphError
+
+Value = None | bool | int | float | str | tuple["Value", ...]
+
+DEEPEST = 16  # levels of nested lists; a kernel needs one, a table two
+
+
+def frozen(value: object, depth: int = 0) -> Value:
+    """Return `value` as an immutable Value; lists become tuples.
+
+    Raises GraphError for anything a project file could not give back: NaN, infinities, objects.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int):
+        return int(value)  # also strips enums and other subclasses, whose repr isn't a literal
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise GraphError(f"{value} is not a finite number.")
+        return float(value)
+    if isinstance(value, (list, tuple)):
+        if depth >= DEEPEST:
+            raise GraphError(f"A list is nested more than {DEEPEST} levels deep.")
+        return tuple(frozen(item, depth + 1) for item in value)
+    kind = "an object" if isinstance(value, Mapping) else f"a {type(value).__name__}"
+    raise GraphError(f"A value is a number, text, true or false, nothing, or a list of these, not {kind}.")
+
+
+def frozen_mapping(values: Mapping[str, object]) -> dict[str, Value]:
+    """Return the values frozen and in order of their names, so that equal mappings save alike."""
+    if not all(isinstance(name, str) for name in values):
+        raise GraphError("A parameter's name is text.")
+    return {name: frozen(values[name]) for name in sorted(values)}
+
+
+@lru_cache(maxsize=65536)
+def natural(text: str) -> tuple[str, int, str, str]:
+    """Return a sort key that puts n2 before n10, and x9 before x10; any text has its own place."""
+    head = text.rstrip("0123456789")
+    digits = text[len(head) :].lstrip("0")
+    return head, len(digits), digits, text
