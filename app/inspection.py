@@ -3,7 +3,7 @@
 Started only when the environment names a socket in `NEUROLOOM_INSPECT`. It answers questions and changes
 nothing: what a test does to the window, it does through the pointer and the keyboard like a person.
 
-One JSON question a line, one JSON answer a line: `{"widgets": "train*"}` lists the visible widgets, menu
+One connection, one line with a JSON question, one line with the answer: `{"widgets": "train*"}` lists the visible widgets, menu
 entries and item-view rows whose name or text matches; `{"nodes": true}` lists nodes and ports on the canvas.
 Positions are screen pixels `[x, y, width, height]`.
 """
@@ -13,14 +13,15 @@ from __future__ import annotations
 import fnmatch
 import json
 import os
+import socket
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QSocketNotifier
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QGraphicsView, QMenu, QTabBar, QWidget
 
 VARIABLE = "NEUROLOOM_INSPECT"
 MOST_ROWS = 500
+LONGEST_WAIT_SECONDS = 2.0
 
 
 def inspect_if_asked(parent: QObject) -> Inspector | None:
@@ -30,28 +31,23 @@ def inspect_if_asked(parent: QObject) -> Inspector | None:
 
 
 class Inspector(QObject):
-    """Answers questions about what is on the screen, over a local socket."""
+    """Answers questions about what is on the screen, one a connection, over a local socket."""
 
     def __init__(self, path: str, parent: QObject) -> None:
         super().__init__(parent)
-        self._server = QLocalServer(self)
-        self._server.newConnection.connect(self._accept)
-        if not self._server.listen(path):
-            raise OSError(f"cannot listen on {path}: {self._server.errorString()}")
-
-    def _accept(self) -> None:
-        while (socket := self._server.nextPendingConnection()) is not None:
-            socket.readyRead.connect(self._answer)
-            socket.disconnected.connect(socket.deleteLater)
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(path)
+        self._server.listen()
+        self._asked = QSocketNotifier(self._server.fileno(), QSocketNotifier.Type.Read, self)
+        self._asked.activated.connect(self._answer)
 
     def _answer(self) -> None:
-        socket = self.sender()
-        if not isinstance(socket, QLocalSocket):
-            return
-        while socket.canReadLine():
-            question = json.loads(bytes(socket.readLine().data()))
+        line, _ = self._server.accept()
+        with line, line.makefile("rwb") as both:
+            line.settimeout(LONGEST_WAIT_SECONDS)
+            question = json.loads(both.readline())
             answer = _nodes() if "nodes" in question else _things(str(question.get("widgets", "*")))
-            socket.write(json.dumps(answer).encode() + b"\n")
+            both.write(json.dumps(answer).encode() + b"\n")
 
 
 def _things(pattern: str) -> list[dict[str, Any]]:
