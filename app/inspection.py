@@ -3,9 +3,9 @@
 Started only when the environment names a socket in `NEUROLOOM_INSPECT`. It answers questions and changes
 nothing: what a test does to the window, it does through the pointer and the keyboard like a person.
 
-One connection, one line with a JSON question, one line with the answer: `{"widgets": "train*"}` lists the visible widgets, menu
-entries and item-view rows whose name or text matches; `{"nodes": true}` lists nodes and ports on the canvas.
-Positions are screen pixels `[x, y, width, height]`.
+One connection, one line with a JSON question, one line with the answer. `{"widgets": "train*"}` lists the
+visible widgets, menu entries, tabs and rows whose name or text matches; `{"nodes": true}` lists nodes and ports
+on the canvas. Positions are screen pixels `[x, y, width, height]`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import os
 import socket
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QSocketNotifier
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QRect, QRectF, QSocketNotifier
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QGraphicsView, QMenu, QTabBar, QWidget
+
+from app.editor.node_item import NodeItem
 
 VARIABLE = "NEUROLOOM_INSPECT"
 MOST_ROWS = 500
@@ -144,25 +146,25 @@ def _nodes() -> list[dict[str, Any]]:
     """The nodes on the visible canvas: id, screen rectangle and the screen place of each port."""
     found: list[dict[str, Any]] = []
     for view in QApplication.allWidgets():
-        if isinstance(view, QGraphicsView) and view.isVisible():
-            for item in view.scene().items() if view.scene() else []:
-                node_id = getattr(item, "node_id", None)
-                if node_id is None:
-                    continue
-                rect = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
-                found.append(
-                    {
-                        "id": node_id,
-                        "rect": list(_on_screen(view.viewport(), rect).getRect()),
-                        "ports": _ports(view, item),
-                    }
-                )
+        if not isinstance(view, QGraphicsView) or not view.isVisible() or view.scene() is None:
+            continue
+        for item in view.scene().items():
+            if isinstance(item, NodeItem):
+                left, top, right, bottom = item.box()
+                rect = view.mapFromScene(QRectF(left, top, right - left, bottom - top)).boundingRect()
+                place = list(_on_screen(view.viewport(), rect).getRect())
+                found.append({"id": item.node_id, "rect": place, "ports": _ports(view, item)})
     return found
 
 
-def _ports(view: QGraphicsView, item: Any) -> dict[str, list[int]]:
+def _ports(view: QGraphicsView, item: NodeItem) -> dict[str, list[int]]:
+    """Screen places by "in:port" and "out:port"."""
     places: dict[str, list[int]] = {}
-    for side, name, where in item.port_places():
-        point: QPoint = view.viewport().mapToGlobal(view.mapFromScene(where))
-        places[f"{side}:{name}"] = [point.x(), point.y()]
+    layout = item.face.layout
+    for side, spots in (("in", layout.inputs), ("out", layout.outputs)):
+        for spot in spots:
+            where = item.port_place(spot.name, side)
+            if where is not None:
+                point = view.viewport().mapToGlobal(view.mapFromScene(where))
+                places[f"{side}:{spot.name}"] = [point.x(), point.y()]
     return places
