@@ -14,7 +14,8 @@ from importlib import metadata
 from typing import Any, ClassVar, Protocol
 
 from engine.errors import EmitError, NeuroloomError, ParamError
-from engine.graph import Node, Value
+from engine.graph import Node
+from engine.values import Value
 from engine.params import ParamSpec, collect, param
 from engine.symbols import Expr
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.errors import ParamError
-from engine.graph import Value
+from engine.values import Value
 
 Pair = tuple[int, int] | int | str
 Ints = tuple[int, ...]

@@ -1,0 +1,33 @@
+"""The built-in node types, one module a family. Importing this package registers them all."""
+
+from engine.catalogue import CATALOGUE
+from nodes import (
+    activation,
+    ports,
+    convolution,
+    data,
+    dense,
+    loss,
+    merge,
+    metric,
+    norm,
+    pooling,
+    recurrent,
+    shape,
+)
+
+for _module in (
+    data,
+    convolution,
+    pooling,
+    dense,
+    recurrent,
+    activation,
+    norm,
+    shape,
+    merge,
+    loss,
+    metric,
+    ports,
+):
+    CATALOGUE.add_all(_module)

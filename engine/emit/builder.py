@@ -1,0 +1,87 @@
+"""Collects what one node's `emit` asks for: its layers, its unpacked calls and the value of each port."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.catalogue import NodeType, Wire
+from engine.errors import EmitError, NeuroloomError
+from engine.symbols import Expr, name
+
+Pattern = tuple[Any, ...]  # names, nested as the tuple they take apart
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack:
+    """One line that takes a tuple apart: `output, (h, c) = self.lstm(x)`."""
+
+    pattern: Pattern
+    call: Expr
+
+
+@dataclass(slots=True)
+class NodeCode:
+    """What a node becomes: layers to construct, tuples to unpack, and an expression for each output port."""
+
+    modules: dict[str, Expr] = field(default_factory=dict)
+    unpacks: list[Unpack] = field(default_factory=list)
+    ports: dict[str, Expr] = field(default_factory=dict)
+    loader: tuple[Callable[..., Any], dict[str, Any]] | None = None
+
+
+class NodeBuilder:
+    """The `Emitter` of one node; `attribute` is the node's name inside the model."""
+
+    def __init__(self, attribute: str) -> None:
+        self.attribute = attribute
+        self.code = NodeCode()
+
+    def module(self, constructor: Expr, suffix: str = "") -> Expr:
+        attribute = f"{self.attribute}_{suffix}" if suffix else self.attribute
+        if attribute in self.code.modules:
+            raise EmitError(f"This node keeps two layers called {attribute}.")
+        self.code.modules[attribute] = constructor
+        return getattr(name("self"), attribute)  # type: ignore[no-any-return]
+
+    def unpack(self, call: Expr, *pattern: Any) -> Any:
+        def named(part: Any) -> Any:
+            return f"{self.attribute}_{part}" if isinstance(part, str) else tuple(named(one) for one in part)
+
+        def expressions(part: Any) -> Any:
+            return name(part) if isinstance(part, str) else tuple(expressions(one) for one in part)
+
+        names = tuple(named(part) for part in pattern)
+        self.code.unpacks.append(Unpack(names, call))
+        return tuple(expressions(part) for part in names)
+
+    def load(self, loader: Callable[..., Any], **values: Any) -> dict[str, Expr]:
+        self.code.loader = (loader, values)
+        return {}
+
+
+def build(node_type: NodeType, attribute: str, wires: Mapping[str, Wire]) -> NodeCode:
+    """Run a node's `emit` on the wires that come in.
+
+    Errors: whatever `emit` raises; anything but a `NeuroloomError` becomes an `EmitError`.
+    """
+    builder = NodeBuilder(attribute)
+    try:
+        found = node_type.emit(builder, **wires)
+    except NeuroloomError:
+        raise
+    except Exception as error:  # a node type of a third party may fail in any way; the window must not
+        raise EmitError(f"{node_type.title} failed to describe itself: {error}.") from error
+    outputs = [port.name for port in node_type.outputs()]
+    if isinstance(found, Expr):
+        builder.code.ports = {outputs[0] if outputs else "value": found}
+    else:
+        builder.code.ports = dict(found)
+    return builder.code
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """The variables an expression reads."""
+    return {found.id for found in ast.walk(tree) if isinstance(found, ast.Name)}

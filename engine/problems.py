@@ -1,0 +1,35 @@
+"""A problem is data: the node it belongs to, a sentence, and the step that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from engine.edits import Edit
+from engine.graph import Project
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A step that mends a problem: `edits(project)` gives the edits of one undoable step called `label`."""
+
+    label: str
+    edits: Callable[[Project], tuple[Edit, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, where, and how to mend it. An error keeps the graph from training, a warning doesn't.
+
+    `code` names the rule, for tests and for machines.
+    """
+
+    node_id: str | None
+    message: str
+    port: str | None = None
+    severity: Severity = "error"
+    fix: Fix | None = field(default=None, compare=False)
+    code: str = ""

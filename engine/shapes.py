@@ -1,0 +1,295 @@
+"""Shape and dtype of every wire, found by running each node's own emitted line on the meta device.
+
+Nothing here knows a shape rule: a node's line is evaluated with tensors that have sizes and no numbers, once
+for each (type, parameters, input shapes), and the answer is kept. An edit re-infers only what lies downstream.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from engine.catalogue import Catalogue, Data, Input, NodeType, Wire
+from engine.emit.builder import NodeCode, Pattern, build
+from engine.errors import NeuroloomError
+from engine.graph import Graph, Node, Project
+from engine.lint import lint
+from engine.problems import Fix, Problem, Severity
+from engine.symbols import evaluate, name
+from engine.values import Value
+
+__all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check"]
+
+BATCH = 97  # a prime that no layer is likely to have as a size, so that the batch axis is recognised
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a wire carries: `shape` without the batch axis, and the dtype's name.
+
+    `per_batch` marks a value that has no batch axis at all, such as a loss.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    per_batch: bool = False
+
+    def __str__(self) -> str:
+        return "×".join(str(size) for size in self.shape) or "scalar"
+
+    @property
+    def full(self) -> str:
+        """With the batch: `N×32×26×26`."""
+        return "×".join(["N", *(str(size) for size in self.shape)])
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one node. Sizes count numbers; `multiply_adds` is for one example."""
+
+    outputs: Mapping[str, Signature] = field(default_factory=dict)
+    parameters: int = 0
+    multiply_adds: int = 0
+    problem: Problem | None = None
+
+
+class ShapeBook:
+    """The shapes, sizes and problems of a project, kept up to date edit by edit."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        self.problems: list[Problem] = []
+        self.types: dict[str, NodeType] = {}
+        self._facts: dict[str, Facts] = {}
+        self._inputs: dict[str, dict[str, Signature]] = {}
+        self._known: dict[Any, Facts] = {}
+
+    def update(self, project: Project, touched: Iterable[str] | None = None) -> None:
+        """Bring the book up to date; `touched` are the nodes an edit touched (None: all)."""
+        graph = project.graph
+        dirty = set(graph.nodes) if touched is None else {one for one in touched if one in graph.nodes}
+        for gone in [one for one in self._facts if one not in graph.nodes]:
+            del self._facts[gone]
+            self._inputs.pop(gone, None)
+            self.types.pop(gone, None)
+        dirty |= {one for one in graph.nodes if one not in self._facts}
+        for node_id in _downstream(graph, dirty):
+            before = self._facts.get(node_id)
+            found = self._infer(graph, graph.node(node_id))
+            self._facts[node_id] = found
+            if before is None or before.outputs != found.outputs:
+                dirty.update(link.target for link in graph.outgoing(node_id))
+        own = [facts.problem for node_id in graph.nodes if (facts := self._facts[node_id]).problem]
+        failed = {problem.node_id for problem in own}
+        self.problems = sorted(
+            [*own, *lint(project, self, failed)], key=lambda found: found.severity != "error"
+        )
+
+    def signature(self, node_id: str, port: str) -> Signature | None:
+        """What leaves an output port; None while it is unknown."""
+        facts = self._facts.get(node_id)
+        return facts.outputs.get(port) if facts else None
+
+    def input_signature(self, node_id: str, port: str) -> Signature | None:
+        """What arrives at an input port; None where nothing does, or it is unknown."""
+        return self._inputs.get(node_id, {}).get(port)
+
+    def inputs(self, node_id: str) -> Mapping[str, Signature]:
+        """What arrives at each connected input port."""
+        return self._inputs.get(node_id, {})
+
+    def parameters(self, node_id: str) -> int:
+        """How many numbers a node learns."""
+        facts = self._facts.get(node_id)
+        return facts.parameters if facts else 0
+
+    @property
+    def total_parameters(self) -> int:
+        return sum(facts.parameters for facts in self._facts.values())
+
+    def multiply_adds(self, node_id: str) -> int:
+        """Multiply-adds of one example's forward pass through a node (matrix products and convolutions)."""
+        facts = self._facts.get(node_id)
+        return facts.multiply_adds if facts else 0
+
+    @property
+    def total_multiply_adds(self) -> int:
+        return sum(facts.multiply_adds for facts in self._facts.values())
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that keep the graph from training."""
+        return [problem for problem in self.problems if problem.severity == "error"]
+
+    def of(self, node_id: str) -> list[Problem]:
+        """The problems of one node."""
+        return [problem for problem in self.problems if problem.node_id == node_id]
+
+    def _infer(self, graph: Graph, node: Node) -> Facts:
+        arriving: dict[str, Signature] = {}
+        unknown = False
+        for link in graph.incoming(node.id):
+            found = self.signature(link.source, link.source_port)
+            if found is None:
+                unknown = True
+            else:
+                arriving[link.target_port] = found
+        self._inputs[node.id] = arriving
+        self.types.pop(node.id, None)
+        try:
+            node_type = self.catalogue.make(node)
+        except NeuroloomError as error:
+            return Facts(problem=_problem(node.id, error, "type"))
+        self.types[node.id] = node_type
+        if isinstance(node_type, Data):
+            return Facts({column.name: Signature(column.shape, column.dtype) for column in node_type.columns()})
+        if isinstance(node_type, Input):
+            column = node_type.column()
+            return Facts({"output": Signature(column.shape, column.dtype)})
+        stray = next((port for port in arriving if node_type.input_port(port) is None), None)
+        if stray is not None:
+            message = f"{node_type.title} has no input called {stray!r}."
+            return Facts(problem=Problem(node.id, message, stray, code="port"))
+        missing = _missing(graph, node, node_type)
+        if missing is not None:
+            message = f"{node.name or node_type.title}: nothing is connected to {missing}."
+            return Facts(problem=Problem(node.id, message, missing, code="unconnected"))
+        if unknown:
+            return Facts()  # what feeds it has a problem of its own
+        key = (node.type, _key(node.params), tuple(arriving.items()))
+        facts = self._known.get(key)
+        if facts is None:
+            facts = self._known[key] = self._run(node_type, arriving)
+        if facts.problem is not None:
+            problem = facts.problem
+            return Facts(problem=Problem(node.id, problem.message, problem.port, code=problem.code))
+        return facts
+
+    def _run(self, node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
+        try:
+            return _on_meta(node_type, arriving)
+        except NeuroloomError as error:
+            return Facts(problem=_problem(None, error, "shape"))
+        except Exception as error:  # torch raises many kinds; each is about this node's line
+            shapes = " and ".join(signature.full for signature in arriving.values())
+            message = f"{node_type.title} does not fit {shapes or 'its input'}: {_first_sentence(error)}"
+            return Facts(problem=Problem(None, message, next(iter(arriving), None), code="shape"))
+
+
+def check(project: Project, catalogue: Catalogue) -> ShapeBook:
+    """A book of a project seen for the first time."""
+    book = ShapeBook(catalogue)
+    book.update(project)
+    return book
+
+
+def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
+    """The wires a node's `emit` gets, each called after its port."""
+    return {port: Wire(name(port), found.shape, found.dtype) for port, found in arriving.items()}
+
+
+def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
+    code = build(node_type, "layer", wires_of(arriving))
+    with torch.device("meta"), torch.no_grad():
+        layers = {attribute: evaluate(made.tree, {}) for attribute, made in code.modules.items()}
+        tensors = {
+            port: torch.empty(
+                found.shape if found.per_batch else (BATCH, *found.shape), dtype=getattr(torch, found.dtype)
+            )
+            for port, found in arriving.items()
+        }
+        values, operations = _run_code(code, layers, tensors)
+    outputs = {port: _signature(value) for port, value in values.items()}
+    counted = {
+        id(weight): weight.numel() for layer in layers.values() for weight in layer.parameters() if weight.requires_grad
+    }
+    return Facts(outputs, sum(counted.values()), operations // BATCH)
+
+
+def _run_code(
+    code: NodeCode, layers: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]
+) -> tuple[dict[str, torch.Tensor], int]:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    def values() -> dict[str, torch.Tensor]:
+        variables: dict[str, Any] = {"self": SimpleNamespace(**layers), **tensors}
+        for unpack in code.unpacks:
+            variables.update(_bind(unpack.pattern, evaluate(unpack.call.tree, variables)))
+        return {port: evaluate(made.tree, variables) for port, made in code.ports.items()}
+
+    if not layers and not any("matmul" in str(made) for made in code.ports.values()):
+        return values(), 0
+    with FlopCounterMode(display=False) as counter:
+        found = values()
+    return found, counter.get_total_flops() // 2
+
+
+def _bind(pattern: Pattern, value: Any) -> Iterator[tuple[str, Any]]:
+    for part, item in zip(pattern, value, strict=True):
+        if isinstance(part, str):
+            yield part, item
+        else:
+            yield from _bind(part, item)
+
+
+def _signature(value: torch.Tensor) -> Signature:
+    dtype = str(value.dtype).removeprefix("torch.")
+    if value.dim() == 0:
+        return Signature((), dtype, per_batch=True)
+    if value.shape[0] != BATCH:
+        raise ValueError("the examples of a batch must stay apart, but this mixes them.")
+    return Signature(tuple(value.shape[1:]), dtype)
+
+
+def _missing(graph: Graph, node: Node, node_type: NodeType) -> str | None:
+    for port in node_type.inputs():
+        if port.optional:
+            continue
+        if port.many:
+            if not graph.incoming(node.id):
+                return port.title
+        elif graph.feeding(node.id, port.name) is None:
+            return port.title
+    return None
+
+
+def _downstream(graph: Graph, dirty: set[str]) -> Iterator[str]:
+    """Every dirty node in order; what is added to `dirty` on the way is visited too."""
+    if len(dirty) == 1 and not graph.outgoing(next(iter(dirty))):
+        yield from dirty
+        return
+    for node_id in graph.order():
+        if node_id in dirty:
+            yield node_id
+
+
+def _key(params: Mapping[str, Value]) -> tuple[Any, ...]:
+    # 1, 1.0 and True are equal keys but not equal parameters.
+    return tuple(sorted((key, type(value).__name__, value) for key, value in params.items()))
+
+
+def _problem(node_id: str | None, error: NeuroloomError, code: str) -> Problem:
+    return Problem(node_id, str(error), code=code)
+
+
+def _first_sentence(error: Exception) -> str:
+    text = str(error).strip().split("\n")[0]
+    if isinstance(error, (OverflowError, MemoryError)) or not text:
+        return "the numbers are too large for this computer."
+    return text if text.endswith(".") else text + "."
+
+
+
+def warm_up() -> None:
+    """Run one layer on the meta device: the first time costs a second of imports, best spent off the window's thread."""
+    from engine.symbols import F, nn
+
+    code = NodeCode({"layer": nn.Linear(2, 2)}, [], {"output": F.relu(name("self").layer(name("x")))})
+    with torch.device("meta"), torch.no_grad():
+        layers = {attribute: evaluate(made.tree, {}) for attribute, made in code.modules.items()}
+        _run_code(code, layers, {"x": torch.empty(BATCH, 2)})

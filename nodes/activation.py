@@ -1,0 +1,122 @@
+"""Activations: functions applied to each number on a wire (seed 000 §1.1, §3; seed 001)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.symbols import Expr, F, torch
+
+NONE = "none"
+CHOICES = (
+    NONE,
+    "ReLU",
+    "leaky ReLU",
+    "GELU",
+    "SiLU",
+    "sigmoid",
+    "tanh",
+    "softplus",
+    "hard tanh",
+)
+
+
+def activate(choice: str, x: Expr) -> Expr:
+    """`x` through the activation of that name; `none` leaves it as it is."""
+    functions = {
+        "ReLU": F.relu,
+        "leaky ReLU": F.leaky_relu,
+        "GELU": F.gelu,
+        "SiLU": F.silu,
+        "sigmoid": torch.sigmoid,
+        "tanh": torch.tanh,
+        "softplus": F.softplus,
+        "hard tanh": F.hardtanh,
+    }
+    return x if choice == NONE else functions[choice](x)
+
+
+class Activation(Layer, abstract=True):
+    """An elementwise function."""
+
+    family = "activation"
+
+
+class ReLU(Activation):
+    """Keeps positive numbers and turns negative ones into zero: max(0, x)."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("rectifier", "relu")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return F.relu(x)
+
+
+class LeakyReLU(Activation):
+    """Like ReLU, but lets a small share of negative numbers through, so that no unit dies."""
+
+    title = "Leaky ReLU"
+    slope: float = param(0.01, minimum=0, doc="what negative numbers are multiplied by")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return F.leaky_relu(x) if self.slope == 0.01 else F.leaky_relu(x, self.slope)
+
+    def summary(self) -> str:
+        return f"slope {self.slope:g}"
+
+
+class GELU(Activation):
+    """A smooth ReLU, x·Φ(x), used in transformers."""
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return F.gelu(x)
+
+
+class SiLU(Activation):
+    """A smooth ReLU, x·sigmoid(x)."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("swish",)
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return F.silu(x)
+
+
+class Sigmoid(Activation):
+    """Squeezes each number between 0 and 1: 1 / (1 + e^-x)."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("logistic",)
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return torch.sigmoid(x)
+
+
+class Tanh(Activation):
+    """Squeezes each number between -1 and 1."""
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return torch.tanh(x)
+
+
+class Softmax(Activation):
+    """Turns scores into probabilities that add up to 1. Cross-entropy contains it already."""
+
+    axis: int = param(1, label="Over axis", minimum=-8, maximum=8, doc="1 is the class axis; -1 is the last")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return F.softmax(x, dim=self.axis)
+
+
+class Softplus(Activation):
+    """A smooth ReLU that is always positive: log(1 + e^x)."""
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return F.softplus(x)
+
+
+class Hardtanh(Activation):
+    """Clips each number to the range -1 to 1; straight in between."""
+
+    title = "Hard tanh"
+    aliases: ClassVar[tuple[str, ...]] = ("saturating linear", "clip")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return F.hardtanh(x)

@@ -1,0 +1,43 @@
+"""Layers in which every input meets every unit, and look-up tables (seed 000 §1.1, §1.3.5)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.symbols import nn
+from nodes.activation import CHOICES, NONE, activate
+
+
+class Linear(Layer):
+    """Every unit is a weighted sum of all inputs plus a bias: y = Wx + b."""
+
+    family = "dense"
+    aliases: ClassVar[tuple[str, ...]] = ("dense", "fc", "fully connected", "perceptron", "affine")
+    source = "seed 000 §1.1"
+    units: int = param(64, minimum=1, doc="how many outputs")
+    bias: bool = param(True, doc="add a learned offset to each unit")
+    activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        linear = e.module(nn.Linear(x.features, self.units, bias=self.bias))
+        return activate(self.activation, linear(x))
+
+    def summary(self) -> str:
+        units = f"{self.units:,} unit" + ("" if self.units == 1 else "s")
+        return units if self.activation == NONE else f"{units} · {self.activation}"
+
+
+class Embedding(Layer):
+    """A table with one learned vector for each word or category; the input is whole numbers."""
+
+    family = "dense"
+    aliases: ClassVar[tuple[str, ...]] = ("lookup", "token", "word vectors")
+    entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
+    size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return e.module(nn.Embedding(self.entries, self.size))(x)
+
+    def summary(self) -> str:
+        return f"{self.entries:,} × {self.size}"

@@ -1,0 +1,51 @@
+"""Metrics: numbers that are measured on validation and test data, not minimised."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
+from engine.errors import EmitError
+from engine.symbols import F, equal
+from nodes.loss import same_shapes
+
+
+class Accuracy(Metric):
+    """The share of examples whose class was guessed right."""
+
+    ports_in = (
+        Port("prediction", doc="class scores, or one yes-or-no score"),
+        Port("target", doc="right class, or 0 and 1"),
+    )
+    aliases: ClassVar[tuple[str, ...]] = ("correct",)
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+        if target.dtype == "int64" and prediction.shape and target.shape == prediction.shape[1:]:
+            return equal(prediction.argmax(1), target).float().mean()
+        if prediction.shape != target.shape:
+            raise EmitError("Accuracy needs one score for each class, or one yes-or-no score of the target's shape.")
+        return equal((prediction.gt(0)).float(), target).float().mean()
+
+
+class MeanSquaredError(Metric):
+    """The mean of the squared differences, measured only."""
+
+    title = "Squared error"
+    aliases: ClassVar[tuple[str, ...]] = ("mse",)
+    lower_is_better = True
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+        same_shapes(prediction, target)
+        return F.mse_loss(prediction, target)
+
+
+class MeanAbsoluteError(Metric):
+    """The mean of the absolute differences, measured only."""
+
+    title = "Absolute error"
+    aliases: ClassVar[tuple[str, ...]] = ("mae", "l1")
+    lower_is_better = True
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+        same_shapes(prediction, target)
+        return F.l1_loss(prediction, target)

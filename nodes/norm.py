@@ -1,0 +1,53 @@
+"""Normalisation and dropout (seed 000 §1.3.5, D.11)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.errors import EmitError
+from engine.symbols import nn, without_defaults
+
+
+class BatchNorm(Layer):
+    """Gives each channel zero mean and unit variance over the batch, then a learned scale and shift."""
+
+    family = "norm"
+    title = "Batch norm"
+    aliases: ClassVar[tuple[str, ...]] = ("batch normalisation", "bn")
+    source = "seed 000 D.11"
+    momentum: float = param(0.1, above=0, maximum=1, doc="how fast the running mean and variance follow")
+    epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        kinds = {1: nn.BatchNorm1d, 2: nn.BatchNorm1d, 3: nn.BatchNorm2d, 4: nn.BatchNorm3d}
+        if len(x.shape) not in kinds:
+            raise EmitError("Batch norm needs features or channels, but one number an example comes in.")
+        made = kinds[len(x.shape)](x.channels, eps=self.epsilon, momentum=self.momentum)
+        return e.module(without_defaults(made))(x)
+
+
+class LayerNorm(Layer):
+    """Gives the last axis of each example zero mean and unit variance, then a learned scale and shift."""
+
+    family = "norm"
+    title = "Layer norm"
+    aliases: ClassVar[tuple[str, ...]] = ("layer normalisation", "ln")
+    epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return e.module(without_defaults(nn.LayerNorm(x.features, eps=self.epsilon)))(x)
+
+
+class Dropout(Layer):
+    """While training, sets a random share of the numbers to zero so that the net relies on no single one."""
+
+    family = "norm"
+    source = "seed 000 §1.3.5"
+    share: float = param(0.5, minimum=0, below=1, label="Share dropped", doc="chance of each number to be dropped")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return e.module(nn.Dropout(self.share))(x)
+
+    def summary(self) -> str:
+        return f"keeps {100 * (1 - self.share):g} %"

@@ -1,0 +1,112 @@
+"""Pooling: one number for each window (seed 000 §3.3.1)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.params import Pair
+from engine.symbols import F, torch, without_defaults
+from nodes.convolution import need_axes, shown
+
+
+class Pooling(Layer, abstract=True):
+    """What the pools share."""
+
+    family = "convolution"
+    aliases: ClassVar[tuple[str, ...]] = ("pooling", "subsample", "downsample")
+    source = "seed 000 §3.3.1"
+
+
+class MaxPool2d(Pooling):
+    """Keeps the largest number of each window, which halves the image and ignores small shifts."""
+
+    title = "Max pool"
+    size: Pair = param(2, minimum=1, doc="height × width of the window")
+    stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
+    ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        need_axes(x, 3, self.title, "channels × height × width")
+        return without_defaults(F.max_pool2d(x, self.size, **_options(self.stride, self.ceil)))
+
+    def summary(self) -> str:
+        return f"max {shown(self.size)}"
+
+
+class AvgPool2d(Pooling):
+    """Replaces each window by its mean."""
+
+    title = "Average pool"
+    size: Pair = param(2, minimum=1, doc="height × width of the window")
+    stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
+    ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        need_axes(x, 3, self.title, "channels × height × width")
+        return without_defaults(F.avg_pool2d(x, self.size, **_options(self.stride, self.ceil)))
+
+    def summary(self) -> str:
+        return f"mean {shown(self.size)}"
+
+
+class AdaptiveAvgPool2d(Pooling):
+    """Averages an image of any size down to a fixed one."""
+
+    title = "Adaptive average pool"
+    aliases: ClassVar[tuple[str, ...]] = (*Pooling.aliases, "global average pool", "gap")
+    size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        need_axes(x, 3, self.title, "channels × height × width")
+        return F.adaptive_avg_pool2d(x, self.size)
+
+    def summary(self) -> str:
+        return f"mean to {shown(self.size)}"
+
+
+class AdaptiveMaxPool2d(Pooling):
+    """Takes the largest numbers of an image of any size down to a fixed one."""
+
+    title = "Adaptive max pool"
+    size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        need_axes(x, 3, self.title, "channels × height × width")
+        return F.adaptive_max_pool2d(x, self.size)
+
+    def summary(self) -> str:
+        return f"max to {shown(self.size)}"
+
+
+class MaxPool1d(Pooling):
+    """Keeps the largest number of each window along a sequence."""
+
+    title = "Max pool 1-D"
+    size: int = param(2, minimum=1, doc="length of the window")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        need_axes(x, 2, self.title, "channels × length")
+        return F.max_pool1d(x, self.size)
+
+    def summary(self) -> str:
+        return f"max {self.size}"
+
+
+class MeanOverTime(Pooling):
+    """Averages a sequence over its steps, so that one vector remains."""
+
+    title = "Mean over time"
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        need_axes(x, 2, self.title, "steps × features")
+        return torch.mean(x, 1)
+
+
+def _options(stride: Pair | None, ceil: bool) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if stride is not None:
+        options["stride"] = stride
+    if ceil:
+        options["ceil_mode"] = True
+    return options

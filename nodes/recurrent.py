@@ -1,0 +1,77 @@
+"""Recurrent layers over sequences `(T, features)` (seed 000 §2.2.2; seed 003 §5)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.errors import EmitError
+from engine.symbols import Expr, nn, torch
+from nodes.convolution import need_axes, plural
+
+STATES = "output of every step", "last hidden state", "last cell state"
+
+
+class Recurrent(Layer, abstract=True):
+    """What the recurrent layers share."""
+
+    family = "recurrent"
+    hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
+    layers: int = param(1, minimum=1, doc="stacked on top of each other")
+    dropout: float = param(0.0, minimum=0, below=1, doc="share dropped between stacked layers")
+    both_ways: bool = param(False, label="Both directions", doc="read the sequence forwards and backwards")
+
+    def _constructor(self, kind: Expr, x: Wire) -> Expr:
+        need_axes(x, 2, self.title, "steps × features")
+        if self.dropout and self.layers == 1:
+            raise EmitError(
+                "Dropout works between stacked layers, and there is only one.",
+                fix="Use more layers, set its dropout to 0, or add a Dropout node.",
+            )
+        options: dict[str, Any] = {}
+        if self.layers > 1:
+            options["num_layers"] = self.layers
+        if self.dropout:
+            options["dropout"] = self.dropout
+        if self.both_ways:
+            options["bidirectional"] = True
+        return kind(x.features, self.hidden, **options, batch_first=True)
+
+    def _last(self, state: Expr) -> Expr:
+        """(layers, N, hidden) -> (N, hidden) of the top layer; both directions side by side."""
+        return torch.cat((state[-2], state[-1]), 1) if self.both_ways else state[-1]
+
+    def summary(self) -> str:
+        text = plural(self.hidden, "unit")
+        if self.layers > 1:
+            text += f" × {self.layers} layers"
+        return text + (" · both ways" if self.both_ways else "")
+
+
+class LSTM(Recurrent):
+    """Reads a sequence step by step and keeps a memory cell behind gates, so that it can remember long."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("long short-term memory", "rnn")
+    source = "seed 000 §2.2.2"
+    ports_out = (
+        Port("output", doc=STATES[0]),
+        Port("h", doc=STATES[1]),
+        Port("c", doc=STATES[2]),
+    )
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        lstm = e.module(self._constructor(nn.LSTM, x))
+        output, (h, c) = e.unpack(lstm(x), "output", ("h", "c"))
+        return {"output": output, "h": self._last(h), "c": self._last(c)}
+
+
+class GRU(Recurrent):
+    """Reads a sequence step by step with two gates: lighter than an LSTM, often as good."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("gated recurrent unit", "rnn")
+    ports_out = (Port("output", doc=STATES[0]), Port("h", doc=STATES[1]))
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        gru = e.module(self._constructor(nn.GRU, x))
+        output, h = e.unpack(gru(x), "output", "h")
+        return {"output": output, "h": self._last(h)}

@@ -1,0 +1,72 @@
+"""Layers that rearrange numbers without computing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.errors import EmitError
+from engine.params import Ints
+
+
+class Flatten(Layer):
+    """Lays all numbers of an example in one row."""
+
+    family = "shape"
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        return x.flatten(1)
+
+
+class Reshape(Layer):
+    """Arranges the numbers of an example in another shape; their count stays the same."""
+
+    family = "shape"
+    aliases: ClassVar[tuple[str, ...]] = ("view", "unflatten")
+    shape: Ints = param((1, 28, 28), minimum=-1, doc="sizes without the batch; one of them may be -1 for the rest")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        there = math.prod(x.shape)
+        known = math.prod(size for size in self.shape if size != -1)
+        unknown = self.shape.count(-1)
+        fits = known == there if unknown == 0 else unknown == 1 and known > 0 and there % known == 0
+        if not fits:
+            wanted = "×".join(str(size) for size in self.shape)
+            raise EmitError(f"{there:,} numbers come in, which cannot be arranged as {wanted}.")
+        return x.reshape(-1, *self._sizes(there, known))
+
+    def _sizes(self, there: int, known: int) -> tuple[int, ...]:
+        return tuple(there // known if size == -1 else size for size in self.shape)
+
+    def summary(self) -> str:
+        return "to " + "×".join(str(size) for size in self.shape)
+
+
+class Transpose(Layer):
+    """Swaps two axes, such as channels and steps of a sequence."""
+
+    family = "shape"
+    aliases: ClassVar[tuple[str, ...]] = ("permute", "swap axes")
+    first: int = param(1, minimum=1, maximum=8, label="Axis", doc="1 is the first axis after the batch")
+    second: int = param(2, minimum=1, maximum=8, label="With axis", doc="the axis it is swapped with")
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        if max(self.first, self.second) > len(x.shape):
+            raise EmitError(f"There is no axis {max(self.first, self.second)}: the input has {len(x.shape)}.")
+        return x.transpose(self.first, self.second)
+
+    def summary(self) -> str:
+        return f"axes {self.first} and {self.second}"
+
+
+class LastStep(Layer):
+    """Takes the last step of a sequence."""
+
+    family = "shape"
+    title = "Last step"
+
+    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+        if len(x.shape) < 2:
+            raise EmitError("Last step needs a sequence, steps × features.")
+        return x[:, -1]
