@@ -4,7 +4,7 @@ Started only when the environment names a socket in `NEUROLOOM_INSPECT`. It answ
 nothing: what a test does to the window, it does through the pointer and the keyboard like a person.
 
 One connection, one line with a JSON question, one line with the answer. `{"widgets": "train*"}` lists the
-visible widgets, menu entries, tabs and rows whose name or text matches; `{"nodes": true}` lists nodes and ports
+visible widgets, menu entries, tabs and rows whose name or text matches; `{"nodes": true}` the nodes and ports
 on the canvas. Positions are screen pixels `[x, y, width, height]`.
 """
 
