@@ -47,9 +47,9 @@ class Table(Shuffled, abstract=True):
 
 
 class Mnist(Data):
-    """70,000 handwritten digits as grey images of 28 × 28, the set that networks have been tried on since 1998.
+    """70,000 handwritten digits as grey images of 28 × 28; those for test are by other hands than the rest.
 
-    The 10,000 of the test split were written by other people than the rest. LeCun, Cortes, Burges; CC BY-SA 3.0.
+    Made by LeCun, Cortes and Burges; CC BY-SA 3.0.
     """
 
     title = "MNIST"
