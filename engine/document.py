@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from engine.edits import Edit, same, supersedes
+from engine.edits import Edit, does_nothing, supersedes
 from engine.errors import GraphError
 from engine.graph import Project
 
@@ -101,7 +101,7 @@ class Document:
         if self._open is None:
             raise GraphError("Edits are made inside a step: with document.step(...).")
         inverse = edit.apply(self.project)
-        if not same(edit, inverse):
+        if not does_nothing(edit, inverse):
             self._open.edits.append(edit)
             self._open.inverses.append(inverse)
 
@@ -123,6 +123,9 @@ class Document:
         last = self._done[-1] if self._done else None
         if last is not None and step.merge is not None and last.merge == step.merge:
             _merge(last, step)
+            if len(last.edits) == 1 and does_nothing(last.edits[0], last.inverses[0]):
+                self._done.pop()  # what was typed has been typed back
+                self._state = last.before
         else:
             self._done.append(step)
         self._tell(news, step.label, "do")

@@ -56,6 +56,10 @@ class AddNodes(Edit):
     nodes: tuple[Node, ...] = ()
     links: tuple[Link, ...] = ()
 
+    def __post_init__(self) -> None:  # a list given here could change under the history
+        object.__setattr__(self, "nodes", tuple(self.nodes))
+        object.__setattr__(self, "links", tuple(self.links))
+
     def apply(self, project: Project) -> Edit:
         graph = project.graph
         for node in self.nodes:
@@ -97,6 +101,10 @@ class Remove(Edit):
 
     nodes: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(self.nodes))
+        object.__setattr__(self, "links", tuple(self.links))
 
     def apply(self, project: Project) -> Edit:
         graph = project.graph
@@ -164,6 +172,10 @@ class SetParam(Edit):
     name: str
     value: Value | _Unset
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, _Unset):
+            object.__setattr__(self, "value", frozen(self.value))
+
     def apply(self, project: Project) -> Edit:
         node = project.graph.node(self.node_id)
         before = node.params.get(self.name, UNSET)
@@ -171,7 +183,7 @@ class SetParam(Edit):
         if isinstance(self.value, _Unset):
             params.pop(self.name, None)
         else:
-            params[self.name] = frozen(self.value)
+            params[self.name] = self.value
         project.graph._replace(replace(node, params=params))
         return SetParam(self.node_id, self.name, before)
 
@@ -203,9 +215,12 @@ class Move(Edit):
 
     positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", {id: place(xy) for id, xy in self.positions.items()})
+
     def apply(self, project: Project) -> Edit:
         graph = project.graph
-        moved = [replace(graph.node(id), position=place(xy)) for id, xy in self.positions.items()]
+        moved = [replace(graph.node(id), position=xy) for id, xy in self.positions.items()]
         return Move({node.id: graph._replace(node).position for node in moved})
 
     @property
@@ -235,7 +250,7 @@ class SetTitle(Edit):
     title: str
 
     def apply(self, project: Project) -> Edit:
-        before, project.title = project.title, self.title
+        before, project.title = project.title, _text(self.title)
         return SetTitle(before)
 
     @property
@@ -250,7 +265,7 @@ class SetNotes(Edit):
     notes: str
 
     def apply(self, project: Project) -> Edit:
-        before, project.notes = project.notes, self.notes
+        before, project.notes = project.notes, _text(self.notes)
         return SetNotes(before)
 
     @property
@@ -258,9 +273,17 @@ class SetNotes(Edit):
         return frozenset()
 
 
-def same(one: Edit, other: Edit) -> bool:
-    """Return whether two edits do exactly the same (1, 1.0 and True are three values here)."""
-    return one == other and repr(one) == repr(other)
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise GraphError("Titles and notes are text.")
+    return value
+
+
+def does_nothing(edit: Edit, inverse: Edit) -> bool:
+    """Return whether an edit with this inverse leaves a project as it was."""
+    if isinstance(edit, (AddNodes, Remove)):
+        return not edit.nodes and not edit.links
+    return edit == inverse and repr(edit) == repr(inverse)  # 1, 1.0 and True are equal, yet three values
 
 
 def supersedes(later: Edit, earlier: Edit) -> bool:

@@ -162,21 +162,22 @@ def from_text(text: str, origin: str = "") -> Project:
 
 
 @contextmanager
-def reading(origin: str) -> Iterator[None]:
+def reading(origin: str, doing: str = "opened") -> Iterator[None]:
     """Turn whatever goes wrong inside into one ProjectFileError sentence that names the origin."""
     try:
         yield
     except (GraphError, ProjectFileError) as error:
-        raise _unreadable(origin, error.message, error.node_id, error.fix) from error
+        raise _unreadable(origin, error.message, error.node_id, error.fix, doing) from error
     except RecursionError as error:
-        raise _unreadable(origin, "it is nested too deeply") from error
+        raise _unreadable(origin, "it is nested too deeply", doing=doing) from error
 
 
 def _unreadable(
-    origin: str, why: str, node_id: str | None = None, fix: str | None = None
+    origin: str, why: str, node_id: str | None = None, fix: str | None = None, doing: str = "opened"
 ) -> ProjectFileError:
-    what = f'"{origin}" cannot be opened' if origin else "This text cannot be read"
-    return ProjectFileError(f"{what}: {why.rstrip('.')}.", node_id=node_id, fix=fix)
+    what = f'"{origin}"' if origin else "This text"
+    why = why[:1].lower() + why[1:].rstrip(".")
+    return ProjectFileError(f"{what} cannot be {doing}: {why}.", node_id=node_id, fix=fix)
 
 
 def parse(text: str) -> Any:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import count
 
 from engine.graph import Graph
 
 
+def names_of(graph: Graph) -> set[str]:
+    """Return the names that the nodes of a graph have."""
+    return {node.name for node in graph.nodes.values()}
+
+
 def fresh_name(graph: Graph, base: str) -> str:
     """Return base1, base2, ...: the first that no node of the graph has."""
-    taken = {node.name for node in graph.nodes.values()}
+    return numbered(base, names_of(graph))
+
+
+def numbered(base: str, taken: Collection[str]) -> str:
+    """Return base1, base2, ...: the first that isn't taken."""
     return next(name for number in count(1) if (name := f"{base}{number}") not in taken)
