@@ -1,0 +1,87 @@
+"""The loops somebody would write by hand, which the window's training is compared with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Columns = dict[str, Tensor]
+
+
+class Cnn(nn.Module):
+    """The network of the example mnist-cnn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 32, 3)
+        self.conv2 = nn.Conv2d(32, 64, 3)
+        self.dropout = nn.Dropout(0.5)
+        self.classes = nn.Linear(1600, 10)
+
+    def forward(self, image: Tensor) -> Tensor:
+        x = F.max_pool2d(F.relu(self.conv1(image)), 2)
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
+        return self.classes(self.dropout(x.flatten(1)))
+
+
+class Mlp(nn.Module):
+    """2-16-16-1 with tanh."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden1 = nn.Linear(2, 16)
+        self.hidden2 = nn.Linear(16, 16)
+        self.answer = nn.Linear(16, 1)
+
+    def forward(self, point: Tensor) -> Tensor:
+        return self.answer(torch.tanh(self.hidden2(torch.tanh(self.hidden1(point)))))
+
+
+class HandWritten:
+    """Trains epoch after epoch, with the validation loss after each, for as long as it is told."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        loss: nn.Module,
+        data: dict[str, Columns],
+        columns: tuple[str, str],
+        batch: int,
+    ):
+        self.model, self.loss, self.batch = model, loss, batch
+        self.inputs, self.targets = (data["train"][name] for name in columns)
+        self.held = tuple(data["validation"][name] for name in columns)
+        self.optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
+        self._steps = self._train()
+
+    def _train(self) -> Iterator[None]:
+        shuffle = torch.Generator().manual_seed(0)
+        while True:
+            for rows in torch.randperm(len(self.inputs), generator=shuffle).split(self.batch):
+                self.optimiser.zero_grad()
+                loss = self.loss(self.model(self.inputs[rows]), self.targets[rows])
+                loss.backward()
+                self.optimiser.step()
+                yield
+            self._validate()
+
+    @torch.no_grad()
+    def _validate(self) -> float:
+        self.model.eval()
+        total = 0.0
+        for inputs, targets in zip(*(column.split(self.batch) for column in self.held), strict=True):
+            total += self.loss(self.model(inputs), targets).item() * len(inputs)
+        self.model.train()
+        return total / len(self.held[0])
+
+    def steps_per_second(self, seconds: float) -> float:
+        """Train for about `seconds` and return the speed."""
+        began, steps = time.perf_counter(), 0
+        while (passed := time.perf_counter() - began) < seconds:
+            next(self._steps)
+            steps += 1
+        return steps / passed
