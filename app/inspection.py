@@ -37,9 +37,14 @@ class Inspector(QObject):
 
     def __init__(self, path: str, parent: QObject) -> None:
         super().__init__(parent)
-        self._server = socket.socket(socket.AF_UNIX)
-        self._server.bind(path)
-        self._server.listen()
+        server = self._server = socket.socket(socket.AF_UNIX)
+        server.bind(path)
+        server.listen()
+
+        def close(_gone: QObject) -> None:
+            server.close()
+
+        self.destroyed.connect(close)
         self._asked = QSocketNotifier(self._server.fileno(), QSocketNotifier.Type.Read, self)
         self._asked.activated.connect(self._answer)
 
