@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Protocol
 
 from engine.errors import EmitError, NeuroloomError, ParamError
 from engine.graph import Node
-from engine.values import Value
 from engine.params import ParamSpec, collect, param
 from engine.symbols import Expr
+from engine.values import Value
 
 __all__ = [
     "CATALOGUE",
@@ -188,7 +188,11 @@ class NodeType:
         """The node's second line on the canvas, such as `32 filters 3×3 · ReLU`."""
         return ""
 
-    def emit(self, e: Emitter, **wires: Any) -> Emitted:
+    def emit(self, *args: Any, **wires: Any) -> Emitted:
+        """The node as code: `emit(self, e, x)` gets an `Emitter` and a `Wire` for each input port by its name.
+
+        Returns the value of the only output port, or a dict of one value for each port.
+        """
         raise EmitError(f"{self.title} cannot be turned into Python.")
 
 

@@ -88,7 +88,11 @@ def _collapsing(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     while before is not None and before.type in ("Dropout", "Flatten"):
         link = graph.feeding(before.id, "x")
         before = graph.node(link.source) if link else None
-    if before is None or before.type != "Linear" or getattr(book.types.get(before.id), "activation", "") != "none":
+    if (
+        before is None
+        or before.type != "Linear"
+        or getattr(book.types.get(before.id), "activation", "") != "none"
+    ):
         return
     first = before.id
     yield Problem(
@@ -130,8 +134,14 @@ def _column_mix_up(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Proble
             "warning",
             code="mixed-up",
         )
-    if prediction and target and (prediction.source, prediction.source_port) == (target.source, target.source_port):
-        yield Problem(node.id, "Prediction and target are the same wire.", "target", "warning", code="mixed-up")
+    if (
+        prediction
+        and target
+        and (prediction.source, prediction.source_port) == (target.source, target.source_port)
+    ):
+        yield Problem(
+            node.id, "Prediction and target are the same wire.", "target", "warning", code="mixed-up"
+        )
 
 
 def insert(project: Project, link: Link, type_id: str, title: str) -> tuple[Edit, ...]:
@@ -153,7 +163,12 @@ def insert(project: Project, link: Link, type_id: str, title: str) -> tuple[Edit
     if abs(target.position[0] - source.position[0]) < 2 * ROOM:
         pushed = {link.target} | graph.descendants(link.target)
         edits.append(
-            Move({one: (graph.node(one).position[0] + ROOM, graph.node(one).position[1]) for one in sorted(pushed)})
+            Move(
+                {
+                    one: (graph.node(one).position[0] + ROOM, graph.node(one).position[1])
+                    for one in sorted(pushed)
+                }
+            )
         )
     return tuple(edits)
 

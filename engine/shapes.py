@@ -6,7 +6,6 @@ for each (type, parameters, input shapes), and the answer is kept. An edit re-in
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -147,7 +146,9 @@ class ShapeBook:
             return Facts(problem=_problem(node.id, error, "type"))
         self.types[node.id] = node_type
         if isinstance(node_type, Data):
-            return Facts({column.name: Signature(column.shape, column.dtype) for column in node_type.columns()})
+            return Facts(
+                {column.name: Signature(column.shape, column.dtype) for column in node_type.columns()}
+            )
         if isinstance(node_type, Input):
             column = node_type.column()
             return Facts({"output": Signature(column.shape, column.dtype)})
@@ -206,7 +207,10 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
         values, operations = _run_code(code, layers, tensors)
     outputs = {port: _signature(value) for port, value in values.items()}
     counted = {
-        id(weight): weight.numel() for layer in layers.values() for weight in layer.parameters() if weight.requires_grad
+        id(weight): weight.numel()
+        for layer in layers.values()
+        for weight in layer.parameters()
+        if weight.requires_grad
     }
     return Facts(outputs, sum(counted.values()), operations // BATCH)
 
@@ -282,7 +286,6 @@ def _first_sentence(error: Exception) -> str:
     if isinstance(error, (OverflowError, MemoryError)) or not text:
         return "the numbers are too large for this computer."
     return text if text.endswith(".") else text + "."
-
 
 
 def warm_up() -> None:

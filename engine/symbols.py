@@ -181,7 +181,11 @@ def _defaults(dotted: str) -> dict[str, Any]:
 
 
 def _same(left: ast.expr, right: ast.expr) -> bool:
-    return ast.dump(left) == ast.dump(right)
+    try:
+        one, other = ast.literal_eval(left), ast.literal_eval(right)
+    except ValueError:
+        return ast.dump(left) == ast.dump(right)
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
 def _carried(*parts: Expr) -> frozenset[Any]:

@@ -3,7 +3,6 @@
 from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
-    ports,
     convolution,
     data,
     dense,
@@ -12,6 +11,7 @@ from nodes import (
     metric,
     norm,
     pooling,
+    ports,
     recurrent,
     shape,
 )

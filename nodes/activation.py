@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.symbols import Expr, F, torch
@@ -47,7 +47,7 @@ class ReLU(Activation):
 
     aliases: ClassVar[tuple[str, ...]] = ("rectifier", "relu")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.relu(x)
 
 
@@ -57,7 +57,7 @@ class LeakyReLU(Activation):
     title = "Leaky ReLU"
     slope: float = param(0.01, minimum=0, doc="what negative numbers are multiplied by")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.leaky_relu(x) if self.slope == 0.01 else F.leaky_relu(x, self.slope)
 
     def summary(self) -> str:
@@ -67,7 +67,7 @@ class LeakyReLU(Activation):
 class GELU(Activation):
     """A smooth ReLU, x·Φ(x), used in transformers."""
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.gelu(x)
 
 
@@ -76,7 +76,7 @@ class SiLU(Activation):
 
     aliases: ClassVar[tuple[str, ...]] = ("swish",)
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.silu(x)
 
 
@@ -85,14 +85,14 @@ class Sigmoid(Activation):
 
     aliases: ClassVar[tuple[str, ...]] = ("logistic",)
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return torch.sigmoid(x)
 
 
 class Tanh(Activation):
     """Squeezes each number between -1 and 1."""
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return torch.tanh(x)
 
 
@@ -101,14 +101,14 @@ class Softmax(Activation):
 
     axis: int = param(1, label="Over axis", minimum=-8, maximum=8, doc="1 is the class axis; -1 is the last")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.softmax(x, dim=self.axis)
 
 
 class Softplus(Activation):
     """A smooth ReLU that is always positive: log(1 + e^x)."""
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.softplus(x)
 
 
@@ -118,5 +118,5 @@ class Hardtanh(Activation):
     title = "Hard tanh"
     aliases: ClassVar[tuple[str, ...]] = ("saturating linear", "clip")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.hardtanh(x)

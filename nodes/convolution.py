@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.errors import EmitError
@@ -54,7 +54,7 @@ class Conv1d(Convolution):
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 2, self.title, "channels × length")
         made = nn.Conv1d(
             x.channels,
@@ -87,7 +87,7 @@ class Conv2d(Convolution):
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
         made = nn.Conv2d(
             x.channels,
@@ -117,7 +117,7 @@ class ConvTranspose2d(Convolution):
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
         made = nn.ConvTranspose2d(
             x.channels,

@@ -78,7 +78,7 @@ class Mnist(Data):
             Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
         )
 
-    def emit(self, e: Emitter, **_: Any) -> Emitted:
+    def emit(self, e: Emitter) -> Emitted:
         from engine.data.mnist import load_mnist
 
         return e.load(load_mnist, validation=self.validation, seed=self.seed)
@@ -100,7 +100,7 @@ class Digits(Shuffled):
             Column("odd", (1,), doc="1 for an odd digit, else 0"),
         )
 
-    def emit(self, e: Emitter, **_: Any) -> Emitted:
+    def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import load_digits
 
         return e.load(load_digits, **self._splits())
@@ -120,7 +120,7 @@ class Iris(Table):
             Column("species", (), "int64", ("setosa", "versicolor", "virginica"), doc="the species"),
         )
 
-    def emit(self, e: Emitter, **_: Any) -> Emitted:
+    def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import load_iris
 
         return e.load(load_iris, **self._splits())
@@ -140,7 +140,7 @@ class Wine(Table):
             Column("cultivar", (), "int64", ("cultivar 1", "cultivar 2", "cultivar 3"), doc="the grape"),
         )
 
-    def emit(self, e: Emitter, **_: Any) -> Emitted:
+    def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import load_wine
 
         return e.load(load_wine, **self._splits())
@@ -162,7 +162,7 @@ class BreastCancer(Table):
             Column("benign", (1,), doc="the same as a number: 1 for benign, else 0"),
         )
 
-    def emit(self, e: Emitter, **_: Any) -> Emitted:
+    def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import load_breast_cancer
 
         return e.load(load_breast_cancer, **self._splits())
@@ -187,7 +187,7 @@ class Diabetes(Table):
             Column("progression", (1,), doc="the disease a year later, 25..346 where not standardised"),
         )
 
-    def emit(self, e: Emitter, **_: Any) -> Emitted:
+    def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import load_diabetes
 
         return e.load(load_diabetes, **self._splits(), standardise_target=self.standardise_target)
@@ -222,7 +222,7 @@ class SantaFe(Data):
             Column("next", (1,), doc="the reading that follows"),
         )
 
-    def emit(self, e: Emitter, **_: Any) -> Emitted:
+    def emit(self, e: Emitter) -> Emitted:
         from engine.data.series import load_santa_fe
 
         return e.load(load_santa_fe, lag=self.lag, validation=self.validation)

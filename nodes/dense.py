@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
-from engine.symbols import nn
+from engine.symbols import nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
 
 
@@ -19,8 +19,8 @@ class Linear(Layer):
     bias: bool = param(True, doc="add a learned offset to each unit")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
-        linear = e.module(nn.Linear(x.features, self.units, bias=self.bias))
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        linear = e.module(without_defaults(nn.Linear(x.features, self.units, bias=self.bias)))
         return activate(self.activation, linear(x))
 
     def summary(self) -> str:
@@ -36,7 +36,7 @@ class Embedding(Layer):
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return e.module(nn.Embedding(self.entries, self.size))(x)
 
     def summary(self) -> str:

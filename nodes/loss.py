@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
@@ -36,13 +36,19 @@ class CrossEntropy(WeightedLoss):
         Port("prediction", doc="class scores (logits), one a class"),
         Port("target", doc="number of the right class, from 0"),
     )
-    smoothing: float = param(0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes")
+    smoothing: float = param(
+        0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
+    )
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         if target.dtype != "int64":
-            raise EmitError("Cross-entropy needs whole class numbers as its target.", fix="Use the class column.")
+            raise EmitError(
+                "Cross-entropy needs whole class numbers as its target.", fix="Use the class column."
+            )
         if not prediction.shape or target.shape != prediction.shape[1:]:
-            raise EmitError("Cross-entropy needs one score for each class and one class number for each example.")
+            raise EmitError(
+                "Cross-entropy needs one score for each class and one class number for each example."
+            )
         return without_defaults(F.cross_entropy(prediction, target, label_smoothing=self.smoothing))
 
 
@@ -53,7 +59,7 @@ class BCEWithLogits(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("bce", "logistic loss", "sigmoid loss")
     ports_in = (Port("prediction", doc="scores (logits)"), Port("target", doc="0 or 1, of the same shape"))
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         goal = target if target.dtype == "float32" else target.float()
         return F.binary_cross_entropy_with_logits(prediction, goal)
@@ -66,7 +72,7 @@ class MSE(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("mse", "l2", "squared", "regression")
     source = "seed 000 §1.1"
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         return F.mse_loss(prediction, target)
 
@@ -77,7 +83,7 @@ class L1(WeightedLoss):
     title = "Mean absolute error loss"
     aliases: ClassVar[tuple[str, ...]] = ("l1", "mae", "laplace")
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         return F.l1_loss(prediction, target)
 
@@ -89,6 +95,6 @@ class Huber(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("smooth l1", "robust")
     delta: float = param(1.0, above=0, doc="difference at which squared turns into absolute")
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         return without_defaults(F.huber_loss(prediction, target, delta=self.delta))

@@ -51,7 +51,9 @@ class Concatenate(Merge):
     """Lays its inputs side by side along one axis."""
 
     aliases: ClassVar[tuple[str, ...]] = ("concat", "cat", "join", "dense connection")
-    axis: int = param(1, label="Along axis", minimum=-8, maximum=8, doc="1 is the channel or feature axis; -1 the last")
+    axis: int = param(
+        1, label="Along axis", minimum=-8, maximum=8, doc="1 is the channel or feature axis; -1 the last"
+    )
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
         if self.axis == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
 from engine.errors import EmitError
@@ -19,11 +19,13 @@ class Accuracy(Metric):
     )
     aliases: ClassVar[tuple[str, ...]] = ("correct",)
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         if target.dtype == "int64" and prediction.shape and target.shape == prediction.shape[1:]:
             return equal(prediction.argmax(1), target).float().mean()
         if prediction.shape != target.shape:
-            raise EmitError("Accuracy needs one score for each class, or one yes-or-no score of the target's shape.")
+            raise EmitError(
+                "Accuracy needs one score for each class, or one yes-or-no score of the target's shape."
+            )
         return equal((prediction.gt(0)).float(), target).float().mean()
 
 
@@ -34,7 +36,7 @@ class MeanSquaredError(Metric):
     aliases: ClassVar[tuple[str, ...]] = ("mse",)
     lower_is_better = True
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         return F.mse_loss(prediction, target)
 
@@ -46,6 +48,6 @@ class MeanAbsoluteError(Metric):
     aliases: ClassVar[tuple[str, ...]] = ("mae", "l1")
     lower_is_better = True
 
-    def emit(self, e: Emitter, prediction: Wire, target: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         return F.l1_loss(prediction, target)

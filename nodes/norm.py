@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.errors import EmitError
@@ -19,7 +19,7 @@ class BatchNorm(Layer):
     momentum: float = param(0.1, above=0, maximum=1, doc="how fast the running mean and variance follow")
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         kinds = {1: nn.BatchNorm1d, 2: nn.BatchNorm1d, 3: nn.BatchNorm2d, 4: nn.BatchNorm3d}
         if len(x.shape) not in kinds:
             raise EmitError("Batch norm needs features or channels, but one number an example comes in.")
@@ -35,7 +35,7 @@ class LayerNorm(Layer):
     aliases: ClassVar[tuple[str, ...]] = ("layer normalisation", "ln")
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return e.module(without_defaults(nn.LayerNorm(x.features, eps=self.epsilon)))(x)
 
 
@@ -44,9 +44,11 @@ class Dropout(Layer):
 
     family = "norm"
     source = "seed 000 §1.3.5"
-    share: float = param(0.5, minimum=0, below=1, label="Share dropped", doc="chance of each number to be dropped")
+    share: float = param(
+        0.5, minimum=0, below=1, label="Share dropped", doc="chance of each number to be dropped"
+    )
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return e.module(nn.Dropout(self.share))(x)
 
     def summary(self) -> str:

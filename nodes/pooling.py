@@ -26,7 +26,7 @@ class MaxPool2d(Pooling):
     stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
         return without_defaults(F.max_pool2d(x, self.size, **_options(self.stride, self.ceil)))
 
@@ -42,7 +42,7 @@ class AvgPool2d(Pooling):
     stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
         return without_defaults(F.avg_pool2d(x, self.size, **_options(self.stride, self.ceil)))
 
@@ -57,7 +57,7 @@ class AdaptiveAvgPool2d(Pooling):
     aliases: ClassVar[tuple[str, ...]] = (*Pooling.aliases, "global average pool", "gap")
     size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
         return F.adaptive_avg_pool2d(x, self.size)
 
@@ -71,7 +71,7 @@ class AdaptiveMaxPool2d(Pooling):
     title = "Adaptive max pool"
     size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
         return F.adaptive_max_pool2d(x, self.size)
 
@@ -85,7 +85,7 @@ class MaxPool1d(Pooling):
     title = "Max pool 1-D"
     size: int = param(2, minimum=1, doc="length of the window")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 2, self.title, "channels × length")
         return F.max_pool1d(x, self.size)
 
@@ -98,7 +98,7 @@ class MeanOverTime(Pooling):
 
     title = "Mean over time"
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 2, self.title, "steps × features")
         return torch.mean(x, 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, Wire, param
 from engine.catalogue import Input as InputType
@@ -29,5 +29,5 @@ class Output(OutputType):
 
     aliases: ClassVar[tuple[str, ...]] = ("result", "prediction", "exit")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return x

@@ -59,7 +59,7 @@ class LSTM(Recurrent):
         Port("c", doc=STATES[2]),
     )
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         lstm = e.module(self._constructor(nn.LSTM, x))
         output, (h, c) = e.unpack(lstm(x), "output", ("h", "c"))
         return {"output": output, "h": self._last(h), "c": self._last(c)}
@@ -71,7 +71,7 @@ class GRU(Recurrent):
     aliases: ClassVar[tuple[str, ...]] = ("gated recurrent unit", "rnn")
     ports_out = (Port("output", doc=STATES[0]), Port("h", doc=STATES[1]))
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         gru = e.module(self._constructor(nn.GRU, x))
         output, h = e.unpack(gru(x), "output", "h")
         return {"output": output, "h": self._last(h)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.errors import EmitError
@@ -15,7 +15,7 @@ class Flatten(Layer):
 
     family = "shape"
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         return x.flatten(1)
 
 
@@ -24,9 +24,11 @@ class Reshape(Layer):
 
     family = "shape"
     aliases: ClassVar[tuple[str, ...]] = ("view", "unflatten")
-    shape: Ints = param((1, 28, 28), minimum=-1, doc="sizes without the batch; one of them may be -1 for the rest")
+    shape: Ints = param(
+        (1, 28, 28), minimum=-1, doc="sizes without the batch; one of them may be -1 for the rest"
+    )
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         there = math.prod(x.shape)
         known = math.prod(size for size in self.shape if size != -1)
         unknown = self.shape.count(-1)
@@ -51,7 +53,7 @@ class Transpose(Layer):
     first: int = param(1, minimum=1, maximum=8, label="Axis", doc="1 is the first axis after the batch")
     second: int = param(2, minimum=1, maximum=8, label="With axis", doc="the axis it is swapped with")
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         if max(self.first, self.second) > len(x.shape):
             raise EmitError(f"There is no axis {max(self.first, self.second)}: the input has {len(x.shape)}.")
         return x.transpose(self.first, self.second)
@@ -66,7 +68,7 @@ class LastStep(Layer):
     family = "shape"
     title = "Last step"
 
-    def emit(self, e: Emitter, x: Wire, **_: Any) -> Emitted:
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
         if len(x.shape) < 2:
             raise EmitError("Last step needs a sequence, steps × features.")
         return x[:, -1]

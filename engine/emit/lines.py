@@ -1,0 +1,121 @@
+"""Lines of emitted Python in two readings: plain, as a person gets it, and twin, with taps on, as it is run.
+
+Both readings have the same lines, so a position in one is a position in the other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.symbols import Expr, lift, name
+
+WIDTH = 110
+COMMENT_AT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line; `node_id` is the node it came from, `comment` stands behind the code."""
+
+    plain: str
+    twin: str = ""
+    node_id: str | None = None
+    comment: str = ""
+
+    @property
+    def run(self) -> str:
+        return self.twin or self.plain
+
+
+def block(text: str, node_id: str | None = None) -> list[Line]:
+    """Fixed text as lines."""
+    return [Line(line, node_id=node_id) for line in text.strip("\n").split("\n")]
+
+
+def indented(lines: Iterable[Line], by: int = 4) -> list[Line]:
+    pad = " " * by
+    return [
+        Line(
+            pad + line.plain if line.plain else "",
+            pad + line.twin if line.twin else "",
+            line.node_id,
+            line.comment,
+        )
+        for line in lines
+    ]
+
+
+def with_comments(lines: Sequence[Line]) -> list[Line]:
+    """Set the comments of a block at one column, where they fit."""
+    column = max(
+        (len(line.plain) for line in lines if line.comment and len(line.plain) < COMMENT_AT), default=0
+    )
+    found = []
+    for line in lines:
+        if line.comment:
+            text = f"{line.plain:<{column}}  # {line.comment}"
+            found.append(Line(text, line.run, line.node_id))
+        else:
+            found.append(line)
+    return found
+
+
+def tapped(node_id: str, pattern: object, value: Expr) -> Expr:
+    """The value, shown on its way to whoever watches: `tap("n3", "output", F.relu(x))`."""
+    return name("tap")(lift(node_id), lift(pattern), value)
+
+
+def statement(target: str, plain: Expr, twin: Expr, node_id: str | None, comment: str = "") -> Line:
+    """`target = value`, or `return value` where the target says so."""
+    joint = " " if target == "return" else " = "
+    return Line(f"{target}{joint}{plain}", f"{target}{joint}{twin}", node_id, comment)
+
+
+def returned_dict(items: Sequence[tuple[str, Expr, Expr, str | None]]) -> list[Line]:
+    """`return {...}` of (key, plain value, twin value, node), one item a line where it is long."""
+    whole = "return {" + ", ".join(f"{quoted(key)}: {plain}" for key, plain, _, _ in items) + "}"
+    twin = "return {" + ", ".join(f"{quoted(key)}: {value}" for key, _, value, _ in items) + "}"
+    if len(items) == 1 and len(whole) < WIDTH:
+        return [Line(whole, twin, items[0][3])]
+    lines = [Line("return {")]
+    for key, plain, value, node_id in items:
+        lines.append(Line(f"    {quoted(key)}: {plain},", f"    {quoted(key)}: {value},", node_id))
+    lines.append(Line("}"))
+    return lines
+
+
+def quoted(text: str) -> str:
+    """A text literal in double quotes, as formatters write it."""
+    literal = repr(text)
+    if literal.startswith("'") and '"' not in literal and "\\" not in literal:
+        return f'"{literal[1:-1]}"'
+    return literal
+
+
+def tidy(code: str) -> str:
+    """Code with its text literals in double quotes where that is the same text."""
+    tree = ast.parse(code)
+    found = sorted(
+        (
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.lineno == node.end_lineno
+        ),
+        key=lambda node: (node.lineno, node.col_offset),
+        reverse=True,
+    )
+    lines = code.split("\n")
+    for node in found:
+        line = lines[node.lineno - 1].encode()
+        before, literal, after = (
+            line[: node.col_offset],
+            line[node.col_offset : node.end_col_offset],
+            line[node.end_col_offset :],
+        )
+        if literal.startswith(b"'") and not literal.startswith(b"'''"):
+            lines[node.lineno - 1] = (before + quoted(node.value).encode() + after).decode()  # type: ignore[arg-type]
+    return "\n".join(lines)

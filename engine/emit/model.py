@@ -1,0 +1,317 @@
+"""The graph as code: the `Model` class, and the functions that measure it on a batch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.catalogue import Column, Data, Input, Layer, Loss, Metric, NodeType, Output, Wire
+from engine.emit.builder import NodeCode, Pattern, build, names_in
+from engine.emit.lines import Line, indented, returned_dict, statement, tapped, with_comments
+from engine.emit.names import NameBook
+from engine.errors import EmitError
+from engine.graph import Graph, Link, Project
+from engine.shapes import ShapeBook, Signature
+from engine.symbols import Expr, name
+
+Place = tuple[str, str]  # a node's id and the name of one of its output ports
+RESERVED = ("x", "self")
+
+
+@dataclass(slots=True)
+class Assembly:
+    """A project's graph, ready to be printed.
+
+    `attributes` maps node ids to their names inside the model; `arguments` and `results` are the places that
+    go into and come out of `Model.forward`, with the names they have there.
+    """
+
+    project: Project
+    book: ShapeBook
+    attributes: dict[str, str] = field(default_factory=dict)
+    arguments: dict[Place, str] = field(default_factory=dict)
+    results: dict[Place, str] = field(default_factory=dict)
+    losses: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, str] = field(default_factory=dict)
+    source: str | None = None
+    codes: dict[str, NodeCode] = field(default_factory=dict)
+    variables: dict[Place, str] = field(default_factory=dict)
+
+    @property
+    def graph(self) -> Graph:
+        return self.project.graph
+
+    @property
+    def carries(self) -> frozenset[Any]:
+        """Functions and classes of ours that the code calls by name."""
+        found: frozenset[Any] = frozenset()
+        for code in self.codes.values():
+            for part in (
+                *code.modules.values(),
+                *code.ports.values(),
+                *(unpack.call for unpack in code.unpacks),
+            ):
+                found |= part.carries
+        return found
+
+    def columns(self) -> list[Column]:
+        """The columns of the data source that the graph uses, in the source's order."""
+        if self.source is None:
+            return []
+        used = {link.source_port for link in self.graph.outgoing(self.source)}
+        data = self.book.types[self.source]
+        return [column for column in data.columns() if column.name in used] if isinstance(data, Data) else []
+
+
+def assemble(project: Project, book: ShapeBook) -> Assembly:
+    """Name everything and run every node's `emit` in order.
+
+    Errors: `EmitError` with the node of the first error, or where no layer is there to emit.
+    """
+    for problem in book.errors:
+        raise EmitError(problem.message, node_id=problem.node_id)
+    made = Assembly(project, book)
+    graph, types = project.graph, book.types
+    order = graph.order()
+    layers = [one for one in order if isinstance(types[one], Layer)]
+    if not layers:
+        raise EmitError("There is no layer to build a model from.", fix="Add one and connect it.")
+    names = NameBook()
+    for one in order:
+        if isinstance(types[one], Layer):
+            made.attributes[one] = names.give(graph.node(one).name, types[one].title)
+    made.source = next((one for one in order if isinstance(types[one], Data) and graph.outgoing(one)), None)
+    _name_results(made, [one for one in order if isinstance(types[one], (Loss, Metric))])
+    _name_places(made, layers)
+    for one in layers:
+        made.codes[one] = _build(made, one)
+    return made
+
+
+def model_lines(made: Assembly) -> list[Line]:
+    """The class `Model`."""
+    graph = made.graph
+    layers = list(made.codes)
+    init: list[Line] = [Line("super().__init__()")]
+    forward: list[Line] = []
+    for one in layers:
+        code = made.codes[one]
+        for attribute, constructor in code.modules.items():
+            init.append(Line(f"self.{attribute} = {constructor}", node_id=one))
+        forward.extend(_forward(made, one))
+    if len(made.results) == 1:
+        last, variable = forward[-1], next(iter(made.results.values()))
+        if last.plain.startswith(f"{variable} = "):
+            cut = len(variable) + 3
+            forward[-1] = Line(
+                f"return {last.plain[cut:]}", f"return {last.twin[cut:]}", last.node_id, last.comment
+            )
+        else:
+            forward.append(Line(f"return {variable}"))
+    else:
+        forward.append(Line(f"return {', '.join(made.results.values())}"))
+    arguments = ", ".join(f"{argument}: Tensor" for argument in made.arguments.values())
+    kind = "Tensor" if len(made.results) == 1 else f"tuple[{', '.join(['Tensor'] * len(made.results))}]"
+    takes = ", ".join(_comment(made, place) for place in made.arguments)
+    head = Line(f"    def forward(self, {arguments}) -> {kind}:", comment=takes)
+    body = with_comments([head, *indented(forward, 8)])
+    return [
+        Line("class Model(nn.Module):"),
+        Line("    def __init__(self) -> None:"),
+        *indented(init, 8),
+        Line(""),
+        *body,
+    ]
+
+
+def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[str]) -> list[Line]:
+    """A function of a model and a batch that returns the named values of the loss and metric nodes `wanted`.
+
+    It runs the model once; of several losses, "loss" is the weighted sum.
+    """
+    graph, types = made.graph, made.book.types
+    body: list[Line] = [Line(f'"""{doc}"""')]
+    needed = {
+        (link.source, link.source_port)
+        for one in wanted
+        for link in graph.incoming(one)
+        if (link.source, link.source_port) in made.results
+    }
+    names = NameBook((*RESERVED, "model", "batch"))
+    locals_ = {place: names.give(variable) for place, variable in made.results.items()}
+    inputs = list(made.arguments)
+    call, twin_call = (name("model")(*(_column(place, taps) for place in inputs)) for taps in (False, True))
+    shown = [locals_[place] if place in needed else "_" for place in made.results]
+    body.append(Line(f"{', '.join(shown)} = {call}", f"{', '.join(shown)} = {twin_call}"))
+
+    def value(one: str, taps: bool) -> Expr:
+        wires: dict[str, Wire] = {}
+        for link in graph.incoming(one):
+            place = (link.source, link.source_port)
+            found = name(locals_[place]) if place in made.results else _column(place, taps)
+            wires[link.target_port] = _wire(made, place, found)
+        code = build(types[one], "loss", wires)
+        result = next(iter(code.ports.values()))
+        return tapped(one, "value", result) if taps else result
+
+    losses = [one for one in wanted if isinstance(types[one], Loss)]
+    items: list[tuple[str, Expr, Expr, str | None]] = []
+    total: Expr | None = None
+    if len(losses) == 1 and _weight(types[losses[0]]) == 1:
+        items.append(("loss", value(losses[0], False), value(losses[0], True), losses[0]))
+    elif losses:
+        for one in losses:
+            variable = names.give(made.losses[one])
+            body.append(statement(variable, value(one, False), value(one, True), one))
+            share = _weight(types[one])
+            part = name(variable) if share == 1 else share * name(variable)
+            total = part if total is None else total + part
+            items.append((made.losses[one], name(variable), name(variable), one))
+        assert total is not None
+        items.insert(0, ("loss", total, total, None))
+        if len(losses) == 1:
+            items.pop()
+    for one in wanted:
+        if one not in losses:
+            items.append((made.metrics[one], value(one, False), value(one, True), one))
+    body.extend(returned_dict(items))
+    head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
+    return [Line(head), *indented(body)]
+
+
+def _name_results(made: Assembly, measured: Iterable[str]) -> None:
+    names = NameBook(("loss", "step", "epoch"))
+    for one in measured:
+        node = made.graph.node(one)
+        given = names.give(node.name, made.book.types[one].title)
+        (made.losses if isinstance(made.book.types[one], Loss) else made.metrics)[one] = given
+
+
+def _name_places(made: Assembly, layers: Sequence[str]) -> None:
+    """Decide what is an argument, what is a result, and which variable holds each value in between."""
+    graph, types = made.graph, made.book.types
+    names = NameBook(RESERVED)
+    for one in sorted((one for one in types if isinstance(types[one], (Data, Input))), key=_number):
+        for port in types[one].outputs():
+            if any(isinstance(types[link.target], Layer) for link in _leaving(graph, one, port.name)):
+                title = graph.node(one).name if isinstance(types[one], Input) else port.name
+                made.arguments[one, port.name] = made.variables[one, port.name] = names.give(title, "input")
+    if not made.arguments:
+        raise EmitError("No data reaches a layer.", fix="Connect a data source or an Input node.")
+    results: list[Place] = []
+    for position, one in enumerate(layers):
+        used = [port.name for port in types[one].outputs() if _leaving(graph, one, port.name)]
+        used = used or [types[one].outputs()[0].name]
+        for port in used:
+            links = _leaving(graph, one, port)
+            leaves = [link for link in links if not isinstance(types[link.target], Layer)]
+            if leaves or not links:
+                results.append((one, port))
+            following = layers[position + 1] if position + 1 < len(layers) else None
+            if len(used) == 1 and len(links) == 1 and links[0].target == following:
+                made.variables[one, port] = "x"
+            else:
+                made.variables[one, port] = names.give(_title(made, one, port, links, used))
+    made.results = {place: made.variables[place] for place in results}
+
+
+def _title(made: Assembly, one: str, port: str, links: Sequence[Link], used: Sequence[str]) -> str:
+    named = [link.target for link in links if isinstance(made.book.types[link.target], Output)]
+    if named:
+        return made.graph.node(named[0]).name
+    return made.attributes[one] if len(used) == 1 else f"{made.attributes[one]}_{port}"
+
+
+def _build(made: Assembly, one: str) -> NodeCode:
+    wires = {}
+    for link in made.graph.incoming(one):
+        place = (link.source, link.source_port)
+        wires[link.target_port] = _wire(made, place, name(made.variables[place]))
+    code = build(made.book.types[one], made.attributes[one], wires)
+    for port in [port for port in code.ports if (one, port) not in made.variables]:
+        del code.ports[port]
+    return code
+
+
+def _forward(made: Assembly, one: str) -> list[Line]:
+    code = made.codes[one]
+    read = {found for value in code.ports.values() for found in names_in(value.tree)}
+    bare = {value.tree.id: port for port, value in code.ports.items() if isinstance(value.tree, ast.Name)}
+    bare = {variable: port for variable, port in bare.items() if _is_unpacked(code, variable)}
+    renamed = {variable: made.variables[one, port] for variable, port in bare.items()}
+    lines = []
+    for unpack in code.unpacks:
+        target = _pattern(unpack.pattern, read, renamed)
+        twin = tapped(one, _ports(unpack.pattern, bare), unpack.call)
+        comment = ", ".join(_comment(made, (one, port)) for port in bare.values())
+        lines.append(Line(f"{target} = {unpack.call}", f"{target} = {twin}", one, comment))
+    for port, value in code.ports.items():
+        if port in bare.values():
+            continue
+        line = statement(
+            made.variables[one, port], value, tapped(one, port, value), one, _comment(made, (one, port))
+        )
+        lines.append(line)
+    return lines
+
+
+def _is_unpacked(code: NodeCode, variable: str) -> bool:
+    def inside(pattern: Pattern) -> bool:
+        return any(part == variable if isinstance(part, str) else inside(part) for part in pattern)
+
+    return any(inside(unpack.pattern) for unpack in code.unpacks)
+
+
+def _pattern(pattern: Pattern, read: set[str], renamed: dict[str, str], nested: bool = False) -> str:
+    parts = []
+    for part in pattern:
+        if not isinstance(part, str):
+            inner = _pattern(part, read, renamed, nested=True)
+            parts.append("_" if set(inner) <= set("(_, )") else inner)
+        else:
+            parts.append(renamed.get(part, part) if part in read else "_")
+    text = ", ".join(parts)
+    return f"({text})" if nested else text
+
+
+def _ports(pattern: Pattern, bare: dict[str, str]) -> tuple[Any, ...]:
+    """The pattern with the port that each part is, None for parts that are no port by themselves."""
+    return tuple(bare.get(part) if isinstance(part, str) else _ports(part, bare) for part in pattern)
+
+
+def _wire(made: Assembly, place: Place, expression: Expr) -> Wire:
+    found = _signature(made, place)
+    return Wire(expression, found.shape, found.dtype)
+
+
+def _column(place: Place, taps: bool) -> Expr:
+    column = name("batch")[place[1]]
+    return tapped(place[0], place[1], column) if taps else column
+
+
+def _signature(made: Assembly, place: Place) -> Signature:
+    found = made.book.signature(*place)
+    if found is None:
+        raise EmitError("The shape of its output is not known.", node_id=place[0])
+    return found
+
+
+def _comment(made: Assembly, place: Place) -> str:
+    found = _signature(made, place)
+    sizes = ", ".join(["N", *(str(size) for size in found.shape)])
+    return f"({sizes},)" if not found.shape else f"({sizes})"
+
+
+def _weight(node_type: NodeType) -> float:
+    return float(getattr(node_type, "weight", 1.0))
+
+
+def _leaving(graph: Graph, one: str, port: str) -> list[Link]:
+    return [link for link in graph.outgoing(one) if link.source_port == port]
+
+
+def _number(node_id: str) -> tuple[int, str]:
+    digits = node_id.lstrip("n")
+    return (int(digits) if digits.isdecimal() else 0, node_id)

@@ -1,0 +1,145 @@
+"""From names as people type them to identifiers: short, ASCII, unique, never a keyword or a name that is taken."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import unicodedata
+from collections.abc import Iterable
+
+LONGEST = 40
+# What an emitted module uses itself; nn.Module's own attributes, which a layer may not hide, are added to these.
+MODULE_NAMES = frozenset(
+    [
+        "self",
+        "x",
+        "tap",
+        "torch",
+        "nn",
+        "np",
+        "math",
+        "json",
+        "gzip",
+        "argparse",
+        "Path",
+        "Tensor",
+        "Any",
+        "Iterator",
+        "Model",
+        "model",
+        "batch",
+        "batches",
+        "data",
+        "load",
+        "objective",
+        "measure",
+        "evaluate",
+        "optimiser_for",
+        "schedule_for",
+        "train",
+        "main",
+        "report",
+        "loss",
+        "step",
+        "epoch",
+        "read_weights",
+    ]
+)
+# hasattr(nn.Module, name), written down so that naming needs no torch; a test compares the two.
+LAYER_NAMES = frozenset(
+    [
+        "T_destination",
+        "add_module",
+        "apply",
+        "bfloat16",
+        "buffers",
+        "call_super_init",
+        "children",
+        "compile",
+        "cpu",
+        "cuda",
+        "double",
+        "dump_patches",
+        "eval",
+        "extra_repr",
+        "float",
+        "forward",
+        "get_buffer",
+        "get_extra_state",
+        "get_parameter",
+        "get_submodule",
+        "half",
+        "ipu",
+        "load_state_dict",
+        "modules",
+        "mtia",
+        "named_buffers",
+        "named_children",
+        "named_modules",
+        "named_parameters",
+        "parameters",
+        "register_backward_hook",
+        "register_buffer",
+        "register_forward_hook",
+        "register_forward_pre_hook",
+        "register_full_backward_hook",
+        "register_full_backward_pre_hook",
+        "register_load_state_dict_post_hook",
+        "register_load_state_dict_pre_hook",
+        "register_module",
+        "register_parameter",
+        "register_state_dict_post_hook",
+        "register_state_dict_pre_hook",
+        "requires_grad_",
+        "set_extra_state",
+        "set_submodule",
+        "share_memory",
+        "state_dict",
+        "to",
+        "to_empty",
+        "train",
+        "training",
+        "type",
+        "xpu",
+        "zero_grad",
+    ]
+)
+
+
+def slug(text: str, otherwise: str = "node") -> str:
+    """The nearest identifier: `Conv 1 (first)` gives `conv_1_first`; `otherwise` where nothing of it is left."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    snake = re.sub(r"[^0-9a-z]+", "_", plain.lower()).strip("_")[:LONGEST].strip("_")
+    if not snake:
+        return otherwise if not text or otherwise == "node" else slug(otherwise)
+    return f"layer_{snake}" if snake[0].isdigit() else snake
+
+
+def taken(identifier: str) -> bool:
+    """Whether an identifier already means something in an emitted module."""
+    return (
+        keyword.iskeyword(identifier)
+        or keyword.issoftkeyword(identifier)
+        or hasattr(builtins, identifier)
+        or identifier in MODULE_NAMES
+        or identifier in LAYER_NAMES
+    )
+
+
+class NameBook:
+    """Gives each thing an identifier of its own: `conv1`, then `conv1_2`; one that is taken gets a `_` behind."""
+
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self._used = set(reserved)
+
+    def give(self, text: str, otherwise: str = "node") -> str:
+        wanted = slug(text, otherwise)
+        if taken(wanted):
+            wanted += "_"
+        found, number = wanted, 2
+        while found in self._used:
+            found = f"{wanted.rstrip('_')}_{number}"
+            number += 1
+        self._used.add(found)
+        return found

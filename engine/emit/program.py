@@ -1,0 +1,176 @@
+"""The emitted script, compiled: the application trains exactly the text it shows.
+
+What runs is the twin of that text, in which every node's value passes through `tap`. Off duty a tap hands its
+value on; on duty it shows it to whoever watches. A test holds that taps are the only difference.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.catalogue import Catalogue
+from engine.data.shipped import reading
+from engine.emit.script import Script, Source, write_script
+from engine.errors import EmitError
+from engine.graph import Project
+from engine.plan import Plan
+from engine.shapes import ShapeBook
+
+Batch = dict[str, Tensor]
+Watcher = Callable[[str, str, Tensor], None]
+_numbers = iter(range(1, sys.maxsize))
+
+
+class Program:
+    """A project as running code.
+
+    `source` is the text a person sees, `Model` its class, `modules` maps node ids to attributes of a model.
+    Batches are `{column: (N, ...) tensor}`; a split is the same with all its rows.
+    """
+
+    def __init__(self, script: Script, revision: int = 0) -> None:
+        self.source: Source = script.plain
+        self.project: Project = script.assembly.project
+        self.plan: Plan = self.project.plan
+        self.revision = revision
+        self.trains = script.trains
+        self.data_files = script.files
+        self.data_node = script.assembly.source
+        self.modules: dict[str, str] = {
+            node_id: next(iter(code.modules))
+            for node_id, code in script.assembly.codes.items()
+            if code.modules
+        }
+        self.losses: dict[str, str] = dict(script.assembly.losses)
+        self.metrics: dict[str, str] = dict(script.assembly.metrics)
+        self.results = list(script.assembly.results)
+        self.arguments = list(script.assembly.arguments)
+        self.book: ShapeBook = script.assembly.book
+        self.twin = script.twin
+        self._watcher: Watcher | None = None
+        self._file = f"<network {next(_numbers)}>"
+        self._spans = _spans(script.twin)
+        self._names = self._execute(script.twin)
+        self.Model: type[nn.Module] = self._names["Model"]
+
+    def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+        """The losses of a batch; "loss" is what training minimises."""
+        return self._names["objective"](model, batch)  # type: ignore[no-any-return]
+
+    def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+        """The losses and metrics of a batch, from one forward pass."""
+        return self._names.get("measure", self._names["objective"])(model, batch)  # type: ignore[no-any-return]
+
+    def evaluate(self, model: nn.Module, split: Batch) -> dict[str, float]:
+        """The means over a split in evaluation mode; the model is in training mode afterwards."""
+        return self._names["evaluate"](model, split)  # type: ignore[no-any-return]
+
+    def batches(self, split: Batch, shuffle: torch.Generator | None = None) -> Iterator[Batch]:
+        """The split in batches, in a new random order where `shuffle` is given."""
+        return self._names["batches"](split, shuffle)  # type: ignore[no-any-return]
+
+    def load(self, folder: Path, device: str = "cpu") -> dict[str, Batch]:
+        """The splits "train", "validation" and "test". Errors: `DataError` naming the data node."""
+        with reading(self.data_node):
+            return self._names["load"](folder, device)  # type: ignore[no-any-return]
+
+    def configure(
+        self, model: nn.Module, steps_per_epoch: int, epochs: int
+    ) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler | None]:
+        """The optimiser, and the schedule (stepped after each batch) where there is one."""
+        optimiser = self._names["optimiser_for"](model)
+        schedule_for = self._names.get("schedule_for")
+        return optimiser, schedule_for(optimiser, steps_per_epoch, epochs) if schedule_for else None
+
+    def forward(self, model: nn.Module, batch: Batch) -> Any:
+        """The model's results on a batch's columns."""
+        return model(*(batch[port] for _, port in self.arguments))
+
+    @contextmanager
+    def tapping(self, watcher: Watcher) -> Iterator[None]:
+        """Inside, `watcher(node_id, port, tensor)` is called for every value that is computed."""
+        before, self._watcher = self._watcher, watcher
+        try:
+            yield
+        finally:
+            self._watcher = before
+
+    def node_of(self, error: BaseException) -> str | None:
+        """The node whose line raised, from the traceback."""
+        found = None
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename == self._file and frame.lineno is not None:
+                found = self._node_at(frame.lineno, frame.colno) or found
+        return found
+
+    def _node_at(self, line: int, column: int | None) -> str | None:
+        inside = [
+            (last - first, node_id)
+            for (top, first, bottom, last, node_id) in self._spans
+            if top <= line <= bottom and column is not None and first <= column < last
+        ]
+        if inside:
+            return min(inside)[1]
+        return self.source.node_at(line)
+
+    def _tap(self, node_id: str, pattern: Any, value: Any) -> Any:
+        watcher = self._watcher
+        if watcher is not None:
+            _show(watcher, node_id, pattern, value)
+        return value
+
+    def _execute(self, text: str) -> dict[str, Any]:
+        linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
+        module = ModuleType(f"network_{self._file[9:-1]}")
+        module.__file__ = self._file
+        module.__dict__["tap"] = self._tap
+        try:
+            exec(compile(text, self._file, "exec"), module.__dict__)
+        except SyntaxError as error:
+            raise EmitError(f"The graph became Python that does not parse: {error}.") from error
+        return module.__dict__
+
+
+def compile_program(
+    project: Project, catalogue: Catalogue, book: ShapeBook | None = None, *, revision: int = 0
+) -> Program:
+    """A project as running code. Errors: as for `export_script`."""
+    return Program(write_script(project, catalogue, book), revision)
+
+
+def _show(watcher: Watcher, node_id: str, pattern: Any, value: Any) -> None:
+    if isinstance(pattern, str):
+        watcher(node_id, pattern, value)
+    elif pattern is not None:
+        for part, item in zip(pattern, value, strict=True):
+            _show(watcher, node_id, part, item)
+
+
+def _spans(text: str) -> list[tuple[int, int, int, int, str]]:
+    """(first line, first column, last line, last column, node) of every tapped expression."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tap":
+            owner, value = node.args[0], node.args[2]
+            assert isinstance(owner, ast.Constant)
+            found.append(
+                (
+                    value.lineno,
+                    value.col_offset,
+                    value.end_lineno or 0,
+                    value.end_col_offset or 0,
+                    owner.value,
+                )
+            )
+    return found

@@ -1,0 +1,388 @@
+"""The whole script: what the Code panel shows, what export writes and, with taps on, what the application runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engine.catalogue import Catalogue, Data, Loss, Metric
+from engine.data.portable import IMPORTS, portable_source
+from engine.emit.lines import Line, block, quoted, tidy
+from engine.emit.model import Assembly, assemble, measuring_lines, model_lines
+from engine.emit.names import slug
+from engine.emit.optimise import check_plan, optimiser_lines, schedule_lines
+from engine.errors import EmitError
+from engine.graph import Project
+from engine.plan import Plan
+from engine.shapes import ShapeBook, check
+
+LIBRARY = {
+    **IMPORTS,
+    "argparse": "import argparse",
+    "Iterator": "from collections.abc import Iterator",
+}
+STANDARD = ("argparse", "gzip", "json", "math", "Iterator", "Path", "Any")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Emitted Python and which node each line came from. Lines count from 1."""
+
+    text: str
+    nodes: tuple[str | None, ...] = ()
+    attributes: dict[str, str] = field(default_factory=dict)
+
+    def node_at(self, line: int) -> str | None:
+        """The node that a line came from."""
+        return self.nodes[line - 1] if 0 < line <= len(self.nodes) else None
+
+    def lines_of(self, node_id: str) -> list[int]:
+        """The lines a node became."""
+        return [number for number, found in enumerate(self.nodes, 1) if found == node_id]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script in both readings, and what was learned on the way."""
+
+    plain: Source
+    twin: str
+    assembly: Assembly
+    trains: bool
+    files: tuple[str, ...]
+
+
+def export_script(
+    project: Project, catalogue: Catalogue, book: ShapeBook | None = None, *, weights: str | None = None
+) -> Source:
+    """The script of a project as a person reads it.
+
+    With `weights`, the name of a safetensors file beside it, the script can start from those.
+    Errors: `EmitError` or `ParamError` naming the node that stands in the way.
+    """
+    return write_script(project, catalogue, book, weights=weights).plain
+
+
+def write_script(
+    project: Project, catalogue: Catalogue, book: ShapeBook | None = None, *, weights: str | None = None
+) -> Script:
+    """The script in both readings. Errors: as for `export_script`."""
+    check_plan(project.plan)
+    made = assemble(project, book or check(project, catalogue))
+    types = made.book.types
+    order = project.graph.order()
+    losses = [one for one in order if isinstance(types[one], Loss)]
+    metrics = [one for one in order if isinstance(types[one], Metric)]
+    data = types[made.source] if made.source else None
+    trains = bool(losses) and isinstance(data, Data)
+    files = data.files if isinstance(data, Data) else ()
+    parts: list[list[Line]] = []
+    carried = [found for found in made.carries]
+    if trains:
+        assert isinstance(data, Data)
+        loader, values = _loader(made, data)
+        sources = portable_source([*carried, loader])
+    else:
+        loader, values = None, {}
+        sources = portable_source(carried)
+    if weights:
+        from engine.data.weights import read_weights
+
+        sources = [*sources, *portable_source([read_weights])]
+    own = [*model_lines(made)]
+    if trains:
+        first = made.columns()[0].name
+        parts += [block(text) for text in sources]
+        parts.append(own)
+        parts.append(
+            measuring_lines(made, "objective", 'The losses of a batch; training minimises "loss".', losses)
+        )
+        measured = "objective"
+        if metrics:
+            doc = "The losses and metrics of a batch."
+            parts.append(measuring_lines(made, "measure", doc, [*losses, *metrics]))
+            measured = "measure"
+        assert loader is not None
+        parts.append(_load_lines(made, loader.__name__, values))
+        parts.append(block(BATCHES.replace("FIRST", quoted(first))))
+        parts.append(block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", measured)))
+        parts.append(optimiser_lines(project.plan))
+        schedule = schedule_lines(project.plan)
+        if schedule:
+            parts.append(schedule)
+        parts.append(block(REPORT))
+        parts.append(list(_train_lines(project.plan, first, bool(schedule))))
+        parts.append(list(_main_lines(project, files, weights)))
+    else:
+        parts += [block(text) for text in sources]
+        parts += [own, list(_model_only_lines(project, made, weights))]
+    parts.append(block('if __name__ == "__main__":\n    main()'))
+    body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
+    constants = _constants(project.plan) if trains else []
+    text = "\n".join(line.plain for line in body)
+    head = [
+        *_docstring(project, made, files, trains),
+        Line(""),
+        *_imports(text, weights is not None),
+        Line(""),
+    ]
+    head += [*constants, Line(""), Line("")] if constants else [Line("")]
+    lines = [*head, *body]
+    plain = tidy("\n".join(line.plain for line in lines) + "\n")
+    twin = "\n".join(line.run for line in lines) + "\n"
+    nodes = tuple(line.node_id for line in lines)
+    ast.parse(plain)
+    return Script(Source(plain, nodes, dict(made.attributes)), twin, made, trains, files)
+
+
+def file_name(project: Project) -> str:
+    """A file name for the script that every system accepts: `mnist_cnn.py`."""
+    return f"{slug(project.title, 'network')}.py"
+
+
+def _loader(made: Assembly, data: Data):  # type: ignore[no-untyped-def]
+    from engine.emit.builder import build
+
+    loader = build(data, "data", {}).loader
+    if loader is None:
+        raise EmitError(f"{data.title} does not say how it is loaded.", node_id=made.source)
+    return loader
+
+
+def _docstring(project: Project, made: Assembly, files: Sequence[str], trains: bool) -> list[Line]:
+    title = _plain_text(project.title) or "A network"
+    data = made.book.types.get(made.source or "")
+    needs = "torch and numpy" if not trains or files else "torch, numpy and scikit-learn"
+    usage = f"    python {file_name(project)}"
+    if trains:
+        usage += (" --data FOLDER" if files else "") + f" --epochs {project.plan.epochs}"
+    lines = [f'"""{title}', "", f"Exported from Neuroloom. Needs {needs} only.", "", usage]
+    if trains and files and data is not None:
+        lines += ["", f"FOLDER holds {', '.join(sorted({file.split('/')[0] + '/' for file in files}))}"]
+        lines[-1] += " and is the script's own by default."
+    return [Line(text) for text in [*lines, '"""']]
+
+
+def _plain_text(text: str) -> str:
+    """One line of printable text that cannot end a docstring."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    return re.sub(r"\s+", " ", printable).replace("\\", "/").replace('"""', "'''").strip(' "')[:200]
+
+
+def _imports(text: str, _: bool) -> list[Line]:
+    tree = ast.parse(text)
+    used = {found.id for found in ast.walk(tree) if isinstance(found, ast.Name)} | {"nn", "torch"}
+    groups = (
+        [LIBRARY[one] for one in LIBRARY if one in used and one in STANDARD],
+        [LIBRARY[one] for one in LIBRARY if one in used and one not in STANDARD],
+    )
+    lines = [Line("from __future__ import annotations"), Line("")]
+    for group in groups:
+        plain = sorted(one for one in group if one.startswith("import "))
+        from_ = _joined(sorted(one for one in group if one.startswith("from ")))
+        lines += [Line(one) for one in [*plain, *from_]]
+        if group:
+            lines.append(Line(""))
+    return lines[:-1]
+
+
+def _joined(froms: Sequence[str]) -> list[str]:
+    """`from torch import Tensor` and `from torch import nn` as one line."""
+    grouped: dict[str, list[str]] = {}
+    for one in froms:
+        _, module, _, what = one.split(" ")
+        grouped.setdefault(module, []).append(what)
+    return [f"from {module} import {', '.join(sorted(names))}" for module, names in grouped.items()]
+
+
+def _constants(plan: Plan) -> list[Line]:
+    lines = [f"SEED, BATCH, EPOCHS = {plan.seed}, {plan.batch}, {plan.epochs}"]
+    if plan.patience is not None:
+        lines.append(
+            f"PATIENCE = {plan.patience}  # epochs without a better validation loss before training stops"
+        )
+    return [Line(text) for text in lines]
+
+
+def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[Line]:
+    options = "".join(f", {key}={value!r}" for key, value in values.items())
+    call = f"{loader}(folder, device{options})"
+    used = [column.name for column in made.columns()]
+    every = made.book.types[made.source] if made.source else None
+    lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
+    doc = "; ".join(f"{column.name} {_sizes(column.shape)}" for column in made.columns())
+    lines.append(f'    """{{split: {{column: values}}}} for train, validation and test: {doc}."""')
+    if isinstance(every, Data) and len(every.columns()) > len(used):
+        names = ", ".join(quoted(one) for one in used)
+        lines.append(f"    splits = {call}")
+        comma = "," if len(used) == 1 else ""
+        lines.append(f"    used = ({names}{comma})")
+        lines.append(
+            "    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}"
+        )
+    else:
+        lines.append(f"    return {call}")
+    return [Line(text, node_id=made.source) for text in lines]
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    return "(" + ", ".join(["N", *(str(size) for size in shape)]) + ("," if not shape else "") + ")"
+
+
+def _train_lines(plan: Plan, first: str, scheduled: bool) -> Iterator[Line]:
+    stops, keeps = plan.patience is not None, plan.stop.restore_best
+    text = [
+        "def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:"
+    ]
+    text.append("    optimiser = optimiser_for(model)")
+    if scheduled:
+        text.append(f'    steps_per_epoch = -(-len(data["train"][{quoted(first)}]) // BATCH)')
+        text.append("    schedule = schedule_for(optimiser, steps_per_epoch, epochs)")
+    text.append("    shuffle = torch.Generator().manual_seed(seed)")
+    text.append("    step = 0")
+    if stops or keeps:
+        text.append('    best = float("inf")')
+    if keeps:
+        text.append("    kept = None")
+    if stops:
+        text.append("    waited = 0")
+    text += [
+        "    for epoch in range(epochs):",
+        '        for batch in batches(data["train"], shuffle):',
+        "            optimiser.zero_grad()",
+        '            loss = objective(model, batch)["loss"]',
+        "            value = loss.item()",
+        "            if not math.isfinite(value):",
+        '                raise SystemExit(f"The loss is {value} after step {step}: try a lower learning rate.")',
+        "            loss.backward()",
+        "            optimiser.step()",
+    ]
+    if scheduled:
+        text.append("            schedule.step()")
+    text += [
+        "            step += 1",
+        "            if as_json:",
+        '                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))',
+        '        found = evaluate(model, data["validation"])',
+        '        report({"epoch": epoch, **{f"val_{name}": value for name, value in found.items()}}, as_json)',
+    ]
+    if stops or keeps:
+        text.append('        if found["loss"] < best:')
+        text.append('            best = found["loss"]')
+        if stops:
+            text.append("            waited = 0")
+        if keeps:
+            text.append(
+                "            kept = {name: value.clone() for name, value in model.state_dict().items()}"
+            )
+    if stops:
+        text += [
+            "        else:",
+            "            waited += 1",
+            "            if waited == PATIENCE:",
+            "                break",
+        ]
+    if keeps:
+        text += ["    if kept is not None:", "        model.load_state_dict(kept)"]
+    return iter([Line(one) for one in text])
+
+
+def _main_lines(project: Project, files: Sequence[str], weights: str | None) -> Iterator[Line]:
+    title = quoted(_plain_text(project.title) or "A network")
+    text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
+    if files:
+        folders = " and ".join(sorted({file.split("/")[0] + "/" for file in files}))
+        text.append(
+            "    parser.add_argument("
+            f'"--data", type=Path, default=Path(__file__).parent, help="folder that holds {folders}")'
+        )
+    text += [
+        '    parser.add_argument("--epochs", type=int, default=EPOCHS)',
+        '    parser.add_argument("--seed", type=int, default=SEED)',
+        f"    device = {DEVICE}",
+        '    parser.add_argument("--device", default=device)',
+    ]
+    if weights:
+        text.append(f"    beside = Path(__file__).parent / {quoted(weights)}")
+        text.append(
+            '    parser.add_argument("--weights", type=Path, default=beside, help="start from these weights")'
+        )
+    text += [
+        '    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")',
+        '    parser.add_argument("--json", action="store_true", help="one JSON object a line")',
+        "    args = parser.parse_args()",
+        "",
+        "    torch.manual_seed(args.seed)",
+        "    model = Model().to(args.device)",
+    ]
+    if weights:
+        text.append("    model.load_state_dict(read_weights(args.weights))")
+    folder = "args.data" if files else "Path()"
+    text += [
+        f"    data = load({folder}, args.device)",
+        "    train(model, data, args.seed, args.epochs, args.json)",
+        '    found = evaluate(model, data["test"])',
+        '    report({f"test_{name}": value for name, value in found.items()}, args.json)',
+        "    if args.save:",
+        "        torch.save(model.state_dict(), args.save)",
+    ]
+    return iter([Line(one) for one in text])
+
+
+def _model_only_lines(project: Project, made: Assembly, weights: str | None) -> Iterator[Line]:
+    examples = []
+    for place in made.arguments:
+        found = made.book.signature(*place)
+        assert found is not None
+        sizes = ", ".join(str(size) for size in (2, *found.shape))
+        kind = "torch.zeros" if found.dtype == "float32" else "torch.zeros"
+        extra = "" if found.dtype == "float32" else f", dtype=torch.{found.dtype}"
+        examples.append(f"{kind}({sizes}{extra})")
+    text = [
+        "def main() -> None:",
+        '    """Build the model and run it on two blank examples."""',
+        "    model = Model()",
+    ]
+    if weights:
+        text.append(f"    model.load_state_dict(read_weights(Path(__file__).parent / {quoted(weights)}))")
+    text += [
+        "    model.eval()",
+        '    print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters")',
+        f"    found = model({', '.join(examples)})",
+        "    for result in found if isinstance(found, tuple) else (found,):",
+        "        print(tuple(result.shape))",
+    ]
+    return iter([Line(one) for one in text])
+
+
+DEVICE = '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'
+
+BATCHES = """
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split[FIRST])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+"""
+
+EVALUATE = '''
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n, sums = 0, dict[str, float]()
+    for batch in batches(split):
+        size = len(batch[FIRST])
+        n += size
+        for name, value in MEASURE(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+'''
+
+REPORT = """
+def report(values: dict[str, float], as_json: bool) -> None:
+    print(json.dumps(values) if as_json else "  ".join(f"{name} {value:.4g}" for name, value in values.items()))
+"""
