@@ -74,7 +74,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a data source: shape `(…)` without the batch, torch dtype name, classes where it has them."""
+    """A column of a data source: shape without the batch, torch dtype name, classes where it has them."""
 
     name: str
     shape: tuple[int, ...]
@@ -189,7 +189,7 @@ class NodeType:
         return ""
 
     def emit(self, *args: Any, **wires: Any) -> Emitted:
-        """The node as code: `emit(self, e, x)` gets an `Emitter` and a `Wire` for each input port by its name.
+        """The node as code: `emit(self, e, x)` gets an `Emitter` and a `Wire` for each input port.
 
         Returns the value of the only output port, or a dict of one value for each port.
         """

@@ -97,7 +97,7 @@ def _collapsing(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     first = before.id
     yield Problem(
         node.id,
-        f"{before.name} and {node.name} are linear with nothing between them: together they are one linear layer.",
+        f"{before.name} and {node.name} have nothing between them: together they are one linear layer.",
         "x",
         "warning",
         Fix(f"Give {before.name} a ReLU", lambda _: (SetParam(first, "activation", "ReLU"),)),
@@ -145,7 +145,7 @@ def _column_mix_up(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Proble
 
 
 def insert(project: Project, link: Link, type_id: str, title: str) -> tuple[Edit, ...]:
-    """The edits that put a new node of one input "x" and one output "output" into a wire, making room for it."""
+    """The edits that put a new node ("x" in, "output" out) into a wire, making room for it."""
     graph = project.graph
     source, target = graph.node(link.source), graph.node(link.target)
     there = ((source.position[0] + target.position[0]) / 2, (source.position[1] + target.position[1]) / 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +22,9 @@ _LONGEST_TEXT = 10_000
 class ParamSpec:
     """One parameter of a node type, an optimiser or a schedule.
 
-    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints or text. `minimum` and `maximum`
-    bound each number; `above` bounds it from below without reaching it. `words` are the texts a pair may be
-    instead ("same"). An `optional` parameter may be None.
+    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints or text. `minimum` and
+    `maximum` bound each number, `above` and `below` bound it without being reached. `words` are the texts a
+    pair may be instead ("same"). An `optional` parameter may be None.
     """
 
     name: str
@@ -121,7 +122,7 @@ class ParamSpec:
             return f"{value} × {value}"
         return str(value)
 
-    def _check_pair(self, value: Any) -> Value:
+    def _check_pair(self, value: Any) -> Any:
         if isinstance(value, str) and value in self.words:
             return value
         if isinstance(value, (list, tuple)) and len(value) == 2:
@@ -233,7 +234,7 @@ def collect(owner: type) -> tuple[ParamSpec, ...]:
     for base in reversed(owner.__mro__[1:]):
         for spec in base.__dict__.get("params", ()):
             found[spec.name] = spec
-    annotations = owner.__dict__.get("__annotations__", {})
+    annotations = inspect.get_annotations(owner)
     for name, declared in list(owner.__dict__.items()):
         if not isinstance(declared, Declared):
             continue

@@ -1,7 +1,7 @@
 """Shape and dtype of every wire, found by running each node's own emitted line on the meta device.
 
 Nothing here knows a shape rule: a node's line is evaluated with tensors that have sizes and no numbers, once
-for each (type, parameters, input shapes), and the answer is kept. An edit re-infers only what lies downstream.
+for each (type, parameters, input shapes), and the answer is kept. An edit touches only what lies downstream.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def _first_sentence(error: Exception) -> str:
 
 
 def warm_up() -> None:
-    """Run one layer on the meta device: the first time costs a second of imports, best spent off the window's thread."""
+    """Run one layer on the meta device: the first run costs a second of imports, best spent in a thread."""
     from engine.symbols import F, nn
 
     code = NodeCode({"layer": nn.Linear(2, 2)}, [], {"output": F.relu(name("self").layer(name("x")))})

@@ -96,26 +96,15 @@ def quoted(text: str) -> str:
 
 def tidy(code: str) -> str:
     """Code with its text literals in double quotes where that is the same text."""
-    tree = ast.parse(code)
-    found = sorted(
-        (
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and node.lineno == node.end_lineno
-        ),
-        key=lambda node: (node.lineno, node.col_offset),
-        reverse=True,
-    )
     lines = code.split("\n")
-    for node in found:
-        line = lines[node.lineno - 1].encode()
-        before, literal, after = (
-            line[: node.col_offset],
-            line[node.col_offset : node.end_col_offset],
-            line[node.end_col_offset :],
-        )
+    texts = [
+        (node.lineno, node.col_offset, node.end_col_offset, node.value)
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.lineno == node.end_lineno
+    ]
+    for number, start, end, text in sorted(texts, reverse=True):
+        line = lines[number - 1].encode()  # ast counts columns in bytes
+        literal = line[start:end]
         if literal.startswith(b"'") and not literal.startswith(b"'''"):
-            lines[node.lineno - 1] = (before + quoted(node.value).encode() + after).decode()  # type: ignore[arg-type]
+            lines[number - 1] = (line[:start] + quoted(text).encode() + line[end:]).decode()
     return "\n".join(lines)

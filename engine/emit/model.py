@@ -92,7 +92,6 @@ def assemble(project: Project, book: ShapeBook) -> Assembly:
 
 def model_lines(made: Assembly) -> list[Line]:
     """The class `Model`."""
-    graph = made.graph
     layers = list(made.codes)
     init: list[Line] = [Line("super().__init__()")]
     forward: list[Line] = []
@@ -204,16 +203,16 @@ def _name_places(made: Assembly, layers: Sequence[str]) -> None:
     for position, one in enumerate(layers):
         used = [port.name for port in types[one].outputs() if _leaving(graph, one, port.name)]
         used = used or [types[one].outputs()[0].name]
-        for port in used:
-            links = _leaving(graph, one, port)
+        for out in used:
+            links = _leaving(graph, one, out)
             leaves = [link for link in links if not isinstance(types[link.target], Layer)]
             if leaves or not links:
-                results.append((one, port))
+                results.append((one, out))
             following = layers[position + 1] if position + 1 < len(layers) else None
             if len(used) == 1 and len(links) == 1 and links[0].target == following:
-                made.variables[one, port] = "x"
+                made.variables[one, out] = "x"
             else:
-                made.variables[one, port] = names.give(_title(made, one, port, links, used))
+                made.variables[one, out] = names.give(_title(made, one, out, links, used))
     made.results = {place: made.variables[place] for place in results}
 
 

@@ -1,4 +1,4 @@
-"""From names as people type them to identifiers: short, ASCII, unique, never a keyword or a name that is taken."""
+"""From names as people type them to identifiers: short, ASCII, unique, never a name that is taken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 
 LONGEST = 40
-# What an emitted module uses itself; nn.Module's own attributes, which a layer may not hide, are added to these.
+# What an emitted module uses itself.
 MODULE_NAMES = frozenset(
     [
         "self",
@@ -108,7 +108,7 @@ LAYER_NAMES = frozenset(
 
 
 def slug(text: str, otherwise: str = "node") -> str:
-    """The nearest identifier: `Conv 1 (first)` gives `conv_1_first`; `otherwise` where nothing of it is left."""
+    """The nearest identifier: `Conv 1 (a)` gives `conv_1_a`; `otherwise` where nothing of it is left."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     snake = re.sub(r"[^0-9a-z]+", "_", plain.lower()).strip("_")[:LONGEST].strip("_")
     if not snake:
@@ -128,7 +128,7 @@ def taken(identifier: str) -> bool:
 
 
 class NameBook:
-    """Gives each thing an identifier of its own: `conv1`, then `conv1_2`; one that is taken gets a `_` behind."""
+    """Gives each thing an identifier of its own: `conv1`, then `conv1_2`; a taken one gets a `_` behind."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._used = set(reserved)

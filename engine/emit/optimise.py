@@ -35,7 +35,7 @@ def optimiser_lines(plan: Plan) -> list[Line]:
 
 
 def schedule_lines(plan: Plan) -> list[Line]:
-    """The function `schedule_for(optimiser, steps_per_epoch, epochs)`; nothing for a constant learning rate."""
+    """The function `schedule_for(optimiser, steps_per_epoch, epochs)`; nothing for a constant rate."""
     chosen = make_schedule(plan.schedule)
     kind = type(chosen).__name__
     if kind == "Constant":
@@ -56,7 +56,7 @@ def _constructor(chosen: Optimiser) -> Expr:
     if "beta1" in values:
         values["betas"] = (values.pop("beta1"), values.pop("beta2"))
     named = {RENAMED.get(key, key): value for key, value in values.items()}
-    kind = getattr(torch.optim, type(chosen).__name__)
+    kind: Expr = getattr(torch.optim, type(chosen).__name__)
     rate = named.pop("lr")
     # The learning rate is always written: it is the number people look for first.
     made = without_defaults(kind(name("model").parameters(), **named))

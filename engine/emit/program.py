@@ -163,14 +163,6 @@ def _spans(text: str) -> list[tuple[int, int, int, int, str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tap":
             owner, value = node.args[0], node.args[2]
-            assert isinstance(owner, ast.Constant)
-            found.append(
-                (
-                    value.lineno,
-                    value.col_offset,
-                    value.end_lineno or 0,
-                    value.end_col_offset or 0,
-                    owner.value,
-                )
-            )
+            bottom, last = value.end_lineno or value.lineno, value.end_col_offset or value.col_offset
+            found.append((value.lineno, value.col_offset, bottom, last, str(ast.literal_eval(owner))))
     return found

@@ -1,4 +1,4 @@
-"""The whole script: what the Code panel shows, what export writes and, with taps on, what the application runs."""
+"""The whole script: what the Code panel shows, export writes and, with taps on, the application runs."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def write_script(
     head = [
         *_docstring(project, made, files, trains),
         Line(""),
-        *_imports(text, weights is not None),
+        *_imports(text),
         Line(""),
     ]
     head += [*constants, Line(""), Line("")] if constants else [Line("")]
@@ -171,7 +171,7 @@ def _plain_text(text: str) -> str:
     return re.sub(r"\s+", " ", printable).replace("\\", "/").replace('"""', "'''").strip(' "')[:200]
 
 
-def _imports(text: str, _: bool) -> list[Line]:
+def _imports(text: str) -> list[Line]:
     tree = ast.parse(text)
     used = {found.id for found in ast.walk(tree) if isinstance(found, ast.Name)} | {"nn", "torch"}
     groups = (
@@ -234,7 +234,8 @@ def _sizes(shape: tuple[int, ...]) -> str:
 def _train_lines(plan: Plan, first: str, scheduled: bool) -> Iterator[Line]:
     stops, keeps = plan.patience is not None, plan.stop.restore_best
     text = [
-        "def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:"
+        "def train("
+        "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:"
     ]
     text.append("    optimiser = optimiser_for(model)")
     if scheduled:
@@ -255,7 +256,7 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> Iterator[Line]:
         '            loss = objective(model, batch)["loss"]',
         "            value = loss.item()",
         "            if not math.isfinite(value):",
-        '                raise SystemExit(f"The loss is {value} after step {step}: try a lower learning rate.")',
+        '                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")',
         "            loss.backward()",
         "            optimiser.step()",
     ]
@@ -266,7 +267,8 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> Iterator[Line]:
         "            if as_json:",
         '                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))',
         '        found = evaluate(model, data["validation"])',
-        '        report({"epoch": epoch, **{f"val_{name}": value for name, value in found.items()}}, as_json)',
+        '        values = {f"val_{name}": value for name, value in found.items()}',
+        '        report({"epoch": epoch, **values}, as_json)',
     ]
     if stops or keeps:
         text.append('        if found["loss"] < best:')
@@ -337,9 +339,8 @@ def _model_only_lines(project: Project, made: Assembly, weights: str | None) -> 
         found = made.book.signature(*place)
         assert found is not None
         sizes = ", ".join(str(size) for size in (2, *found.shape))
-        kind = "torch.zeros" if found.dtype == "float32" else "torch.zeros"
         extra = "" if found.dtype == "float32" else f", dtype=torch.{found.dtype}"
-        examples.append(f"{kind}({sizes}{extra})")
+        examples.append(f"torch.zeros({sizes}{extra})")
     text = [
         "def main() -> None:",
         '    """Build the model and run it on two blank examples."""',
@@ -384,5 +385,6 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 REPORT = """
 def report(values: dict[str, float], as_json: bool) -> None:
-    print(json.dumps(values) if as_json else "  ".join(f"{name} {value:.4g}" for name, value in values.items()))
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
 """
