@@ -78,7 +78,7 @@ class ParamSpec:
             return self.check(numbers[0] if self.kind == "pair" and len(numbers) == 1 else numbers)
         return self.check(self._number(stripped))
 
-    def check(self, value: Value | Sequence[Value]) -> Value:
+    def check(self, value: Value | Sequence[Value]) -> Any:
         """The value in its canonical form. Errors: `ParamError` where it is outside what is allowed."""
         if value is None:
             if self.optional:

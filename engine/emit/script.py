@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
-from engine.emit.lines import Line, block, quoted, tidy
+from engine.emit.lines import WIDTH, Line, block, quoted, tidy
 from engine.emit.model import Assembly, assemble, measuring_lines, model_lines
 from engine.emit.names import slug
 from engine.emit.optimise import check_plan, optimiser_lines, schedule_lines
@@ -213,7 +213,11 @@ def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[
     every = made.book.types[made.source] if made.source else None
     lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
     doc = "; ".join(f"{column.name} {_sizes(column.shape)}" for column in made.columns())
-    lines.append(f'    """{{split: {{column: values}}}} for train, validation and test: {doc}."""')
+    first = "{split: {column: values}} for train, validation and test"
+    if len(first) + len(doc) < WIDTH - 16:
+        lines.append(f'    """{first}: {doc}."""')
+    else:
+        lines += [f'    """{first}.', "", f"    {doc}.", '    """']
     if isinstance(every, Data) and len(every.columns()) > len(used):
         names = ", ".join(quoted(one) for one in used)
         lines.append(f"    splits = {call}")
