@@ -1,0 +1,85 @@
+"""Makes runs: from the seed, or from a checkpoint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.catalogue import Catalogue
+from engine.errors import TrainingError
+from engine.run import checkpoints
+from engine.run.devices import choose_device, untouched_random
+from engine.run.feed import POINT, Feed
+from engine.run.heads import check_labels, find_heads
+from engine.run.loop import Run, Settings, Splits
+from engine.run.store import read_steps
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+
+Loader = Callable[[], Splits]
+
+
+def begin_run(
+    program: Program, catalogue: Catalogue, load: Loader, settings: Settings, feed: Feed, revision: int = 0
+) -> Run:
+    """A run at its first step, its data loaded and its labels checked.
+
+    Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
+    """
+    if not program.trains:
+        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+    run = Run(program, load, settings, feed, revision)
+    look_for_heads(run, catalogue)
+    check_labels(run.heads, run.data)
+    return run
+
+
+def look_for_heads(run: Run, catalogue: Catalogue) -> None:
+    """Find where the model answers; leaves no trace in the run."""
+    with untouched_random(run.settings.device):
+        run.heads = find_heads(run.program.project, catalogue, run.program, run.model, run.data["train"])
+
+
+def continue_run(
+    folder: Path,
+    program: Program,
+    catalogue: Catalogue,
+    loader: Callable[[str], Loader],
+    feed: Feed,
+    revision: int = 0,
+) -> Run:
+    """The run whose checkpoint is in `folder`, its curves put back into the feed.
+
+    `loader` gives the function that reads the data for a device.
+    Errors: `TrainingError` when the checkpoint cannot be read or belongs to another model.
+    """
+    tensors, facts = checkpoints.load(folder)
+    settings = checkpoints.settings_of(facts)
+    device, notice = choose_device(settings.device)
+    if notice:
+        feed.note("warning", notice)
+    settings = replace(settings, device=device)
+    run = begin_run(program, catalogue, loader(device), settings, feed, revision)
+    checkpoints.restore(run, tensors, facts)
+    _put_back_curves(run, folder)
+    return run
+
+
+def _put_back_curves(run: Run, folder: Path) -> None:
+    steps = read_steps(folder)
+    run.feed.open("train_loss").extend(steps[steps["step"] <= run.step])
+    for record in run.history:
+        if "epoch" not in record:
+            continue
+        step, seconds, epoch = int(record["step"]), record["seconds"], record["epoch"] + 1
+        rates = {"lr": record.get("lr", math.nan)}
+        values = {name: value for name, value in record.items() if name.startswith("val_")} | rates
+        for name, value in values.items():
+            run.feed.open(name).extend(np.array([(step, epoch, seconds, value)], POINT))
+    run.feed.changed()

@@ -1,0 +1,214 @@
+"""Everything a run needs to go on bit for bit: safetensors for the numbers, JSON for the rest. Never pickle.
+
+A checkpoint is two files. The tensors are written first, under a name of their own; renaming the JSON that
+names them is what makes the checkpoint valid, so a kill at any moment leaves the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from engine.errors import TrainingError
+from engine.files import write_atomically
+from engine.run.devices import random_state, set_random_state
+from engine.run.loop import Settings, Stage
+
+if TYPE_CHECKING:
+    from engine.run.loop import Run
+
+VERSION = 1
+FACTS_NAME = "checkpoint.json"
+
+Tensors = dict[str, Tensor]
+Facts = dict[str, Any]
+
+
+# -- what a run consists of
+
+
+def capture(run: Run) -> tuple[Tensors, Facts]:
+    """The state of a run between two batches; the tensors are the run's own, write them before going on."""
+    tensors: Tensors = {f"model/{name}": value for name, value in run.model.state_dict().items()}
+    if run.kept is not None:
+        tensors |= {f"best/{name}": value for name, value in run.kept.items()}
+    optimiser = run.optimiser.state_dict()
+    numbers: dict[str, dict[str, Any]] = {}
+    for index, values in optimiser["state"].items():
+        for name, value in values.items():
+            if isinstance(value, Tensor):
+                tensors[f"optimiser/{index}/{name}"] = value
+            else:
+                numbers.setdefault(str(index), {})[name] = value
+    for name, state in random_state(run.settings.device).items():
+        tensors[f"random/{name}"] = state
+    tensors["order/start"], tensors["order/now"] = run.order, run.shuffle.get_state()
+    facts: Facts = {
+        "version": VERSION,
+        "settings": asdict(run.settings),
+        "stage": run.stage.value,
+        "step": run.step,
+        "epoch": run.epoch,
+        "index": run.index,
+        "loss": run.loss,
+        "loss_sum": run.loss_sum,
+        "seconds": run.seconds,
+        "best": run.best,
+        "best_epoch": run.best_epoch,
+        "waited": run.waited,
+        "history": run.history,
+        "optimiser": {"groups": optimiser["param_groups"], "state": numbers},
+        "schedule": None if run.schedule is None else _plain(run.schedule.state_dict()),
+    }
+    return tensors, facts
+
+
+def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
+    """Put a freshly built run into the state that was captured.
+
+    Errors: `TrainingError` when the checkpoint belongs to another model.
+    """
+    try:
+        run.model.load_state_dict(_under("model/", tensors))
+        run.optimiser.load_state_dict(_optimiser_state(tensors, facts["optimiser"]))
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise TrainingError(
+            "The checkpoint belongs to a different model: its layers have other names or sizes.",
+            fix="Open the project that is stored with the run.",
+        ) from error
+    if run.schedule is not None and facts["schedule"] is not None:
+        run.schedule.load_state_dict(_tupled(facts["schedule"]))
+    best = _under("best/", tensors)
+    run.kept = {name: value.to(run.settings.device) for name, value in best.items()} or None
+    run.stage = Stage(facts["stage"])
+    run.step, run.epoch, run.index = facts["step"], facts["epoch"], facts["index"]
+    run.loss, run.loss_sum, run.seconds = facts["loss"], facts["loss_sum"], facts["seconds"]
+    run.best, run.best_epoch, run.waited = facts["best"], facts["best_epoch"], facts["waited"]
+    run.history = list(facts["history"])
+    run.order = tensors["order/start"]
+    run.shuffle.set_state(tensors["order/now"])
+    run.place()
+    set_random_state(run.settings.device, _under("random/", tensors))
+
+
+def settings_of(facts: Facts) -> Settings:
+    """The settings that the run was started with."""
+    return Settings(**facts["settings"])
+
+
+def _optimiser_state(tensors: Tensors, facts: Facts) -> dict[str, Any]:
+    state: dict[int, dict[str, Any]] = {int(index): dict(values) for index, values in facts["state"].items()}
+    for name, value in _under("optimiser/", tensors).items():
+        index, key = name.split("/", 1)
+        state.setdefault(int(index), {})[key] = value
+    groups = [
+        {key: value if key == "params" else _tupled(value) for key, value in group.items()}
+        for group in facts["groups"]
+    ]
+    return {"state": state, "param_groups": groups}
+
+
+def _under(prefix: str, tensors: Tensors) -> Tensors:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _tupled(value: Any) -> Any:
+    """JSON has lists where torch keeps pairs such as betas; nothing there needs a list at the top."""
+    return (
+        tuple(value) if isinstance(value, list) and all(isinstance(v, (int, float)) for v in value) else value
+    )
+
+
+def _plain(state: dict[str, Any]) -> dict[str, Any]:
+    """A schedule's state without what isn't data (the functions that the program builds again)."""
+    return {name: value for name, value in state.items() if _is_plain(value)}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_plain(part) for part in value.values())
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(part) for part in value)
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+# -- files
+
+
+def save(folder: Path, run: Run) -> None:
+    """Write the checkpoint of a run, replacing the older one.
+
+    Errors: `TrainingError` when the disk refuses.
+    """
+    tensors, facts = capture(run)
+    name = f"checkpoint-{run.step}-{run.stage.value}.safetensors"
+    try:
+        write_tensors(folder / name, tensors)
+        write_atomically(folder / FACTS_NAME, json.dumps({"tensors": name, **facts}).encode())
+        for old in folder.glob("checkpoint-*.safetensors"):
+            if old.name != name:
+                old.unlink(missing_ok=True)
+    except OSError as error:
+        raise TrainingError(f"The checkpoint could not be written: {error.strerror or error}.") from error
+
+
+def load(folder: Path) -> tuple[Tensors, Facts]:
+    """Read the checkpoint of a run. Errors: `TrainingError` when there is none or it cannot be read."""
+    try:
+        facts = json.loads((folder / FACTS_NAME).read_text("utf-8"))
+        if not isinstance(facts, dict) or facts.get("version") != VERSION:
+            raise TrainingError(
+                f"The checkpoint in {folder.name} was written by another version of Neuroloom."
+            )
+        return load_file(folder / Path(facts["tensors"]).name), facts
+    except FileNotFoundError as error:
+        raise TrainingError(f"There is no checkpoint in {folder.name}.") from error
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {error}.") from error
+
+
+def write_tensors(path: Path, tensors: Tensors) -> None:
+    """Write a safetensors file under a temporary name, then rename it. Errors: `OSError`."""
+    temporary = path.with_name(path.name + ".part")
+    try:
+        # Tied weights are one tensor under two names, which the format refuses: each gets its own copy.
+        save_file({name: _own(value) for name, value in tensors.items()}, temporary)
+        os.replace(temporary, path)
+    except SafetensorError as error:
+        raise OSError(str(error)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _own(value: Tensor) -> Tensor:
+    return value.detach().to("cpu", copy=True).contiguous()
+
+
+def load_weights(path: Path) -> Tensors:
+    """The weights in a safetensors file, or the best ones of a run's folder.
+
+    Errors: `TrainingError` when there are none.
+    """
+    candidates = (
+        [path / "weights-best.safetensors", path / "weights-last.safetensors"] if path.is_dir() else [path]
+    )
+    for candidate in candidates:
+        if candidate.is_file():
+            try:
+                return load_file(candidate)
+            except (OSError, ValueError, SafetensorError) as error:
+                raise TrainingError(f"The weights in {candidate.name} cannot be read: {error}.") from error
+    raise TrainingError(f"There are no weights in {path.name or path}.")
+
+
+def same_weights(mine: Tensors, found: Tensors) -> bool:
+    """Whether two sets of weights have the same names and shapes."""
+    shapes = {name: value.shape for name, value in mine.items()}
+    return shapes == {name: value.shape for name, value in found.items()}

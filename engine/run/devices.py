@@ -1,0 +1,93 @@
+"""Which device a run uses, and the state of its random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+
+def choose_device(wanted: str | None = None) -> tuple[str, str | None]:
+    """The device to use and, where it isn't the one asked for, a sentence that says so.
+
+    `wanted` is "auto" or None for the best there is (cuda, mps, cpu), or a torch name such as "cuda:1".
+    """
+    best = best_device()
+    if wanted is None or wanted == "auto":
+        return best, None
+    try:
+        device = torch.device(wanted)
+    except RuntimeError:
+        return best, f"There is no device called {wanted!r}; training uses {device_name(best)} instead."
+    if _exists(device):
+        return wanted, None
+    return (
+        best,
+        f"This computer has no {wanted} device that torch can use; training uses {device_name(best)}.",
+    )
+
+
+def best_device() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    if torch.backends.mps.is_available():
+        return "mps"
+    return "cpu"
+
+
+def device_name(device: str) -> str:
+    """What to call a device on screen: `CPU · 2 threads`, `NVIDIA H100`."""
+    if device.startswith("cuda"):
+        return torch.cuda.get_device_name(torch.device(device))
+    if device == "cpu":
+        threads = torch.get_num_threads()
+        return f"CPU · {threads} thread{'s' if threads != 1 else ''}"
+    return device.upper()
+
+
+def _exists(device: torch.device) -> bool:
+    if device.type == "cpu":
+        return True
+    if device.type == "cuda":
+        return torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count()
+    if device.type == "mps":
+        return torch.backends.mps.is_available()
+    return False
+
+
+def random_state(device: str) -> dict[str, Tensor]:
+    """The state of torch's own generators that a run on `device` draws from, as uint8 tensors."""
+    state = {"cpu": torch.get_rng_state()}
+    if device.startswith("cuda"):
+        state["cuda"] = torch.cuda.get_rng_state(torch.device(device))
+    elif device == "mps":
+        state["mps"] = torch.mps.get_rng_state()
+    return state
+
+
+def set_random_state(device: str, state: dict[str, Tensor]) -> None:
+    torch.set_rng_state(state["cpu"])
+    if device.startswith("cuda") and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"], torch.device(device))
+    elif device == "mps" and "mps" in state:
+        torch.mps.set_rng_state(state["mps"])
+
+
+@contextmanager
+def untouched_random(device: str) -> Iterator[None]:
+    """Whatever is drawn inside leaves no trace in the random numbers of the run."""
+    before = random_state(device)
+    try:
+        yield
+    finally:
+        set_random_state(device, before)
+
+
+def release_memory(device: str) -> None:
+    """Give memory that torch keeps in reserve back to the device."""
+    if device.startswith("cuda"):
+        torch.cuda.empty_cache()
+    elif device == "mps":
+        torch.mps.empty_cache()

@@ -1,0 +1,134 @@
+"""What went wrong in a run, in words, and at which node."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from engine.errors import DataError, NeuroloomError, TrainingError
+from engine.run.devices import untouched_random
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+    from engine.graph import Project
+    from engine.run.loop import Run
+
+_LONGEST_REASON = 300
+
+
+class _Found(Exception):
+    """The first value that is not finite has been met."""
+
+
+def not_finite(run: Run, batch: dict[str, Tensor], loss: float) -> TrainingError:
+    """The error for a loss that is not finite: runs the batch again and names the first node that went wrong.
+
+    The weights are those before the update, so what is found is the cause and not its effect.
+    """
+    node_id = _first_not_finite(run, batch)
+    when = f"at step {run.step + 1} (epoch {run.epoch + 1})"
+    word = "infinite" if math.isinf(loss) else "not a number (NaN)"
+    if node_id is None:
+        return TrainingError(
+            f"The loss became {word} {when}, though every value before it is finite.", fix=_calm_down(run)
+        )
+    name = node_name(run.program.project, node_id)
+    if _kind_of_source(run, node_id):
+        return TrainingError(
+            f"The loss became {word} {when}: the data from {name} holds values that are not finite.",
+            node_id=node_id,
+            fix="Remove or replace the missing values in the data.",
+        )
+    if _weights_not_finite(run, node_id):
+        how = f"the weights of {name} grew beyond what a number can hold"
+    else:
+        how = f"the first value that is not finite comes out of {name}"
+    return TrainingError(f"The loss became {word} {when}: {how}.", node_id=node_id, fix=_calm_down(run))
+
+
+def _first_not_finite(run: Run, batch: dict[str, Tensor]) -> str | None:
+    found: list[str] = []
+
+    def look(node_id: str, port: str, value: Tensor) -> None:
+        if value.is_floating_point() and not bool(torch.isfinite(value).all()):
+            found.append(node_id)
+            raise _Found
+
+    with untouched_random(run.settings.device), torch.no_grad(), run.program.tapping(look):
+        try:
+            run.program.objective(run.model, batch)
+        except _Found:
+            return found[0]
+    return next((node_id for node_id in run.program.modules if _weights_not_finite(run, node_id)), None)
+
+
+def _weights_not_finite(run: Run, node_id: str) -> bool:
+    path = run.program.modules.get(node_id)
+    if path is None:
+        return False
+    weights = run.model.get_submodule(path).parameters()
+    return any(not bool(torch.isfinite(weight).all()) for weight in weights)
+
+
+def _kind_of_source(run: Run, node_id: str) -> bool:
+    """Whether a node has nothing before it: what comes out of it is data."""
+    return not run.program.project.graph.incoming(node_id)
+
+
+def _calm_down(run: Run) -> str:
+    rate = float(run.optimiser.param_groups[0]["lr"])
+    return f"Lower the learning rate (now {rate:g}), or scale the inputs."
+
+
+def explain(error: BaseException, program: Program | None, batch: int | None = None) -> NeuroloomError:
+    """The error for a person: the node from the traceback, the cause, what to do.
+
+    `batch` is the batch size, for the advice when memory runs out.
+    """
+    if isinstance(error, NeuroloomError):
+        return error
+    node_id = program.node_of(error) if program is not None else None
+    name = node_name(program.project, node_id) if program is not None and node_id is not None else None
+    where = f" in {name}" if name else ""
+    if _out_of_memory(error):
+        smaller = f"Lower the batch size (now {batch})" if batch else "Lower the batch size"
+        return TrainingError(
+            f"The memory ran out{where}.", node_id=node_id, fix=f"{smaller}, or make the layers smaller."
+        )
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return DataError(
+            f"The data file {Path(str(error.filename)).name} is missing.",
+            node_id=node_id,
+            fix=f"It belongs in {Path(str(error.filename)).parent}.",
+        )
+    subject = name or "The model"
+    if isinstance(error, SystemExit):
+        return TrainingError(f"{subject} tried to end the program (sys.exit).", node_id=node_id)
+    if isinstance(error, KeyboardInterrupt):
+        return TrainingError(f"{subject} was interrupted.", node_id=node_id)
+    return TrainingError(f"{subject} failed: {_reason(error)}", node_id=node_id)
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def _reason(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    if len(text) > _LONGEST_REASON:
+        text = text[: _LONGEST_REASON - 1] + "…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def node_name(project: Project, node_id: str) -> str:
+    """What to call a node in a sentence: the name the user gave it, or its type."""
+    node = project.graph.nodes.get(node_id)
+    if node is None:
+        return "a layer"
+    return f"“{node.name}”" if node.name else node.type

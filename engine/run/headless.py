@@ -1,0 +1,106 @@
+"""Trains without a window, in the calling thread: what `train` on the command line does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from engine.catalogue import Catalogue
+from engine.errors import NeuroloomError
+from engine.run.begin import begin_run, continue_run
+from engine.run.devices import choose_device
+from engine.run.failures import explain
+from engine.run.feed import Feed
+from engine.run.loop import Interrupted, Record, Run, Settings, Stage
+from engine.run.sources import Sources
+from engine.run.store import RunFolder
+
+if TYPE_CHECKING:
+    from engine.graph import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: `state` is finished or stopped. `results` are the test values of a finished one."""
+
+    state: str
+    run: Run
+    results: Record
+
+
+def run_headless(
+    project: Project,
+    catalogue: Catalogue,
+    datasets: Path,
+    *,
+    epochs: int | None = None,
+    seed: int | None = None,
+    device: str | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    on_line: Callable[[Record], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
+    on_start: Callable[[Run], None] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Outcome:
+    """Train a project to its end, or until `stopped` says so, which is asked at every batch.
+
+    `on_line` gets a record a step, an epoch, and one of the test values; `folder` is where the run is kept;
+    with `resume` it goes on from the checkpoint there.
+    Errors: `TrainingError` and its relatives, each with the node they belong to.
+    """
+    feed = Feed()
+    sources = Sources(catalogue, datasets)
+    program = None
+    run: Run | None = None
+    store: RunFolder | None = None
+    try:
+        program = sources.program(project, 0)
+        if resume and folder is not None:
+            run = continue_run(folder, program, catalogue, lambda on: sources.loader(program, on), feed)
+        else:
+            chosen, notice = choose_device(device)
+            if notice:
+                feed.note("warning", notice)
+            settings = Settings.of(project.plan, epochs=epochs, seed=seed, device=chosen)
+            run = begin_run(program, catalogue, sources.loader(program, chosen), settings, feed)
+        if on_notice is not None:
+            for event in feed.events:
+                on_notice(event.message)
+        store = None if folder is None else RunFolder(folder)
+        if store is not None:
+            store.begin(project, run)
+        run.on_record = on_line
+        run.interrupted = stopped
+        if on_start is not None:
+            on_start(run)
+        state = _train(run, store, stopped)
+    except (Exception, SystemExit) as error:  # a layer may raise anything, sys.exit included
+        found = explain(error, program, project.plan.batch)
+        _end(store, run, "failed", found)
+        raise found from None
+    _end(store, run, state, None)
+    results = run.history[-1] if state == "finished" and run.history else {}
+    return Outcome(state, run, dict(results))
+
+
+def _train(run: Run, store: RunFolder | None, stopped: Callable[[], bool] | None) -> str:
+    while run.stage is not Stage.DONE:
+        if stopped is not None and stopped():
+            run.rest()
+            return "stopped"
+        try:
+            run.advance()
+        except Interrupted:
+            continue
+        if store is not None and store.due(perf_counter()):
+            store.write(run)
+    return "finished"
+
+
+def _end(store: RunFolder | None, run: Run | None, state: str, error: NeuroloomError | None) -> None:
+    if store is not None and run is not None:
+        store.end(run, state, None if error is None else str(error))

@@ -1,0 +1,307 @@
+"""The training loop, one batch at a time: the same steps, in the same order, as an exported script takes.
+
+A `Run` has no thread and no window. Whoever drives it calls `advance()` until `stage` is DONE and may do
+anything between two calls: that is how pausing, stepping, probing and saving work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.run.confusion import Confusions
+from engine.run.devices import random_state, set_random_state
+from engine.run.feed import Feed
+from engine.run.heads import Head
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+    from engine.plan import Plan
+
+Batch = dict[str, Tensor]
+Splits = dict[str, Batch]
+Record = dict[str, int | float]
+
+_BETWEEN_SIDE_VALUES = 0.05  # seconds; learning rate and the parts of a loss are drawn, not computed with
+
+
+class Stage(Enum):
+    """What `advance` does next."""
+
+    TRAIN = "train"
+    VALIDATE = "validate"
+    TEST = "test"
+    DONE = "done"
+
+
+class Interrupted(Exception):
+    """Somebody wants the thread back in the middle of an evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run was told: the plan's numbers with the overrides of this run."""
+
+    epochs: int
+    seed: int
+    device: str = "cpu"
+    batch: int = 64
+    patience: int | None = None
+    monitor: str = "val_loss"
+    restore_best: bool = True
+
+    @classmethod
+    def of(cls, plan: Plan, *, epochs: int | None = None, seed: int | None = None, device: str) -> Settings:
+        stop = plan.stop
+        return cls(
+            epochs=plan.epochs if epochs is None else epochs,
+            seed=plan.seed if seed is None else seed,
+            device=device,
+            batch=plan.batch,
+            patience=stop.patience,
+            monitor=stop.monitor,
+            restore_best=stop.restore_best,
+        )
+
+
+class Run:
+    """One model on its way from seed to test score.
+
+    Counters: `step` batches trained so far, `epoch` epochs finished, `index` batches of the current epoch.
+    `order` is the shuffle's state when the epoch began.
+    `peek`, when set, is called once between backward and update; what it returns is called after the update.
+    `interrupted`, when set, is asked before each batch of an evaluation; an evaluation that is cut short is
+    done again by the next `advance()`. `on_record` gets the dictionaries that `train --json` prints.
+    """
+
+    def __init__(
+        self, program: Program, load: Callable[[], Splits], settings: Settings, feed: Feed, revision: int = 0
+    ) -> None:
+        self.program = program
+        self.settings = settings
+        self.feed = feed
+        self.revision = revision
+        torch.manual_seed(settings.seed)
+        self.model: nn.Module = program.Model().to(settings.device)
+        self.data = load()
+        self.configure()
+        self.shuffle = torch.Generator().manual_seed(settings.seed)
+        self.stage = Stage.TRAIN
+        self.step = self.epoch = self.index = 0
+        self.loss = math.nan
+        self.best, self.best_epoch, self.waited = math.inf, 0, 0
+        self.kept: dict[str, Tensor] | None = None
+        self.history: list[Record] = []
+        self.heads: tuple[Head, ...] = ()
+        self.peek: Callable[[], Callable[[], None] | None] | None = None
+        self.interrupted: Callable[[], bool] | None = None
+        self.on_record: Callable[[Record], None] | None = None
+        self._spent, self._since = 0.0, 0.0
+        self._side_values_at = 0.0
+        self.loss_sum = 0.0
+        self._curve = feed.open("train_loss")
+        self.order = self.shuffle.get_state()
+        self._batches: Iterator[Batch] | None = None
+
+    def configure(self) -> None:
+        """Build optimiser and schedule for the model as it is."""
+        self.steps_per_epoch = math.ceil(self.rows("train") / self.settings.batch)
+        self.optimiser, self.schedule = self.program.configure(
+            self.model, self.steps_per_epoch, self.settings.epochs
+        )
+
+    def rows(self, split: str) -> int:
+        """The number of examples of a split."""
+        return next((len(column) for column in self.data[split].values()), 0)
+
+    # -- driving
+
+    def advance(self) -> None:
+        """Train one batch, or do the evaluation that is due.
+
+        Errors: `TrainingError` for a loss that is not finite, `Interrupted`, and whatever a layer raises.
+        """
+        if self.stage is Stage.TRAIN:
+            self._train_batch()
+        elif self.stage is Stage.VALIDATE:
+            self._validate()
+        elif self.stage is Stage.TEST:
+            self._test()
+
+    def rest(self) -> None:
+        """Stop the clock of the run; `advance` starts it again."""
+        if self._since:
+            self._spent += perf_counter() - self._since
+            self._since = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Time spent training, without pauses."""
+        return self._spent + (perf_counter() - self._since if self._since else 0.0)
+
+    @seconds.setter
+    def seconds(self, value: float) -> None:
+        self._spent, self._since = value, 0.0
+
+    @property
+    def train_loss(self) -> float:
+        """Mean loss of the batches of the current epoch so far."""
+        return self.loss_sum / self.index if self.index else math.nan
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Use a new learning rate from the next batch on; a schedule multiplies it as it did the old one."""
+        bases = getattr(self.schedule, "base_lrs", None)
+        for index, group in enumerate(self.optimiser.param_groups):
+            factor = 1.0
+            if bases:
+                factor = float(group["lr"]) / bases[index] if bases[index] else 1.0
+                bases[index] = group["initial_lr"] = rate
+            group["lr"] = rate * factor
+
+    # -- the stages
+
+    def _train_batch(self) -> None:
+        if not self._since:
+            self._since = perf_counter()
+        if self._batches is None:
+            self._batches = self._begin_epoch()
+        batch = next(self._batches)
+        optimiser = self.optimiser
+        optimiser.zero_grad()
+        found = self.program.objective(self.model, batch)
+        loss = found["loss"]
+        torch.autograd.backward(loss)
+        value = loss.item()
+        if not math.isfinite(value):
+            from engine.run.failures import not_finite
+
+            raise not_finite(self, batch, value)
+        after = None
+        if self.peek is not None:
+            peek, self.peek = self.peek, None
+            after = peek()
+        optimiser.step()
+        if self.schedule is not None:
+            self.schedule.step()
+        if after is not None:
+            after()
+        self.loss = value
+        self.loss_sum += value
+        self.step += 1
+        self.index += 1
+        seconds = self._spent + perf_counter() - self._since
+        epoch = self.epoch + self.index / self.steps_per_epoch
+        self._curve.append(self.step, epoch, seconds, value)
+        self.feed.changed()
+        if seconds >= self._side_values_at:
+            self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
+            self._note_side_values(found, epoch, seconds)
+        if self.on_record is not None:
+            self.on_record({"step": self.step, "epoch": self.epoch, "loss": value})
+        if self.index == self.steps_per_epoch:
+            self.stage = Stage.VALIDATE
+
+    def _begin_epoch(self) -> Iterator[Batch]:
+        """The batches of the current epoch from `index` on, in the order that its shuffle state gives."""
+        if self.index:
+            self.shuffle.set_state(self.order)
+        batches = iter(self.program.batches(self.data["train"], self.shuffle))
+        for _ in range(self.index):
+            next(batches)
+        return batches
+
+    def place(self) -> None:
+        """Forget the batches at hand: the next one is taken from the data at `index` of the epoch."""
+        self._batches = None
+
+    def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
+        rate = self.optimiser.param_groups[0]["lr"]
+        self.feed.append("lr", self.step, epoch, seconds, float(rate))
+        for name, part in found.items():
+            if name != "loss":
+                self.feed.append(f"train_{name}", self.step, epoch, seconds, part.item())
+
+    def _validate(self) -> None:
+        confusions = Confusions(self.heads)
+        found = self._evaluate("validation", confusions)
+        record: Record = {"epoch": self.epoch, **{f"val_{name}": value for name, value in found.items()}}
+        train_loss = self.train_loss
+        self.epoch += 1
+        self.index = 0
+        self.loss_sum = 0.0
+        self._batches = None
+        self.order = self.shuffle.get_state()
+        seconds = self.seconds
+        for name, value in found.items():
+            self.feed.append(f"val_{name}", self.step, float(self.epoch), seconds, value)
+        for key, snapshot in confusions.snapshots(self.revision, self.step, self.epoch):
+            self.feed.put(key, snapshot)
+        rate = float(self.optimiser.param_groups[0]["lr"])
+        self.history.append(
+            {**record, "train_loss": train_loss, "lr": rate, "seconds": seconds, "step": self.step}
+        )
+        waited_out = self._weigh(record)
+        self.stage = Stage.TEST if waited_out or self.epoch >= self.settings.epochs else Stage.TRAIN
+        if self.on_record is not None:
+            self.on_record(record)
+
+    def _weigh(self, record: Record) -> bool:
+        """Keep the best weights; returns whether patience has run out."""
+        settings = self.settings
+        value = float(record.get(settings.monitor, math.nan))
+        if value < self.best:
+            self.best, self.best_epoch, self.waited = value, self.epoch, 0
+            self.kept = {name: weight.clone() for name, weight in self.model.state_dict().items()}
+            return False
+        self.waited += 1
+        if settings.patience is None or self.waited < settings.patience:
+            return False
+        self.feed.note(
+            "info",
+            f"Stopped early: {settings.monitor} has not improved for {settings.patience} epochs; "
+            f"epoch {self.best_epoch} was the best.",
+            step=self.step,
+        )
+        return True
+
+    def _test(self) -> None:
+        if self.settings.restore_best and self.kept is not None:
+            self.model.load_state_dict(self.kept)
+        found = self._evaluate("test")
+        record: Record = {f"test_{name}": value for name, value in found.items()}
+        seconds = self.seconds
+        for name, value in record.items():
+            self.feed.append(name, self.step, float(self.epoch), seconds, value)
+        self.history.append(dict(record))
+        self.stage = Stage.DONE
+        self.rest()
+        if self.on_record is not None:
+            self.on_record(record)
+
+    def _evaluate(self, split: str, confusions: Confusions | None = None) -> dict[str, float]:
+        device = self.settings.device
+        before = random_state(device)
+        guard = self.model.register_forward_pre_hook(self._look_up) if self.interrupted is not None else None
+        try:
+            if confusions is not None and confusions.wanted:
+                with self.program.tapping(confusions.tap):
+                    return self.program.evaluate(self.model, self.data[split])
+            return self.program.evaluate(self.model, self.data[split])
+        except Interrupted:
+            self.model.train()
+            set_random_state(device, before)
+            raise
+        finally:
+            if guard is not None:
+                guard.remove()
+
+    def _look_up(self, module: nn.Module, inputs: Any) -> None:
+        if self.interrupted is not None and self.interrupted():
+            raise Interrupted

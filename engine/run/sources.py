@@ -1,0 +1,65 @@
+"""Programs and data for runs; data that is already in memory is not read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.catalogue import Catalogue
+from engine.run.loop import Splits
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+    from engine.graph import Project
+
+Compile = Callable[["Project", Catalogue, int], "Program"]
+
+
+class Sources:
+    """Turns projects into programs and reads their data, keeping the last data set read."""
+
+    def __init__(self, catalogue: Catalogue, datasets: Path, compile: Compile | None = None) -> None:
+        self._catalogue = catalogue
+        self._datasets = datasets
+        self._compile = compile or _compile
+        self._key: object = None
+        self._data: Splits | None = None
+
+    def program(self, project: Project, revision: int) -> Program:
+        """The program of a project. Errors: `EmitError` or `ParamError` naming the node."""
+        return self._compile(project, self._catalogue, revision)
+
+    def loader(self, program: Program, device: str) -> Callable[[], Splits]:
+        """A function that gives the program's data on `device`."""
+        key = (device, self._data_nodes(program.project))
+
+        def load() -> Splits:
+            if self._data is None or self._key != key:
+                self._data = None  # two data sets at once may be more than fits
+                self._data = program.load(self._datasets, device)
+                self._key = key
+            return self._data
+
+        return load
+
+    def forget(self) -> None:
+        """Let go of the data in memory."""
+        self._data = None
+
+    def _data_nodes(self, project: Project) -> tuple[Any, ...]:
+        """What the data depends on: the data nodes, their settings and the wires that leave them."""
+        found = []
+        for node_id, node in project.graph.nodes.items():
+            kind = self._catalogue.get(node.type)
+            if kind is not None and kind.kind == "data":
+                params = tuple(sorted((name, repr(value)) for name, value in node.params.items()))
+                ports = tuple(sorted({link.source_port for link in project.graph.outgoing(node_id)}))
+                found.append((node_id, node.type, node.name, params, ports))
+        return tuple(found)
+
+
+def _compile(project: Project, catalogue: Catalogue, revision: int) -> Program:
+    from engine.emit.program import compile_program
+
+    return compile_program(project, catalogue, revision=revision)

@@ -1,0 +1,243 @@
+"""One thread that trains what the window shows, and answers it through a feed.
+
+Every method of `Trainer` returns at once: it leaves a command for the thread, which obeys between two
+batches. The thread never calls back; whoever wants news polls `feed.version`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from engine.catalogue import Catalogue
+from engine.errors import NeuroloomError
+from engine.run.feed import Feed, Probe
+from engine.run.loop import Stage
+from engine.run.sources import Compile, Sources
+from engine.run.worker import Overrides, Worker
+
+if TYPE_CHECKING:
+    from engine.graph import Project
+
+STATES = ("idle", "loading", "running", "paused", "stopping", "finished", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is. `epoch` and `step` count what is done; `seconds_left` is None before it can be told."""
+
+    epoch: int = 0
+    epochs: int = 0
+    step: int = 0
+    steps_per_epoch: int = 0
+    seconds: float = 0.0
+    seconds_left: float | None = None
+    loss: float | None = None
+    device: str = ""
+
+
+class Trainer:
+    """Trains a project in a thread of its own.
+
+    `datasets` is the folder with the data files; runs are kept under `runs`, or not at all if that is None.
+    `state` is one of `STATES`; `error` says why it is "failed". After `stop` the state is "idle".
+    `compile` replaces the emitter in tests.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        datasets: Path,
+        runs: Path | None = None,
+        *,
+        compile: Compile | None = None,
+    ) -> None:
+        self.feed = Feed()
+        self._worker = Worker(
+            catalogue, Sources(catalogue, datasets, compile), runs, self.feed, self._in_a_hurry
+        )
+        self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._hurry = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._unanswered = 0
+
+    # -- what there is to see
+
+    @property
+    def state(self) -> str:
+        return self._worker.state
+
+    @property
+    def error(self) -> NeuroloomError | None:
+        return self._worker.error
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the current run."""
+        store = self._worker.store
+        return None if store is None else store.path
+
+    @property
+    def progress(self) -> Progress:
+        run = self._worker.run
+        if run is None:
+            return Progress()
+        total = run.settings.epochs * run.steps_per_epoch
+        seconds, step = run.seconds, run.step
+        left = seconds / step * max(0, total - step) if step and run.stage is not Stage.DONE else None
+        return Progress(
+            epoch=run.epoch,
+            epochs=run.settings.epochs,
+            step=step,
+            steps_per_epoch=run.steps_per_epoch,
+            seconds=seconds,
+            seconds_left=left,
+            loss=run.loss if step else None,
+            device=self._worker.device,
+        )
+
+    # -- what a window asks for
+
+    def prepare(self, project: Project, revision: int = 0) -> None:
+        """Build model and data, so that pictures work before training; an unfinished graph is no error."""
+        self._send(partial(self._worker.update, project, revision))
+
+    def update(self, project: Project, revision: int = 0) -> None:
+        """Go on with an edited project from the next batch; unchanged layers keep what they have learned."""
+        self._send(partial(self._worker.update, project, revision))
+
+    def start(
+        self,
+        project: Project,
+        revision: int = 0,
+        *,
+        epochs: int | None = None,
+        seed: int | None = None,
+        device: str | None = None,
+    ) -> None:
+        """Train from the seed; a run that is going on is stopped first."""
+        overrides = Overrides(epochs, seed, device)
+        self._begin(partial(self._worker.start, project, revision, overrides))
+
+    def continue_from(self, folder: Path, project: Project | None = None, revision: int = 0) -> None:
+        """Go on with a stored run from its checkpoint, with its own project unless one is given."""
+        self._begin(partial(self._worker.continue_from, folder, project, revision))
+
+    def pause(self) -> None:
+        self._send(self._worker.pause, hurry=True)
+
+    def resume(self) -> None:
+        """Go on after `pause` or `stop`."""
+        self._send(self._worker.resume)
+
+    def step(self) -> None:
+        """Train one batch and pause; begins a run of the prepared project if there is none."""
+        self._send(self._worker.step)
+
+    def stop(self) -> None:
+        """End the run; its weights, curves and checkpoint are kept."""
+        if self.state in ("loading", "running", "paused"):
+            self._worker.set_state("stopping")
+        self._send(self._worker.stop, hurry=True)
+
+    def reset(self, new_weights: bool = False) -> None:
+        """Forget the run and go back to the first weights, or to new ones from the next seed."""
+        self._send(partial(self._worker.reset, new_weights), hurry=True)
+
+    def set(self, *, lr: float) -> None:
+        """Change the learning rate from the next batch on; a schedule goes on from there."""
+        self._send(partial(self._worker.set_learning_rate, lr))
+
+    def watch(self, probes: frozenset[Probe]) -> None:
+        """Say which pictures are on screen; all others cost nothing."""
+        self._send(partial(self._worker.watch, probes))
+
+    def pin(self, example: int) -> None:
+        """Choose the validation example that activations and predictions are shown for."""
+        self._send(partial(self._worker.pin, example))
+
+    def close(self, timeout: float = 10.0) -> bool:
+        """Save the run and end the thread; returns whether it ended in time. Later calls do nothing."""
+        with self._lock:
+            first, self._closed = not self._closed, True
+            thread = self._thread
+        if thread is None:
+            return True
+        if first:
+            self._inbox.put(self._worker.close)
+            self._hurry.set()
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    def wait(self, timeout: float = 60.0, until: Callable[[], bool] | None = None) -> bool:
+        """Block until all commands are obeyed and nothing trains, or until `until` holds.
+
+        For tests and scripts, never for a window. Returns whether it came to that within `timeout` seconds.
+        """
+        deadline = monotonic() + timeout
+        nap = threading.Event()
+        while monotonic() < deadline:
+            if self._settled() if until is None else until():
+                return True
+            nap.wait(0.002)
+        return False
+
+    # -- passing commands on
+
+    def _begin(self, command: Callable[[], None]) -> None:
+        if not self._closed:
+            self._worker.set_state("loading")
+        self._send(command, hurry=True)
+
+    def _send(self, command: Callable[[], None], hurry: bool = False) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="neuroloom-trainer", daemon=True)
+                self._thread.start()
+            self._unanswered += 1
+            self._inbox.put(command)
+        if hurry:
+            self._hurry.set()
+
+    def _settled(self) -> bool:
+        with self._lock:
+            return not self._unanswered and not self._worker.going
+
+    def _in_a_hurry(self) -> bool:
+        # The event alone may stay set after its command was obeyed, and would cut every evaluation short.
+        return self._hurry.is_set() and not self._inbox.empty()
+
+    # -- the thread
+
+    def _work(self) -> None:
+        worker, inbox = self._worker, self._inbox
+        while True:
+            if worker.going and inbox.empty():
+                try:
+                    worker.advance()
+                except (
+                    BaseException
+                ) as error:  # a layer may raise anything, SystemExit included; the thread lives on
+                    worker.fail(error)
+                continue
+            command = inbox.get()
+            if inbox.empty():
+                self._hurry.clear()
+            try:
+                command()
+            except BaseException as error:  # as above
+                worker.fail(error)
+            with self._lock:
+                self._unanswered -= 1
+            if command == worker.close:
+                return

@@ -1,0 +1,402 @@
+"""What the training thread does with its commands. Everything here runs in that thread alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from engine.catalogue import Catalogue
+from engine.errors import NeuroloomError
+from engine.files import load_project
+from engine.run.begin import begin_run, continue_run, look_for_heads
+from engine.run.devices import choose_device, device_name, release_memory
+from engine.run.failures import explain, node_name
+from engine.run.feed import Feed, Probe
+from engine.run.heads import check_labels
+from engine.run.loop import Interrupted, Run, Settings, Stage
+from engine.run.probes import Probes
+from engine.run.rebuild import rebuild
+from engine.run.sources import Sources
+from engine.run.store import RunFolder, new_folder
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+    from engine.graph import Project
+
+log = logging.getLogger(__name__)
+
+ONE_BATCH = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What a run does differently from its plan."""
+
+    epochs: int | None = None
+    seed: int | None = None
+    device: str | None = None
+
+
+class Worker:
+    """Holds the run and obeys. `going` says whether to train the next batch.
+
+    `hurried` is asked during an evaluation whether somebody wants the thread back.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        sources: Sources,
+        runs: Path | None,
+        feed: Feed,
+        hurried: Callable[[], bool],
+    ) -> None:
+        self.feed = feed
+        self.state = "idle"
+        self.error: NeuroloomError | None = None
+        self.run: Run | None = None
+        self.device = ""
+        self.store: RunFolder | None = None
+        self.going = False
+        self._catalogue = catalogue
+        self._sources = sources
+        self._runs = runs
+        self._hurried = hurried
+        self._probes = Probes(feed)
+        self._probe_at = float("inf")
+        self._program: Program | None = None
+        self._project: Project | None = None
+        self._revision = 0
+        self._overrides = Overrides()
+        self._next_seed: tuple[int, int] | None = None  # seed of the plan it stands for, seed to use
+        self._open = False  # a run is under way, whether it moves or pauses
+        self._batches_left: int | None = None
+        self._warned = ""
+
+    def set_state(self, state: str) -> None:
+        if state != self.state:
+            self.state = state
+            self.feed.touch()
+
+    # -- training
+
+    def advance(self) -> None:
+        """Train one batch, or do the evaluation that is due, and what falls due beside it."""
+        run = self.run
+        assert run is not None
+        try:
+            now = perf_counter()
+            if now >= self._probe_at:
+                self._probes.take_due(run, now)
+                self._probe_at = self._probes.next_due
+            run.advance()
+            if self.store is not None and self.store.due(now):
+                self._save(run)
+            if run.stage is Stage.DONE:
+                self._finish(run)
+            elif self._batches_left is not None and run.stage is Stage.TRAIN:
+                self._batches_left -= 1
+                if self._batches_left <= 0:
+                    self._rest("paused")
+        except Interrupted:
+            return
+
+    def fail(self, error: BaseException) -> None:
+        """End the run with an error that names its node; the thread lives on."""
+        log.debug("training failed", exc_info=error)
+        run = self.run
+        found = explain(error, self._program, run.settings.batch if run is not None else self._batch())
+        # A traceback holds the frames of the forward pass, and with them every tensor in it.
+        error.__traceback__ = found.__traceback__ = None
+        found.__cause__ = found.__context__ = None
+        self.error = found
+        self.going = False
+        self._batches_left = None
+        if run is not None:
+            run.rest()
+            run.peek = None
+            run.optimiser.zero_grad()
+            self._end("failed", str(found))
+            release_memory(run.settings.device)
+        self.feed.note("error", str(found), found.node_id, run.step if run is not None else 0)
+        self.set_state("failed")
+
+    def _batch(self) -> int | None:
+        return self._project.plan.batch if self._project is not None else None
+
+    def _go(self) -> None:
+        self.going = True
+        self._probe_at = self._probes.next_due
+        self.set_state("running")
+
+    def _finish(self, run: Run) -> None:
+        self._end("finished")
+        self.feed.note("info", f"Finished after {run.epoch} epochs and {run.step:,} steps.", step=run.step)
+        self._rest("finished")
+
+    def _rest(self, state: str) -> None:
+        """Stand still; what is on screen is brought up to the last step first."""
+        self.going = False
+        self._batches_left = None
+        if self.run is not None:
+            self.run.rest()
+            self.run.peek = None
+            self._show(self.run)
+        self.set_state(state)
+
+    def _show(self, run: Run) -> None:
+        """Take every watched picture of a model that stands still."""
+        self._probes.refresh()
+        self._probes.take_all(run)
+
+    # -- commands
+
+    def start(
+        self, project: Project, revision: int, overrides: Overrides, batches: int | None = None
+    ) -> None:
+        """Begin a run from its seed; `batches` pauses it after that many."""
+        self._leave()
+        self.error, self._warned = None, ""
+        self.feed.clear()
+        self.set_state("loading")
+        self._project, self._revision, self._overrides = project, revision, overrides
+        device = self._choose_device(overrides.device)
+        program = self._compile(project, revision)
+        load = self._sources.loader(program, device)
+        run = begin_run(program, self._catalogue, load, self._settings(project, device), self.feed, revision)
+        self._take_over(run, None if self._runs is None else new_folder(self._runs, project.title))
+        self._batches_left = batches
+        self._go()
+
+    def continue_from(self, folder: Path, project: Project | None, revision: int) -> None:
+        """Go on with a stored run."""
+        self._leave()
+        self.error, self._warned = None, ""
+        self.feed.clear()
+        self.set_state("loading")
+        project = load_project(folder / "project.nloom") if project is None else project
+        self._project, self._revision = project, revision
+        program = self._compile(project, revision)
+        run = continue_run(
+            folder,
+            program,
+            self._catalogue,
+            lambda device: self._sources.loader(program, device),
+            self.feed,
+            revision,
+        )
+        self._overrides = Overrides(run.settings.epochs, run.settings.seed, run.settings.device)
+        self._take_over(run, folder)
+        if run.stage is Stage.DONE:
+            self._end("finished")
+            self._rest("finished")
+        else:
+            self._go()
+
+    def update(self, project: Project, revision: int) -> None:
+        """Take an edit over: into the run that is under way, or into the model that waits."""
+        self._project, self._revision = project, revision
+        run = self.run
+        try:
+            program = self._sources.program(project, revision)
+            if run is None:
+                self._prepare(program, project, revision)
+            elif program.source.text == run.program.source.text:
+                run.revision = revision
+            else:
+                settings = self._settings(project, run.settings.device)
+                load = self._sources.loader(program, settings.device)
+                anew = rebuild(run, program, load, settings, revision)
+                self._program = program
+                self._say_taken_over(run, project, anew)
+        except Exception as error:
+            self._keep_old(error)
+            return
+        run = self.run
+        if run is None:
+            return
+        if not self.going:
+            self._show(run)
+        if self._open:
+            look_for_heads(run, self._catalogue)
+            check_labels(run.heads, run.data)
+            if self.store is not None:
+                self.store.keep_project(project)
+
+    def pause(self) -> None:
+        if self.going:
+            self._rest("paused")
+            if self.run is not None:
+                self._save(self.run)
+
+    def resume(self) -> None:
+        """Go on after a pause or a stop."""
+        run = self.run
+        if self.going or run is None or run.feed is not self.feed or run.stage is Stage.DONE:
+            return
+        if self.state not in ("paused", "idle"):
+            return
+        if not self._open:
+            self._take_over(run, None if self.store is None else self.store.path)
+        self._go()
+
+    def step(self) -> None:
+        """Train one batch, then pause; begins a run where there is none."""
+        if self.state in ("paused", "running"):
+            self._batches_left = ONE_BATCH
+            self._go()
+        elif self._project is not None:
+            self.start(self._project, self._revision, self._overrides, ONE_BATCH)
+
+    def stop(self) -> None:
+        if self._open:
+            self._end("stopped")
+            self._rest("idle")
+        elif self.state == "stopping":
+            self.set_state("idle")
+
+    def reset(self, new_weights: bool) -> None:
+        """Drop the run and show the model as it begins, from the same seed or from the next one."""
+        self._leave()
+        self.error = None
+        self.feed.clear()
+        project = self._project
+        if project is not None:
+            if new_weights:
+                self._next_seed = (project.plan.seed, self._seed(project) + 1)
+                self._overrides = Overrides(self._overrides.epochs, None, self._overrides.device)
+                self.feed.note("info", f"New weights: the next run uses seed {self._next_seed[1]}.")
+            self.update(project, self._revision)
+        self.set_state("idle")
+
+    def set_learning_rate(self, rate: float) -> None:
+        if self.run is None:
+            return
+        self.run.set_learning_rate(rate)
+        self.feed.note("info", f"The learning rate is {rate:g} from here on.", step=self.run.step)
+
+    def watch(self, probes: frozenset[Probe]) -> None:
+        self._probes.watch(probes)
+        if self.going:
+            self._probe_at = self._probes.next_due
+        elif self.run is not None:
+            self._probes.take_all(self.run)
+
+    def pin(self, example: int) -> None:
+        self._probes.pinned = max(0, example)
+        self._probes.refresh()
+        if self.going:
+            self._probe_at = 0.0
+        elif self.run is not None:
+            self._probes.take_all(self.run)
+
+    def close(self) -> None:
+        """Save what is under way and let everything go."""
+        self.going = False
+        self._leave()
+        self._sources.forget()
+        self.set_state("idle")
+
+    # -- parts of them
+
+    def _compile(self, project: Project, revision: int) -> Program:
+        self._program = None
+        self._program = self._sources.program(project, revision)
+        return self._program
+
+    def _settings(self, project: Project, device: str) -> Settings:
+        return Settings.of(
+            project.plan, epochs=self._overrides.epochs, seed=self._seed(project), device=device
+        )
+
+    def _seed(self, project: Project) -> int:
+        if self._overrides.seed is not None:
+            return self._overrides.seed
+        if self._next_seed is not None and self._next_seed[0] == project.plan.seed:
+            return self._next_seed[1]
+        return project.plan.seed
+
+    def _choose_device(self, wanted: str | None) -> str:
+        device, notice = choose_device(wanted)
+        if notice:
+            self.feed.note("warning", notice)
+        return device
+
+    def _take_over(self, run: Run, folder: Path | None) -> None:
+        """Make a run the one that is under way, and open its folder."""
+        run.interrupted = self._hurried
+        self.run = run
+        self.device = device_name(run.settings.device)
+        self._program = run.program
+        self._probes.refresh()
+        self._open = True
+        self.store = None
+        if folder is not None and self._project is not None:
+            try:
+                self.store = RunFolder(folder)
+                self.store.begin(self._project, run)
+            except NeuroloomError as error:
+                self.store = None
+                self._warn(str(error), run)
+
+    def _leave(self) -> None:
+        """Let the present run go, saved if it was under way."""
+        if self._open:
+            self._end("stopped")
+        self.going = False
+        self._batches_left = None
+        self.run = self.store = None
+
+    def _prepare(self, program: Program, project: Project, revision: int) -> None:
+        """Build a model that nobody trains yet, for pictures; its curve goes nowhere."""
+        device, _ = choose_device(self._overrides.device)
+        load = self._sources.loader(program, device)
+        self.run = begin_run(
+            program, self._catalogue, load, self._settings(project, device), Feed(), revision
+        )
+        self.device = device_name(device)
+        self._program = program
+
+    def _say_taken_over(self, run: Run, project: Project, anew: tuple[str, ...]) -> None:
+        if not self._open:
+            return
+        names = ", ".join(node_name(project, node_id) for node_id in anew)
+        begins = f"; {names} began anew" if names else ""
+        self.feed.note("info", f"Your edit takes part from step {run.step + 1:,}{begins}.", step=run.step)
+        self._warned = ""
+
+    def _keep_old(self, error: Exception) -> None:
+        """An edit that cannot run yet: a run under way goes on as it was, a waiting model stays."""
+        log.debug("edit not taken over", exc_info=error)
+        if self._open and self.run is not None:
+            found = explain(error, None)
+            self._warn(f"Training goes on with the graph as it was: {found}", self.run, found.node_id)
+
+    def _warn(self, message: str, run: Run, node_id: str | None = None) -> None:
+        """Say a warning once, not at every batch or keystroke."""
+        if message != self._warned:
+            self.feed.note("warning", message, node_id, run.step)
+        self._warned = message
+
+    # -- saving
+
+    def _save(self, run: Run) -> None:
+        try:
+            if self.store is not None:
+                self.store.write(run)
+        except NeuroloomError as error:  # a full disk ends no run
+            self._warn(str(error), run)
+
+    def _end(self, state: str, error: str | None = None) -> None:
+        self._open = False
+        run = self.run
+        if run is None or self.store is None:
+            return
+        try:
+            self.store.end(run, state, error)
+        except NeuroloomError as problem:
+            self._warn(str(problem), run)
