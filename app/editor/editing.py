@@ -1,0 +1,244 @@
+"""What the canvas does to the document without a pointer: each function makes one undoable step or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication
+
+from app.editor.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
+from app.editor.insertion import insertion_of
+from app.editor.joining import first_join, new_node
+from app.workspace import Workspace
+from engine.clipboard import copy_text, paste
+from engine.connect import can_connect
+from engine.edits import AddNodes, Connect, Disconnect, Edit, Move, Remove, Rename
+from engine.errors import NeuroloomError
+from engine.graph import Graph, Link, Node
+
+NODES_MIME = "application/x-neuroloom-nodes"
+
+
+def delete(workspace: Workspace, ids: Iterable[str], links: Iterable[Link], *, bridge: bool = False) -> bool:
+    """Removes nodes and wires; with `bridge` what fed a removed node feeds its followers instead."""
+    graph = workspace.document.project.graph
+    gone = tuple(node_id for node_id in ids if node_id in graph.nodes)
+    cut = tuple(link for link in links if graph.feeding(link.target, link.target_port) == link)
+    if not gone and not cut:
+        return False
+    edits: list[Edit] = [Remove(gone, cut)]
+    if bridge:
+        edits += [Connect(link) for link in bridges(graph, gone)]
+    label = "Delete" if not bridge else "Delete and reconnect"
+    return workspace.apply(label, *edits)
+
+
+def bridges(graph: Graph, gone: Iterable[str]) -> list[Link]:
+    """The wires that keep a chain joined when nodes go: what fed their first input feeds all followers."""
+    removed = set(gone)
+    made: dict[tuple[str, str], Link] = {}
+    for node_id in removed:
+        for after in graph.outgoing(node_id):
+            if after.target in removed:
+                continue
+            before = _living_source(graph, node_id, removed)
+            if before is not None:
+                link = Link(before.source, before.source_port, after.target, after.target_port)
+                made[(after.target, after.target_port)] = link
+    return sorted(made.values())
+
+
+def _living_source(graph: Graph, node_id: str, removed: set[str]) -> Link | None:
+    while True:
+        incoming = graph.incoming(node_id)
+        if not incoming:
+            return None
+        if incoming[0].source not in removed:
+            return incoming[0]
+        node_id = incoming[0].source
+
+
+def copy(workspace: Workspace, ids: Iterable[str]) -> bool:
+    """Puts nodes and the wires among them on the clipboard, as text that pastes anywhere."""
+    chosen = tuple(ids)
+    if not chosen:
+        return False
+    text = copy_text(workspace.document.project, chosen)
+    data = QMimeData()
+    data.setText(text)
+    data.setData(NODES_MIME, text.encode("utf-8"))
+    QGuiApplication.clipboard().setMimeData(data)
+    return True
+
+
+def paste_clipboard(workspace: Workspace, at: Point) -> tuple[str, ...]:
+    """Adds the nodes on the clipboard around a scene point and selects them; says why when there are none."""
+    return paste_text(workspace, QGuiApplication.clipboard().text(), at)
+
+
+def paste_text(workspace: Workspace, text: str, at: Point) -> tuple[str, ...]:
+    """Adds copied nodes so that their middle is at a scene point, and selects them."""
+    if not text.strip():
+        workspace.message.emit("There is nothing to paste: copy some nodes first.", "info")
+        return ()
+    x, y = snapped(finite((at[0] - WIDTH / 2, at[1] - HEIGHT / 2)))
+    try:
+        ids = paste(workspace.document, text, (x, y))
+    except NeuroloomError as error:
+        workspace.message.emit(error.message, "error")
+        return ()
+    workspace.select(ids)
+    return ids
+
+
+def duplicate(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
+    """Copies nodes beside themselves, leaving the clipboard alone."""
+    nodes = workspace.document.project.graph.nodes
+    chosen = [node_id for node_id in ids if node_id in nodes]
+    if not chosen:
+        return ()
+    places = [nodes[node_id].position for node_id in chosen]
+    xs, ys = [x for x, _ in places], [y for _, y in places]
+    middle = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2)
+    text = copy_text(workspace.document.project, chosen)
+    try:
+        made = paste(workspace.document, text, finite((middle[0] + 24, middle[1] + 24)))
+    except NeuroloomError as error:
+        workspace.message.emit(error.message, "error")
+        return ()
+    workspace.select(made)
+    return made
+
+
+def nudge(workspace: Workspace, ids: Iterable[str], by: Point) -> bool:
+    """Moves nodes a little; repeated nudges are one step."""
+    nodes = workspace.document.project.graph.nodes
+    positions = {
+        node_id: finite((nodes[node_id].position[0] + by[0], nodes[node_id].position[1] + by[1]))
+        for node_id in ids
+        if node_id in nodes
+    }
+    key = "nudge " + " ".join(positions)
+    return bool(positions) and workspace.apply("Move", Move(positions), merge=key)
+
+
+def rename(workspace: Workspace, node_id: str, name: str) -> bool:
+    """Gives a node the name that was typed; an empty or unchanged one is no step."""
+    node = workspace.node(node_id)
+    if node is None or not name.strip() or name == node.name:
+        return False
+    return workspace.apply("Rename", Rename(node_id, name))
+
+
+def add(workspace: Workspace, type_id: str, place: Point, *, into: Link | None = None) -> str | None:
+    """Adds a node with its top left corner at `place`, into a wire if one is named, and selects it."""
+    node = new_node(workspace, type_id, place)
+    if node is None:
+        workspace.message.emit(f"There is no node type called {type_id[:60]!r}.", "error")
+        return None
+    edits: list[Edit] = [AddNodes((node,))]
+    if into is not None:
+        edits += _insert(workspace, node, into)
+    if not workspace.apply(f"Add {node.name}", *edits):
+        return None
+    workspace.select((node.id,))
+    return node.id
+
+
+def _insert(workspace: Workspace, node: Node, link: Link) -> tuple[Edit, ...]:
+    found = workspace.catalogue.get(node.type)
+    if found is None:
+        return ()
+    made = found()
+    inputs = tuple(f"{port.name}1" if port.many else port.name for port in made.inputs())
+    insertion = insertion_of(link, node.id, inputs, tuple(port.name for port in made.outputs()))
+    return insertion.edits() if insertion is not None else ()
+
+
+def add_after(workspace: Workspace, type_id: str, source: str, boxes: dict[str, Box]) -> str | None:
+    """Adds a node to the right of another and joins the two where their ports allow it."""
+    before = workspace.node(source)
+    if before is None:
+        return None
+    place = free_spot((before.position[0] + COLUMN, before.position[1]), (WIDTH, TALL), boxes)
+    node = new_node(workspace, type_id, place)
+    if node is None:
+        return None
+    link = _join(workspace, before, node)
+    edits: list[Edit] = [AddNodes((node,), (link,) if link is not None else ())]
+    if not workspace.apply(f"Add {node.name}", *edits):
+        return None
+    workspace.select((node.id,))
+    return node.id
+
+
+def _join(workspace: Workspace, before: Node, node: Node) -> Link | None:
+    source_type = workspace.catalogue.get(before.type)
+    if source_type is None:
+        return None
+    try:
+        outputs = source_type(before.params).outputs()
+    except NeuroloomError:
+        return None
+    trial = workspace.document.project.copy()
+    AddNodes((node,)).apply(trial)
+    for port in outputs:
+        verdict = first_join(workspace, trial.graph, node, Joining(before.id, port.name))
+        if verdict is not None:
+            return verdict.link
+    return None
+
+
+class Joining:
+    """Makes the link from one output to a port asked for later."""
+
+    def __init__(self, source: str, port: str) -> None:
+        self._source, self._port = source, port
+
+    def __call__(self, node_id: str, port: str) -> Link:
+        return Link(self._source, self._port, node_id, port)
+
+
+def connect_in_order(workspace: Workspace, ids: tuple[str, ...]) -> bool:
+    """Wires nodes from left to right, each to the next, through the first free ports that fit."""
+    graph = workspace.document.project.graph
+    chosen = sorted(
+        (node_id for node_id in ids if node_id in graph.nodes), key=lambda key: graph.nodes[key].position
+    )
+    if len(chosen) < 2:
+        return False
+    trial = workspace.document.project.copy()
+    made: list[Link] = []
+    reason = ""
+    for source, target in pairwise(chosen):
+        link, reason = _free_join(workspace, trial.graph, source, target)
+        if link is not None:
+            Connect(link).apply(trial)
+            made.append(link)
+    if not made:
+        workspace.message.emit(reason or "These nodes have no free ports that fit.", "warning")
+        return False
+    return workspace.apply("Connect", *(Connect(link) for link in made))
+
+
+def _free_join(workspace: Workspace, graph: Graph, source: str, target: str) -> tuple[Link | None, str]:
+    reason = ""
+    kinds = [workspace.catalogue.get(graph.nodes[key].type) for key in (source, target)]
+    if kinds[0] is None or kinds[1] is None:
+        return None, reason
+    for outgoing in kinds[0]().outputs():
+        for incoming in kinds[1]().inputs():
+            verdict = can_connect(
+                graph, workspace.catalogue, Link(source, outgoing.name, target, incoming.name)
+            )
+            if verdict.ok and verdict.replaces is None:
+                return verdict.link, ""
+            reason = reason or verdict.reason
+    return None, reason
+
+
+def disconnect(workspace: Workspace, links: Iterable[Link]) -> bool:
+    """Removes wires only."""
+    return workspace.apply("Disconnect", *(Disconnect(link) for link in links))

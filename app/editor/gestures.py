@@ -1,0 +1,169 @@
+"""Which gesture a press begins, and the one that is under way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from app.editor.interactions.base import Interaction, Pointer
+from app.editor.interactions.box import BoxSelect
+from app.editor.interactions.move import MoveNodes
+from app.editor.interactions.pan import Pan
+from app.editor.interactions.wire import DragWire
+
+if TYPE_CHECKING:
+    from app.editor.view import GraphView
+
+WIRE_REACH = 6.0
+_LEFT, _MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
+
+
+class Gestures:
+    """Holds at most one Interaction and feeds it the pointer; without one, shows what the pointer is over."""
+
+    def __init__(self, view: GraphView) -> None:
+        self._view = view
+        self.current: Interaction | None = None
+        self._button = Qt.MouseButton.NoButton
+        self._space = False
+        self._hovered: str | None = None
+
+    # -- life of a gesture
+
+    def begin(self, interaction: Interaction) -> None:
+        """Starts a gesture; one that was under way is cancelled."""
+        self.cancel()
+        self.current = interaction
+
+    def keep(self, interaction: Interaction) -> None:
+        """A gesture goes on after its release, until it calls `done`."""
+        self.current = interaction
+
+    def done(self, interaction: Interaction) -> None:
+        """Takes away what a kept gesture shows."""
+        if self.current is interaction:
+            self.current = None
+        interaction.cancel()
+
+    def cancel(self) -> bool:
+        """Ends the gesture under way as if it had never begun; False when there is none."""
+        interaction, self.current = self.current, None
+        if interaction is not None:
+            interaction.cancel()
+        return interaction is not None
+
+    def lose_focus(self) -> None:
+        """The canvas lost the keyboard: to a popup of the gesture itself, or to another window."""
+        self._space = False
+        if self.current is not None and not self.current.survives_focus_out:
+            self.cancel()
+
+    def hold_space(self, held: bool) -> None:
+        """The space bar turns the left button into a hand."""
+        if held != self._space:
+            self._space = held
+            self._shape(Qt.CursorShape.OpenHandCursor if held else Qt.CursorShape.ArrowCursor)
+
+    # -- pointer
+
+    def press(self, pointer: Pointer, button: Qt.MouseButton) -> None:
+        if button == _MIDDLE or (button == _LEFT and self._space):
+            self._view.travel()
+            self.begin(Pan(self._view, pointer))
+        elif button == _LEFT:
+            self.begin(self._by_place(pointer))
+        else:
+            self.cancel()
+        self._button = button
+
+    def move(self, pointer: Pointer) -> None:
+        if self.current is not None:
+            self.current.move(pointer)
+        else:
+            self._hover(pointer)
+
+    def release(self, pointer: Pointer, button: Qt.MouseButton) -> None:
+        interaction = self.current
+        if interaction is None or button != self._button:
+            return
+        # Forgotten first: the change it makes must not look like one that interrupts it.
+        self.current = None
+        interaction.release(pointer)
+        if self.current is None:
+            self._hover(pointer)
+
+    def double_press(self, pointer: Pointer, button: Qt.MouseButton) -> None:
+        if button != _LEFT or self._space:
+            self.press(pointer, button)
+            return
+        scene = self._view.graph_scene
+        node = scene.node_at(pointer.scene)
+        if scene.port_at(pointer.scene, self._view.port_reach()) is not None:
+            self.press(pointer, button)
+        elif node is not None:
+            self._view.workspace.select((node.node_id,))
+            self._view.rename_selected()
+        else:
+            self._view.workspace.select(())
+            self._view.open_search_at(pointer.view)
+
+    def _by_place(self, pointer: Pointer) -> Interaction:
+        """The gesture for what is under the pointer: port, node, wire or canvas."""
+        view, scene = self._view, self._view.graph_scene
+        port = scene.port_at(pointer.scene, view.port_reach())
+        if port is not None:
+            return DragWire(view, pointer, port)
+        node = scene.node_at(pointer.scene)
+        if node is not None:
+            return self._on_node(pointer, node.node_id)
+        wire = scene.link_at(pointer.scene, max(WIRE_REACH, WIRE_REACH / view.navigation.zoom))
+        if wire is None:
+            return BoxSelect(view, pointer)
+        if pointer.adds:
+            scene.select_links(scene.selected_links ^ {wire.link})
+        else:
+            view.workspace.select(())
+            scene.select_links({wire.link})
+        return Interaction(view, pointer)
+
+    def _on_node(self, pointer: Pointer, node_id: str) -> Interaction:
+        workspace = self._view.workspace
+        chosen = workspace.selection
+        if pointer.adds:
+            kept = tuple(one for one in chosen if one != node_id)
+            workspace.select(kept if node_id in chosen else (*chosen, node_id))
+        elif node_id not in chosen:
+            self._view.graph_scene.select_links(())
+            workspace.select((node_id,))
+        # A click on one of several selected nodes selects it alone, but only once it is known to be no drag.
+        return MoveNodes(self._view, pointer, node_id, click_selects=not pointer.adds)
+
+    # -- without a gesture
+
+    def _hover(self, pointer: Pointer) -> None:
+        scene = self._view.graph_scene
+        port = scene.port_at(pointer.scene, self._view.port_reach())
+        node = scene.node_at(pointer.scene) if port is None else scene.node_items[port.node_id]
+        self._hover_over(node.node_id if node is not None else None)
+        if not self._space:
+            self._shape(Qt.CursorShape.CrossCursor if port is not None else Qt.CursorShape.ArrowCursor)
+
+    def hover_nothing(self) -> None:
+        """The pointer left the canvas."""
+        self._hover_over(None)
+
+    def _hover_over(self, node_id: str | None) -> None:
+        if node_id == self._hovered:
+            return
+        items = self._view.graph_scene.node_items
+        for one, lit in ((self._hovered, False), (node_id, True)):
+            item = items.get(one) if one is not None else None
+            if item is not None:
+                item.show_hovered(lit)
+        self._hovered = node_id
+
+    def _shape(self, shape: Qt.CursorShape) -> None:
+        viewport = self._view.viewport()
+        if viewport.cursor().shape() != shape:
+            viewport.setCursor(shape)

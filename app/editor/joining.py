@@ -1,0 +1,67 @@
+"""New nodes that come with a wire: which types fit, and which port the wire takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.editor.face import new_name
+from app.editor.geometry import Point, finite, snapped
+from app.workspace import Workspace
+from engine.catalogue import NodeType
+from engine.connect import Verdict, can_connect
+from engine.edits import AddNodes
+from engine.errors import NeuroloomError
+from engine.graph import Graph, Link, Node
+
+JoinTo = Callable[[str, str], Link]  # (node id, port) -> the link that would join it
+
+
+def fitting_types(workspace: Workspace, join: JoinTo) -> list[type[NodeType]]:
+    """The types a new node may have so that a wire can reach it, in the catalogue's order."""
+    return [found for found in workspace.catalogue.types() if _fits(workspace, found, join)]
+
+
+def _fits(workspace: Workspace, found: type[NodeType], join: JoinTo) -> bool:
+    trial = workspace.document.project.copy()
+    node = Node(trial.new_id(), found.type_id)
+    AddNodes((node,)).apply(trial)
+    return first_join(workspace, trial.graph, node, join) is not None
+
+
+def first_join(workspace: Workspace, graph: Graph, node: Node, join: JoinTo) -> Verdict | None:
+    """The first possible wire between a node and a loose end; None when no port fits."""
+    found = workspace.catalogue.get(node.type)
+    if found is None:
+        return None
+    try:
+        made = found(node.params)
+    except NeuroloomError:
+        return None
+    forward = join(node.id, "").target == node.id
+    for port in made.inputs() if forward else made.outputs():
+        verdict = can_connect(graph, workspace.catalogue, join(node.id, port.name))
+        if verdict.ok:
+            return verdict
+    return None
+
+
+def new_node(workspace: Workspace, type_id: str, place: Point) -> Node | None:
+    """A node of this type that is not in the document yet; None for a type the catalogue lacks."""
+    found = workspace.catalogue.get(type_id)
+    if found is None:
+        return None
+    project = workspace.document.project
+    return Node(project.new_id(), type_id, new_name(project.graph, found), {}, finite(snapped(place)))
+
+
+def new_node_for(
+    workspace: Workspace, type_id: str, place: Point, join: JoinTo
+) -> tuple[Node, Link | None] | None:
+    """A new node with the first wire that joins it."""
+    node = new_node(workspace, type_id, place)
+    if node is None:
+        return None
+    trial = workspace.document.project.copy()
+    AddNodes((node,)).apply(trial)
+    verdict = first_join(workspace, trial.graph, node, join)
+    return node, verdict.link if verdict is not None else None

@@ -1,0 +1,235 @@
+"""Wires on the canvas, their shape labels, and the wire that follows the cursor."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from app.editor.geometry import Box, Point
+from app.editor.node_item import DETAIL_ZOOM, DIMMED
+from app.editor.routing import Route, curve, path_of
+from app.theme import current_theme
+from engine.graph import Link
+
+WIRE_Z = 0.0
+LABEL_Z = 1.0
+DRAFT_Z = 5.0
+LABEL_SIZE = 10
+LONG = 130.0  # a second wire from one port is labelled only on a stretch of this length
+_SIDE = 4.0  # half a wire with its selection outline
+_DATA_WIRE = 1.6
+
+
+class LinkItem(QGraphicsItem):
+    """One wire; looks where its scene's routes say it goes."""
+
+    def __init__(self, link: Link, route: Route) -> None:
+        super().__init__()
+        self.link = link
+        self.route = route
+        self.selected = False
+        self.dimmed = False
+        self.family = ""  # wires of data that bypass the model wear the data colour
+        self.bad = False
+        self.label: LabelItem | None = None
+        self._path = path_of(route)
+        self._bounds = self._path.boundingRect().adjusted(-_SIDE, -_SIDE, _SIDE, _SIDE)
+        self._polyline: list[Point] | None = None
+        self.setZValue(WIRE_Z)
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
+
+    def show_route(self, route: Route) -> None:
+        """Goes another way."""
+        if route.points == self.route.points and route.curved == self.route.curved:
+            self.route = route
+            return
+        path = path_of(route)
+        self.prepareGeometryChange()
+        self.route, self._path, self._polyline = route, path, None
+        self._bounds = path.boundingRect().adjusted(-_SIDE, -_SIDE, _SIDE, _SIDE)
+        if self.label is not None:
+            self.label.place(route)
+
+    def show_state(
+        self, *, selected: bool | None = None, dimmed: bool | None = None, bad: bool | None = None
+    ) -> None:
+        """Changes how the wire is drawn; None leaves a mark as it is."""
+        before = self.selected, self.dimmed, self.bad
+        self.selected = self.selected if selected is None else selected
+        self.dimmed = self.dimmed if dimmed is None else dimmed
+        self.bad = self.bad if bad is None else bad
+        if (self.selected, self.dimmed, self.bad) != before:
+            self.setZValue(WIRE_Z + 0.5 if self.selected else WIRE_Z)
+            self.update()
+
+    def distance(self, point: QPointF) -> float:
+        """How far a scene point is from the wire."""
+        if self._polyline is None:
+            polygon = self._path.toSubpathPolygons()
+            self._polyline = (
+                [(spot.x(), spot.y()) for spot in polygon[0]] if polygon else list(self.route.points)
+            )
+        here = (point.x(), point.y())
+        pairs = zip(self._polyline, self._polyline[1:], strict=False)
+        return min((_distance(here, a, b) for a, b in pairs), default=math.inf)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        theme = current_theme()
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        if self.dimmed:
+            painter.setOpacity(DIMMED)
+        if self.selected:
+            colour, width = theme.accent, 2.4
+        elif self.bad:
+            colour, width = theme.bad, 2.0
+        elif self.family:
+            colour, width = QColor(theme.family(self.family)), _DATA_WIRE
+            colour.setAlphaF(0.75)
+        else:
+            colour, width = theme.wire, 1.8
+        pen = QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if zoom < DETAIL_ZOOM:
+            pen.setCosmetic(True)
+            pen.setWidthF(1.5 if self.selected else 1.0)
+            painter.setPen(pen)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            painter.drawPolyline([QPointF(x, y) for x, y in self.route.points])
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen)
+        painter.drawPath(self._path)
+
+
+class LabelItem(QGraphicsItem):
+    """The shape of what a wire carries, above the wires that cross it."""
+
+    def __init__(self, text: str, route: Route, *, first: bool = True) -> None:
+        super().__init__()
+        self.text = text
+        self._first = first
+        self._room = 0.0
+        self._size = (0.0, 0.0)
+        self.setZValue(LABEL_Z)
+        self.place(route)
+
+    def place(self, route: Route) -> None:
+        """Moves to the middle of the wire's longest level stretch; hides where it does not fit."""
+        (x, y), room, level = route.label_place()
+        metrics = QFontMetricsF(current_theme().mono(LABEL_SIZE))
+        size = (metrics.horizontalAdvance(self.text) + 4, metrics.height())
+        if size != self._size:
+            self.prepareGeometryChange()
+            self._size = size
+        self.setPos(x, y - size[1] / 2 - 4 if level else y)
+        self.setVisible(size[0] <= room and (self._first or room >= LONG))
+
+    def show_first(self, first: bool, route: Route) -> None:
+        """Whether no other wire from the same port shows this label already."""
+        if first != self._first:
+            self._first = first
+            self.place(route)
+
+    def boundingRect(self) -> QRectF:
+        width, height = self._size
+        return QRectF(-width / 2, -height / 2, width, height)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        if option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_ZOOM:
+            return
+        theme = current_theme()
+        plate = QColor(theme.canvas)
+        plate.setAlpha(225)
+        painter.fillRect(self.boundingRect(), plate)
+        painter.setFont(theme.mono(LABEL_SIZE))
+        painter.setPen(theme.dim)
+        painter.drawText(self.boundingRect(), Qt.AlignmentFlag.AlignCenter, self.text)
+
+
+class DraftWire(QGraphicsItem):
+    """The wire being drawn: one end on a port, the other at the cursor."""
+
+    def __init__(self, fixed: Point, *, from_output: bool) -> None:
+        super().__init__()
+        self._fixed = fixed
+        self._from_output = from_output
+        self._refused = False
+        self._path = QPainterPath()
+        self._loose = fixed
+        self.setZValue(DRAFT_Z)
+        self.lead_to(fixed)
+
+    def lead_to(self, loose: Point, *, refused: bool = False) -> None:
+        """Moves the loose end; a refused wire is dashed."""
+        self.prepareGeometryChange()
+        self._loose, self._refused = loose, refused
+        self._path = curve(self._fixed, loose) if self._from_output else curve(loose, self._fixed)
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._path.boundingRect().adjusted(-8, -8, 8, 8)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        theme = current_theme()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colour = theme.bad if self._refused else theme.accent
+        style = Qt.PenStyle.DashLine if self._refused else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(colour, 2, style))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(self._path)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawEllipse(QPointF(*self._loose), 4, 4)
+
+
+class Marquee(QGraphicsItem):
+    """The rectangle of a box selection."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rect = QRectF()
+        self.setZValue(DRAFT_Z + 1)
+
+    def span(self, rect: QRectF) -> None:
+        self.prepareGeometryChange()
+        self._rect = rect
+
+    def boundingRect(self) -> QRectF:
+        return self._rect.adjusted(-20, -20, 20, 20)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        theme = current_theme()
+        fill = QColor(theme.accent)
+        fill.setAlpha(28)
+        pen = QPen(theme.accent, 1)
+        pen.setCosmetic(True)
+        painter.setPen(pen)
+        painter.setBrush(fill)
+        painter.drawRect(self._rect)
+
+
+def _distance(point: Point, a: Point, b: Point) -> float:
+    x, y = b[0] - a[0], b[1] - a[1]
+    length = x * x + y * y
+    part = (
+        0.0 if length == 0 else max(0.0, min(1.0, ((point[0] - a[0]) * x + (point[1] - a[1]) * y) / length))
+    )
+    return math.hypot(point[0] - a[0] - part * x, point[1] - a[1] - part * y)
+
+
+def box_of(rect: QRectF) -> Box:
+    """A Qt rectangle as left, top, right, bottom."""
+    return rect.left(), rect.top(), rect.right(), rect.bottom()

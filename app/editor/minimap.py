@@ -1,0 +1,99 @@
+"""The whole graph in a corner, drawn from the boxes of the nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.editor.geometry import Box, around
+from app.editor.overlay import EDGE
+from app.theme import current_theme, themes
+
+if TYPE_CHECKING:
+    from app.editor.view import GraphView
+
+SIZE = QSize(128, 80)
+INNER = 10.0
+SMALLEST_PLATE = 3.0
+
+
+class Minimap(QWidget):
+    """Shows where the viewport is; a press or drag moves it there."""
+
+    def __init__(self, view: GraphView) -> None:
+        super().__init__(view)
+        self.setObjectName("minimap")
+        self.setFixedSize(SIZE)
+        self.setToolTip("Click to go there")
+        self._view = view
+        themes.theme_changed.connect(self.update)
+
+    def settle(self) -> None:
+        """Goes back to its corner after the canvas changed its size."""
+        room = self._view.size()
+        self.move(room.width() - self.width() - EDGE, room.height() - self.height() - EDGE)
+
+    def _world(self) -> QRectF:
+        """The part of the scene that the map shows: the graph, and the viewport if that is near it."""
+        box: Box | None = around(box for _, box in self._view.graph_scene.boxes.items())
+        if box is None:
+            return QRectF()
+        bounds = QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1])
+        shown = self._view.visible_rect()
+        roomy = bounds.adjusted(
+            -bounds.width() - 400, -bounds.height() - 400, bounds.width() + 400, bounds.height() + 400
+        )
+        return bounds.united(shown.intersected(roomy))
+
+    def _scale(self, world: QRectF) -> tuple[float, QPointF]:
+        room = QRectF(INNER, INNER, self.width() - 2 * INNER, self.height() - 2 * INNER)
+        scale = min(room.width() / max(world.width(), 1.0), room.height() / max(world.height(), 1.0))
+        corner = room.center() - world.center() * scale
+        return scale, corner
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(theme.line, 1))
+        painter.setBrush(theme.panel)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        world = self._world()
+        if world.isNull():
+            return
+        scale, corner = self._scale(world)
+        painter.setPen(Qt.PenStyle.NoPen)
+        items = self._view.graph_scene.node_items
+        for node_id, (left, top, right, bottom) in self._view.graph_scene.boxes.items():
+            colour = QColor(theme.family(items[node_id].face.family))
+            colour.setAlphaF(0.8)
+            painter.setBrush(colour)
+            width, height = (
+                max(SMALLEST_PLATE, (right - left) * scale),
+                max(SMALLEST_PLATE, (bottom - top) * scale),
+            )
+            plate = QRectF(corner.x() + left * scale, corner.y() + top * scale, width, height)
+            painter.drawRoundedRect(plate, min(2.0, height / 3), min(2.0, height / 3))
+        shown = self._view.visible_rect()
+        if not shown.contains(world):
+            frame = QRectF(shown.topLeft() * scale + corner, shown.size() * scale)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.faint, 1))
+            painter.drawRoundedRect(frame.intersected(QRectF(self.rect()).adjusted(2, 2, -2, -2)), 2, 2)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._go(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go(event)
+
+    def _go(self, event: QMouseEvent) -> None:
+        world = self._world()
+        if not world.isNull():
+            scale, corner = self._scale(world)
+            self._view.navigation.centre_on((event.position() - corner) / scale)
+        event.accept()

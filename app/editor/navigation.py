@@ -1,0 +1,133 @@
+"""Zoom, pan and framing of the canvas: the transform is always finite and between two bounds."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QInputDevice, QTransform, QWheelEvent
+from PySide6.QtWidgets import QGraphicsView
+
+SMALLEST = 0.05
+LARGEST = 4.0
+STEP = 1.2  # one notch of a wheel
+NOTCH = 120.0
+TOUCH = 160.0  # pixels of a two-finger drag with Ctrl that count as one doubling, roughly
+ROOM = 20_000.0  # how far beyond the graph one can pan
+FARTHEST = 4e8  # scroll bars are 32 bit
+FIT_MARGIN = 40.0
+LARGEST_FIT = 1.0
+
+
+class Navigation:
+    """Moves the viewport of one QGraphicsView."""
+
+    def __init__(self, view: QGraphicsView) -> None:
+        self._view = view
+        view.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        view.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.set_area(QRectF())
+
+    @property
+    def zoom(self) -> float:
+        """Screen pixels a scene unit; 1 is 100 %."""
+        return self._view.transform().m11()
+
+    @property
+    def centre(self) -> QPointF:
+        """The scene point in the middle of the viewport."""
+        return self._view.mapToScene(self._view.viewport().rect().center())
+
+    def set_area(self, bounds: QRectF) -> None:
+        """Lets the viewport travel over `bounds`, where it is now, and well beyond."""
+        here = self._view.mapToScene(self._view.viewport().rect()).boundingRect()
+        area = bounds.united(QRectF(0, 0, 1, 1)).adjusted(-ROOM, -ROOM, ROOM, ROOM).united(here)
+        area = area.intersected(QRectF(-FARTHEST, -FARTHEST, 2 * FARTHEST, 2 * FARTHEST))
+        if self._view.sceneRect().contains(area):
+            return
+        self._view.setSceneRect(area)
+
+    def zoom_by(self, factor: float, about: QPoint | None = None) -> None:
+        """Multiplies the zoom, keeping the scene point under `about` (viewport pixels) where it is."""
+        if math.isfinite(factor) and factor > 0:
+            self.set_zoom(self.zoom * factor, about)
+
+    def set_zoom(self, zoom: float, about: QPoint | None = None) -> None:
+        """Sets the zoom, kept within its bounds; NaN and infinities are ignored."""
+        if not math.isfinite(zoom):
+            return
+        zoom = min(LARGEST, max(SMALLEST, zoom))
+        if abs(zoom - 1) < 0.02:
+            zoom = 1.0
+        if about is None:
+            about = self._view.viewport().rect().center()
+        before = self._view.mapToScene(about)
+        self._view.setTransform(QTransform.fromScale(zoom, zoom))
+        moved = self._view.mapFromScene(before) - about
+        self._scroll(moved.x(), moved.y())
+
+    def pan_by(self, x: float, y: float) -> None:
+        """Moves the picture by screen pixels."""
+        self._scroll(-round(x), -round(y))
+
+    def _scroll(self, x: int, y: int) -> None:
+        across, down = self._view.horizontalScrollBar(), self._view.verticalScrollBar()
+        across.setValue(across.value() + x)
+        down.setValue(down.value() + y)
+
+    def centre_on(self, point: QPointF) -> None:
+        """Puts a scene point into the middle of the viewport."""
+        away = self._view.mapFromScene(point) - self._view.viewport().rect().center()
+        self._scroll(away.x(), away.y())
+
+    def show(self, rect: QRectF | None, *, largest: float = LARGEST_FIT) -> None:
+        """Shows a scene rectangle whole, not larger than `largest`; None goes back to the origin at 100 %."""
+        size = self._view.viewport().size()
+        if rect is None or not rect.isValid():
+            self.set_zoom(1.0)
+            self.centre_on(QPointF(0, 0))
+            return
+        width, height = size.width() - 2 * FIT_MARGIN, size.height() - 2 * FIT_MARGIN
+        if width > 0 and height > 0:
+            self.set_zoom(min(largest, width / max(rect.width(), 1.0), height / max(rect.height(), 1.0)))
+        self.centre_on(rect.center())
+
+    def bring_in(self, rect: QRectF) -> None:
+        """Pans as little as needed to show a scene rectangle."""
+        shown = self._view.mapToScene(self._view.viewport().rect()).boundingRect()
+        if not shown.contains(rect):
+            self.centre_on(rect.center())
+
+    def wheel(self, event: QWheelEvent) -> None:
+        """A wheel zooms about the cursor; two fingers on a touchpad pan, with Ctrl they zoom."""
+        angle, pixels = event.angleDelta(), event.pixelDelta()
+        about = event.position().toPoint()
+        modifiers = event.modifiers()
+        control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+        if _from_touchpad(event):
+            delta = pixels if not pixels.isNull() else angle / 4
+            if control:
+                self.zoom_by(2.0 ** (_kept(delta.y()) / TOUCH), about)
+            else:
+                self.pan_by(_kept(delta.x()), _kept(delta.y()))
+            return
+        if modifiers & Qt.KeyboardModifier.ShiftModifier or (angle.y() == 0 and angle.x() != 0):
+            self.pan_by(_kept(angle.x() or angle.y()), 0)
+        elif angle.y():
+            self.zoom_by(STEP ** (_kept(angle.y()) / NOTCH), about)
+        elif pixels.y():
+            self.zoom_by(2.0 ** (_kept(pixels.y()) / TOUCH), about)
+
+
+def _kept(delta: float) -> float:
+    return max(-2400.0, min(2400.0, delta))
+
+
+def _from_touchpad(event: QWheelEvent) -> bool:
+    device = event.pointingDevice()
+    if device is not None and device.type() == QInputDevice.DeviceType.TouchPad:
+        return True
+    # Some platforms call a touchpad a mouse, but only touchpads tell when fingers come and go.
+    return not event.pixelDelta().isNull() and event.phase() != Qt.ScrollPhase.NoScrollPhase

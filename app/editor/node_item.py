@@ -1,0 +1,284 @@
+"""One node on the canvas: a single item that paints everything itself."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from app.editor import geometry as g
+from app.editor.face import Face
+from app.theme import SMALL, Theme, current_theme
+
+NODE_Z = 3.0
+DETAIL_ZOOM = 0.4  # below it a node is a coloured plate: measured three times cheaper for a whole graph
+LABEL_ROOM = 64.0
+COUNT_SIZE = 10
+DIMMED = 0.32
+_HALO = 9.0
+
+
+class NodeItem(QGraphicsItem):
+    """Shows a Face; holds no facts of its own and never changes the document."""
+
+    def __init__(self, node_id: str, face: Face) -> None:
+        super().__init__()
+        self.node_id = node_id
+        self.face = face
+        self.selected = False
+        self.dimmed = False
+        self.hovered = False
+        self.count = ""  # parameters, "16,010"
+        self.value = ""  # a live number in place of the summary
+        self.problem: tuple[str, str] | None = None  # severity, message
+        self.picture: QPixmap | None = None
+        self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
+        self.linked_inputs: frozenset[str] = frozenset()
+        self._texts: tuple[str, str] | None = None
+        self.setZValue(NODE_Z)
+
+    # -- geometry
+
+    def boundingRect(self) -> QRectF:
+        layout = self.face.layout
+        left = LABEL_ROOM if len(layout.inputs) > 1 else 12.0
+        right = LABEL_ROOM if len(layout.outputs) > 1 else 12.0
+        return QRectF(-left, -12, layout.width + left + right, layout.height + 24)
+
+    def box(self) -> g.Box:
+        """The body in scene coordinates."""
+        return self.face.layout.box((self.x(), self.y()))
+
+    def port_place(self, port: str, side: str) -> QPointF | None:
+        """Where a port is in the scene; side is "in" or "out"."""
+        spot = self.face.layout.spot(port, side)
+        return QPointF(self.x() + spot.x, self.y() + spot.y) if spot is not None else None
+
+    # -- what is shown; each setter repaints only when something differs
+
+    def show_face(self, face: Face) -> bool:
+        """Wears another face; whether the size or the ports changed."""
+        if face == self.face:
+            return False
+        changed = face.layout != self.face.layout
+        if changed:
+            self.prepareGeometryChange()
+        self.face = face
+        self._texts = None
+        self.update()
+        return changed
+
+    def show_selected(self, selected: bool) -> None:
+        if selected != self.selected:
+            self.selected = selected
+            self.update()
+
+    def show_hovered(self, hovered: bool) -> None:
+        if hovered != self.hovered:
+            self.hovered = hovered
+            self.update()
+
+    def show_dimmed(self, dimmed: bool) -> None:
+        if dimmed != self.dimmed:
+            self.dimmed = dimmed
+            self.update()
+
+    def show_marks(self, marks: dict[tuple[str, str], bool]) -> None:
+        """Marks ports while a wire is drawn: True for a possible end, False for the refused one."""
+        if marks != self.marked:
+            self.marked = marks
+            self.update()
+
+    def show_facts(self, count: str, problem: tuple[str, str] | None) -> None:
+        """Shows the number of parameters and what is wrong with the node."""
+        if (count, problem) != (self.count, self.problem):
+            self.count, self.problem = count, problem
+            self._texts = None
+            self.update()
+
+    def show_live(self, picture: QPixmap | None, value: str) -> None:
+        """Shows what the node computes now: a picture, a number, or nothing."""
+        if picture is not self.picture or value != self.value:
+            self.picture, self.value = picture, value
+            self._texts = None
+            self.update()
+
+    def show_linked(self, inputs: frozenset[str]) -> None:
+        """Which inputs have a wire: only the others need a label beside them."""
+        if inputs != self.linked_inputs:
+            self.linked_inputs = inputs
+            self.update()
+
+    def restyle(self) -> None:
+        """Called when the theme, and so the fonts, may have changed."""
+        self._texts = None
+        self.update()
+
+    # -- painting
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        theme = current_theme()
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        if self.dimmed:
+            painter.setOpacity(DIMMED)
+        if zoom < DETAIL_ZOOM:
+            self._paint_plate(painter, theme)
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_body(painter, theme)
+        self._paint_texts(painter, theme)
+        if self.picture is not None:
+            self._paint_picture(painter)
+        self._paint_ports(painter, theme)
+        if self.problem is not None:
+            self._paint_badge(painter, theme, self.problem[0])
+
+    def _outline(self, theme: Theme) -> tuple[QColor, float]:
+        if self.selected:
+            return theme.accent, 2.0
+        if self.problem is not None:
+            return (theme.bad if self.problem[0] == "error" else theme.warning), 1.5
+        return (theme.faint if self.hovered else theme.line), 1.0
+
+    def _paint_plate(self, painter: QPainter, theme: Theme) -> None:
+        layout = self.face.layout
+        rect = QRectF(0, 0, layout.width, layout.height)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.fillRect(rect, theme.node)
+        painter.fillRect(QRectF(0, 0, 12, layout.height), theme.family(self.face.family))
+        colour, width = self._outline(theme)
+        pen = QPen(colour, 2 if width > 1 else 1)
+        pen.setCosmetic(True)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(rect)
+
+    def _paint_body(self, painter: QPainter, theme: Theme) -> None:
+        layout = self.face.layout
+        colour, width = self._outline(theme)
+        pen = QPen(colour, width)
+        if not self.face.known:
+            pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        painter.setBrush(theme.node)
+        inset = 0.0 if width > 1 else 0.5
+        painter.drawRoundedRect(
+            QRectF(inset, inset, layout.width - 2 * inset, layout.height - 2 * inset), g.RADIUS, g.RADIUS
+        )
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.family(self.face.family))
+        painter.drawRoundedRect(QRectF(1.5, 9, 3, layout.height - 18), 1.5, 1.5)
+
+    def _paint_texts(self, painter: QPainter, theme: Theme) -> None:
+        if self._texts is None:
+            self._texts = self._fitted(theme)
+        name, second = self._texts
+        layout = self.face.layout
+        width = layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.setFont(theme.font(bold=True))
+        painter.setPen(theme.text)
+        painter.drawText(QRectF(g.TEXT_LEFT, 7, width, 18), middle | Qt.AlignmentFlag.AlignLeft, name)
+        if second:
+            painter.setFont(theme.mono(SMALL) if self.value else theme.font(SMALL))
+            painter.setPen(theme.dim)
+            painter.drawText(QRectF(g.TEXT_LEFT, 26, width, 16), middle | Qt.AlignmentFlag.AlignLeft, second)
+        if self.count:
+            painter.setFont(theme.mono(COUNT_SIZE))
+            painter.setPen(theme.hint)
+            painter.drawText(
+                QRectF(g.TEXT_LEFT, 8, width, 16), middle | Qt.AlignmentFlag.AlignRight, self.count
+            )
+
+    def _fitted(self, theme: Theme) -> tuple[str, str]:
+        """Name and second line cut to the room they have; their whole text is in the tooltip."""
+        room = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
+        taken = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(self.count) + 8 if self.count else 0.0
+        elide = Qt.TextElideMode.ElideRight
+        name = QFontMetricsF(theme.font(bold=True)).elidedText(_one_line(self.face.name), elide, room - taken)
+        second = self.value or self.face.summary
+        font = theme.mono(SMALL) if self.value else theme.font(SMALL)
+        if self.picture is not None and not self.face.tall:
+            room -= self.picture.deviceIndependentSize().width() + 6
+        return name, QFontMetricsF(font).elidedText(_one_line(second), elide, room)
+
+    @property
+    def shortened(self) -> bool:
+        """Whether the tooltip must tell what the node itself cannot show in full."""
+        shown = self._texts or self._fitted(current_theme())
+        return shown != (self.face.name, self.value or self.face.summary)
+
+    def _paint_picture(self, painter: QPainter) -> None:
+        picture = self.picture
+        if picture is None:
+            return
+        layout = self.face.layout
+        size = picture.deviceIndependentSize()
+        if self.face.tall:
+            left, top = g.TEXT_LEFT, g.STRIP_TOP
+        else:
+            left, top = layout.width - g.TEXT_RIGHT - size.width(), layout.height - 7 - size.height()
+        painter.drawPixmap(QPointF(left, top), picture)
+
+    def _paint_ports(self, painter: QPainter, theme: Theme) -> None:
+        colour = theme.family(self.face.family)
+        radius = g.PORT_RADIUS
+        for side, spots in (("in", self.face.layout.inputs), ("out", self.face.layout.outputs)):
+            for spot in spots:
+                centre = QPointF(spot.x, spot.y)
+                mark = self.marked.get((side, spot.name))
+                if mark is not None:
+                    halo = QColor(theme.accent if mark else theme.bad)
+                    halo.setAlpha(70)
+                    painter.setPen(Qt.PenStyle.NoPen)
+                    painter.setBrush(halo)
+                    painter.drawEllipse(centre, _HALO, _HALO)
+                if side == "in":
+                    painter.setPen(QPen(colour, 2))
+                    painter.setBrush(theme.canvas)
+                    painter.drawEllipse(centre, radius - 0.5, radius - 0.5)
+                else:
+                    painter.setPen(Qt.PenStyle.NoPen)
+                    painter.setBrush(colour)
+                    painter.drawEllipse(centre, radius, radius)
+        self._paint_port_labels(painter, theme)
+
+    def _paint_port_labels(self, painter: QPainter, theme: Theme) -> None:
+        layout = self.face.layout
+        painter.setFont(theme.font(10))
+        painter.setPen(theme.dim)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        room = LABEL_ROOM - 10
+        for spot in layout.inputs:
+            if spot.shown_label and spot.name not in self.linked_inputs:
+                rect = QRectF(-8 - room, spot.y - 17, room, 14)
+                painter.drawText(rect, bottom | Qt.AlignmentFlag.AlignRight, spot.shown_label)
+        for spot in layout.outputs[1:]:
+            rect = QRectF(layout.width + 8, spot.y - 17, room, 14)
+            painter.drawText(rect, bottom | Qt.AlignmentFlag.AlignLeft, spot.shown_label)
+
+    def _paint_badge(self, painter: QPainter, theme: Theme, severity: str) -> None:
+        """A disc for an error, a triangle for a warning: told apart without colour."""
+        centre = self.badge_place()
+        painter.setPen(QPen(theme.canvas, 2))
+        if severity == "error":
+            painter.setBrush(theme.bad)
+            painter.drawEllipse(centre, 8, 8)
+        else:
+            painter.setBrush(theme.warning)
+            painter.drawPolygon([centre + QPointF(0, -9), centre + QPointF(9, 7), centre + QPointF(-9, 7)])
+        painter.setFont(theme.font(SMALL, bold=True))
+        painter.setPen(theme.canvas)
+        offset = 0.0 if severity == "error" else 1.0
+        rect = QRectF(centre.x() - 8, centre.y() - 8 + offset, 16, 16)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, "!")
+
+    def badge_place(self) -> QPointF:
+        """The middle of the error badge, relative to the node."""
+        return QPointF(self.face.layout.width - 10, 0)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,230 @@
+"""The way of a wire: a plain curve where the space is free, otherwise around the nodes in between.
+
+A wire leaves its source to the right and enters its target from the left. The route depends only on its two
+ends and on the boxes inside `Route.reach`, so a scene can tell which wires an edit may have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPainterPath
+
+from app.editor.geometry import Box, Point, grown, meet
+
+CELL = 256.0
+STUB = 26.0  # how far a wire runs straight before it may turn
+CLEAR = 9.0  # kept between a wire and a node it passes
+BEND = 34.0  # largest radius of a corner
+NEAR_LANE = 30.0  # distance of an outer lane from the nodes it passes
+WIDE_GAP = 180.0
+LANE_SPREAD = 2.0  # level stretches have more room to keep apart than upright ones
+SEARCH = 320.0  # how far above and below its ends a wire looks for a lane
+_ARC = 0.5523
+
+
+class Boxes:
+    """The boxes of all nodes in a grid of cells, for questions about a neighbourhood."""
+
+    def __init__(self) -> None:
+        self._boxes: dict[str, Box] = {}
+        self._cells: dict[tuple[int, int], set[str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._boxes)
+
+    def get(self, key: str) -> Box | None:
+        return self._boxes.get(key)
+
+    def items(self) -> Iterable[tuple[str, Box]]:
+        return self._boxes.items()
+
+    def all(self) -> dict[str, Box]:
+        """Every box by node id; not to be changed."""
+        return self._boxes
+
+    def put(self, key: str, box: Box) -> None:
+        """Adds or replaces a box."""
+        self.drop(key)
+        self._boxes[key] = box
+        for cell in _cells(box):
+            self._cells.setdefault(cell, set()).add(key)
+
+    def drop(self, key: str) -> None:
+        """Forgets a box, if there is one."""
+        box = self._boxes.pop(key, None)
+        if box is None:
+            return
+        for cell in _cells(box):
+            keys = self._cells[cell]
+            keys.discard(key)
+            if not keys:
+                del self._cells[cell]
+
+    def near(self, area: Box) -> list[tuple[str, Box]]:
+        """The boxes that meet `area`, in the order of their keys."""
+        columns = int(area[2] // CELL) - int(area[0] // CELL) + 1
+        rows = int(area[3] // CELL) - int(area[1] // CELL) + 1
+        if columns * rows > 4 * len(self._cells):
+            keys: Iterable[str] = self._boxes
+        else:
+            keys = set().union(*(self._cells.get(cell, ()) for cell in _cells(area)))
+        boxes = self._boxes
+        return sorted((key, boxes[key]) for key in keys if meet(boxes[key], area))
+
+
+def _cells(box: Box) -> Iterator[tuple[int, int]]:
+    for column in range(int(box[0] // CELL), int(box[2] // CELL) + 1):
+        for row in range(int(box[1] // CELL), int(box[3] // CELL) + 1):
+            yield column, row
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Corners of a wire from source to target; `curved` joins just two ends by one smooth curve.
+
+    `reach` is the area whose nodes decided the route.
+    """
+
+    points: tuple[Point, ...]
+    curved: bool
+    reach: Box
+
+    def label_place(self) -> tuple[Point, float, bool]:
+        """Where a label stands: its middle, the room for it, and whether the wire is level there."""
+        if self.curved:
+            (x1, y1), (x2, y2) = self.points
+            level = abs(y2 - y1) < 1
+            return ((x1 + x2) / 2, (y1 + y2) / 2), x2 - x1 - 14, level
+        stretches = [
+            (abs(b[0] - a[0]), index, a, b)
+            for index, (a, b) in enumerate(pairwise(self.points))
+            if abs(a[1] - b[1]) < 1
+        ]
+        length, _, a, b = max(stretches)
+        return ((a[0] + b[0]) / 2, a[1]), length - 20, True
+
+
+def find_route(
+    start: Point, end: Point, boxes: Boxes, source: str, target: str, *, lane: float = 0.0
+) -> Route:
+    """The route from `start` on node `source` to `end` on node `target`; `lane` sets parallel wires apart."""
+    (x1, y1), (x2, y2) = start, end
+    if x2 - x1 >= STUB * 0.75:
+        area = grown((x1, min(y1, y2), x2, max(y1, y2)), CLEAR - 1)
+        if all(key in (source, target) for key, _ in boxes.near(area)):
+            return Route((start, end), True, area)
+    left, right = min(x1, x2 - STUB - 8), max(x2, x1 + STUB + 8)
+    area = (left - 60, min(y1, y2) - SEARCH, right + 60, max(y1, y2) + SEARCH)
+    obstacles = boxes.near(area)
+    best: tuple[float, tuple[Point, ...]] | None = None
+    for points in _candidates(start, end, [box for _, box in obstacles], lane):
+        cost = _cost(points, obstacles, source, target)
+        if best is None or (cost, points) < best:
+            best = (cost, points)
+    if best is None:
+        return Route((start, end), True, area)
+    return Route(best[1], False, area)
+
+
+def _candidates(start: Point, end: Point, boxes: list[Box], lane: float) -> Iterator[tuple[Point, ...]]:
+    (x1, y1), (x2, y2) = start, end
+    if x2 - x1 >= 2 * STUB:
+        if abs(y1 - y2) < 1:
+            yield start, end
+        else:
+            turns = {x1 + STUB + lane, x2 - STUB + lane, (x1 + x2) / 2 + lane}
+            for box in boxes:
+                turns.update((box[0] - STUB + lane, box[2] + STUB + lane))
+            for x in sorted(turns):
+                if x1 + STUB / 2 <= x <= x2 - STUB / 2:
+                    yield start, (x, y1), (x, y2), end
+    out, back = x1 + STUB + lane, x2 - STUB + lane
+    for y, room in _lanes(boxes, min(out, back), max(out, back), y1, y2):
+        y += max(-room, min(room, LANE_SPREAD * lane))
+        yield start, (out, y1), (out, y), (back, y), (back, y2), end
+
+
+def _lanes(boxes: list[Box], left: float, right: float, y1: float, y2: float) -> list[Point]:
+    """Heights from `left` to `right` where no box is in the way, each with the room above and below it.
+
+    They are the middles of the gaps between rows of boxes, and both outsides.
+    """
+    spans = sorted((box[1], box[3]) for box in boxes if box[0] < right + CLEAR and box[2] > left - CLEAR)
+    outside = NEAR_LANE - CLEAR
+    if not spans:
+        return [((y1 + y2) / 2, abs(y1 - y2) / 4)]
+    lanes = [(spans[0][0] - NEAR_LANE, outside)]
+    bottom = spans[0][1]
+    for top, below in spans[1:]:
+        gap = top - bottom
+        if gap > WIDE_GAP:
+            lanes += [(bottom + NEAR_LANE, outside), (top - NEAR_LANE, outside)]
+        if gap > 2 * CLEAR:
+            lanes.append(((bottom + top) / 2, gap / 2 - CLEAR - 1))
+        bottom = max(bottom, below)
+    lanes.append((bottom + NEAR_LANE, outside))
+    return lanes
+
+
+def _cost(points: tuple[Point, ...], obstacles: list[tuple[str, Box]], source: str, target: str) -> float:
+    """Length, with bends and nodes under the wire counted as a long way."""
+    last = len(points) - 2
+    cost = 40.0 * last
+    for index, (a, b) in enumerate(pairwise(points)):
+        cost += abs(b[0] - a[0]) + abs(b[1] - a[1])
+        stretch = grown((min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])), CLEAR)
+        for key, box in obstacles:
+            ends_here = (index == 0 and key == source) or (index == last and key == target)
+            if not ends_here and meet(stretch, box):
+                cost += 10_000.0
+    return cost
+
+
+def curve(start: Point, end: Point) -> QPainterPath:
+    """One smooth wire between two points, leaving to the right and arriving from the left."""
+    (x1, y1), (x2, y2) = start, end
+    path = QPainterPath(QPointF(x1, y1))
+    if abs(y1 - y2) < 0.5 and x2 > x1:
+        path.lineTo(x2, y2)
+        return path
+    pull = max(abs(x2 - x1) / 2, min(80.0, abs(y2 - y1) / 2, 40.0 + abs(x2 - x1)))
+    path.cubicTo(x1 + pull, y1, x2 - pull, y2, x2, y2)
+    return path
+
+
+def path_of(route: Route) -> QPainterPath:
+    """The route as it is drawn: corners rounded."""
+    points = route.points
+    if route.curved:
+        return curve(points[0], points[-1])
+    path = QPainterPath(QPointF(*points[0]))
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        _round(path, before, corner, after, first=before == points[0], last=after == points[-1])
+    path.lineTo(*points[-1])
+    return path
+
+
+def _round(
+    path: QPainterPath, before: Point, corner: Point, after: Point, *, first: bool, last: bool
+) -> None:
+    one = abs(corner[0] - before[0]) + abs(corner[1] - before[1])
+    two = abs(after[0] - corner[0]) + abs(after[1] - corner[1])
+    # A stretch between two corners is shared by both; the first and the last belong to one alone.
+    radius = min(BEND, one if first else one / 2, two if last else two / 2)
+    if radius < 1:
+        path.lineTo(*corner)
+        return
+    a = _towards(corner, before, radius)
+    b = _towards(corner, after, radius)
+    path.lineTo(*a)
+    path.cubicTo(*_towards(a, corner, radius * _ARC), *_towards(b, corner, radius * _ARC), *b)
+
+
+def _towards(start: Point, goal: Point, distance: float) -> Point:
+    x, y = goal[0] - start[0], goal[1] - start[1]
+    length = max(abs(x), abs(y), 1e-9)
+    return start[0] + x / length * distance, start[1] + y / length * distance

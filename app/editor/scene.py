@@ -1,0 +1,390 @@
+"""The graph as items: follows the document change by change, and always equals a scene built from it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QTransform
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
+
+from app.editor import geometry as g
+from app.editor.face import Face, face_of
+from app.editor.grid import paint_grid
+from app.editor.link_item import LabelItem, LinkItem
+from app.editor.node_item import NodeItem
+from app.editor.routing import Boxes, Route, find_route
+from app.theme import themes
+from app.workspace import Workspace
+from engine.document import Change
+from engine.graph import Link
+from engine.values import natural
+
+MARGIN = 400.0
+WIRE_REACH = 6.0
+LANES = 3
+LANE_STEP = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class PortHit:
+    """A port under the cursor; `side` is "in" or "out"."""
+
+    node_id: str
+    port: str
+    side: str
+
+
+class GraphScene(QGraphicsScene):
+    """One NodeItem a node and one LinkItem a link of the workspace's document."""
+
+    arranged = Signal()  # nodes came, went or moved
+    link_selection_changed = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.workspace = workspace
+        self.node_items: dict[str, NodeItem] = {}
+        self.link_items: dict[Link, LinkItem] = {}
+        self.selected_links: frozenset[Link] = frozenset()
+        self.boxes = Boxes()
+        self._links_of: dict[str, set[Link]] = {}
+        self._lit: set[str] = set()
+        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.BspTreeIndex)
+        workspace.changed.connect(self.follow)
+        workspace.inferred.connect(self.show_inferred)
+        workspace.selected.connect(self.show_selection)
+        themes.theme_changed.connect(self.restyle)
+        self.rebuild()
+
+    # -- following the document
+
+    def rebuild(self) -> None:
+        """Brings every item up to date with the document, whatever it showed before."""
+        graph = self.workspace.document.project.graph
+        self._sync(set(graph.nodes) | set(self.node_items))
+        self.show_inferred()
+        self.show_selection(self.workspace.selection)
+
+    def follow(self, change: Change) -> None:
+        """Shows what a change of the document touched."""
+        if change.kind == "load":
+            self.select_links(())
+            self.rebuild()
+            return
+        self._sync(set(change.touched))
+        # Shapes are told of separately; until the engine is loaded nothing else would mark unknown nodes.
+        self.show_selection(self.workspace.selection)
+
+    def _sync(self, touched: set[str]) -> None:
+        graph = self.workspace.document.project.graph
+        nodes = graph.nodes
+        dirty: list[g.Box] = []
+        stale: set[Link] = set()
+        for node_id in touched:
+            stale |= self._links_of.get(node_id, set())
+        current: set[Link] = set()
+        for node_id in touched:
+            if node_id in nodes:
+                current.update(graph.incoming(node_id), graph.outgoing(node_id))
+        gone, new = stale - current, current - stale
+        for link in gone:
+            self._take_link(link)
+        # The other end of a lost or new wire changes too: its free ports, its labels.
+        ends = {end for link in gone | new for end in (link.source, link.target)}
+        for node_id in sorted(touched | ends, key=natural):
+            node, item = nodes.get(node_id), self.node_items.get(node_id)
+            if node is None:
+                if item is not None:
+                    dirty.append(item.box())
+                    self._take_node(node_id)
+                continue
+            face = face_of(node, graph, self.workspace.catalogue)
+            if item is None:
+                item = self._put_node(node_id, face)
+                item.setPos(*node.position)
+                dirty.append(item.box())
+                self.boxes.put(node_id, item.box())
+            else:
+                before = self.boxes.get(node_id)
+                if item.show_face(face) or before is None or before[:2] != node.position:
+                    item.setPos(*node.position)
+                    dirty += [item.box()] if before is None else [before, item.box()]
+                    self.boxes.put(node_id, item.box())
+                elif (item.x(), item.y()) != node.position:
+                    item.setPos(*node.position)
+            item.show_linked(frozenset(link.target_port for link in graph.incoming(node_id)))
+        for link in sorted(new):
+            self._put_link(link)
+        if dirty or new:
+            self._reroute(touched | ends, dirty)
+            self._fit_scene_rect()
+            self.arranged.emit()
+        if self.selected_links - self.link_items.keys():
+            self.select_links(self.selected_links)
+
+    def _put_node(self, node_id: str, face: Face) -> NodeItem:
+        item = NodeItem(node_id, face)
+        self.node_items[node_id] = item
+        self.addItem(item)
+        return item
+
+    def _take_node(self, node_id: str) -> None:
+        self.boxes.drop(node_id)
+        self._lit.discard(node_id)
+        self.removeItem(self.node_items.pop(node_id))
+
+    def _put_link(self, link: Link) -> None:
+        item = LinkItem(link, Route(((0.0, 0.0), (0.0, 0.0)), True, (0.0, 0.0, 0.0, 0.0)))
+        item.family = self._wire_family(link)
+        self.link_items[link] = item
+        for end in (link.source, link.target):
+            self._links_of.setdefault(end, set()).add(link)
+        self.addItem(item)
+
+    def _take_link(self, link: Link) -> None:
+        item = self.link_items.pop(link)
+        for end in (link.source, link.target):
+            links = self._links_of[end]
+            links.discard(link)
+            if not links:
+                del self._links_of[end]
+        if item.label is not None:
+            self.removeItem(item.label)
+            item.label = None
+        self.removeItem(item)
+
+    def _wire_family(self, link: Link) -> str:
+        """Wires from any but the first column of a data source stand out: they bypass the model."""
+        face = self.node_items[link.source].face
+        if face.family != "data" or not face.layout.outputs:
+            return ""
+        return "" if face.layout.outputs[0].name == link.source_port else "data"
+
+    # -- wires
+
+    def links_of(self, node_id: str) -> frozenset[Link]:
+        """The links shown at a node."""
+        return frozenset(self._links_of.get(node_id, ()))
+
+    def _reroute(self, node_ids: Iterable[str], dirty: list[g.Box]) -> None:
+        """Routes the wires of these nodes and those that a changed box may be in the way of."""
+        links: set[Link] = set()
+        for node_id in node_ids:
+            links |= self._links_of.get(node_id, set())
+        if len(links) < len(self.link_items):
+            for link, item in self.link_items.items():
+                reach = item.route.reach
+                if any(g.meet(reach, box) for box in dirty):
+                    links.add(link)
+        for link in links:
+            self._route(link)
+
+    def _route(self, link: Link) -> None:
+        ends = self.wire_ends(link)
+        if ends is None:
+            return
+        number = int(link.source[1:]) if link.source[1:].isdecimal() else 0
+        lane = (number % LANES - LANES // 2) * LANE_STEP
+        self.link_items[link].show_route(find_route(*ends, self.boxes, link.source, link.target, lane=lane))
+
+    def wire_ends(self, link: Link) -> tuple[g.Point, g.Point] | None:
+        """Where a wire starts and ends now; None when an end is not shown."""
+        source, target = self.node_items.get(link.source), self.node_items.get(link.target)
+        if source is None or target is None:
+            return None
+        start, end = source.port_place(link.source_port, "out"), target.port_place(link.target_port, "in")
+        if start is None or end is None:
+            return None
+        return (start.x(), start.y()), (end.x(), end.y())
+
+    # -- moving without changing the document yet
+
+    def preview(self, positions: Mapping[str, g.Point]) -> None:
+        """Shows nodes at other places and their wires with them, until `settle` or the next change."""
+        moved = positions.keys()
+        shifts: dict[str, g.Point] = {}
+        for node_id, (x, y) in positions.items():
+            item = self.node_items[node_id]
+            shifts[node_id] = (x - item.x(), y - item.y())
+            item.setPos(x, y)
+            self.boxes.put(node_id, item.box())
+        for link in set().union(*(self._links_of.get(node_id, ()) for node_id in moved)):
+            item = self.link_items[link]
+            if link.source in moved and link.target in moved and shifts[link.source] == shifts[link.target]:
+                item.show_route(_shifted(item.route, shifts[link.source]))
+            else:
+                self._route(link)
+
+    def settle(self, node_ids: Iterable[str]) -> None:
+        """Takes nodes back to where the document has them, after a preview that came to nothing."""
+        nodes = self.workspace.document.project.graph.nodes
+        ids = [node_id for node_id in node_ids if node_id in nodes]
+        dirty = []
+        for node_id in ids:
+            item = self.node_items[node_id]
+            dirty.append(item.box())
+            item.setPos(*nodes[node_id].position)
+            dirty.append(item.box())
+            self.boxes.put(node_id, item.box())
+        self._reroute(ids, dirty)
+
+    # -- shapes, counts, problems
+
+    def show_inferred(self) -> None:
+        """Shows shapes on wires, parameter counts and problems as the shape book has them."""
+        shapes = self.workspace.shapes
+        if shapes is None:
+            return
+        problems: dict[str, tuple[str, str]] = {}
+        bad_ports: set[tuple[str, str]] = set()
+        for problem in shapes.problems:
+            if problem.node_id is None:
+                continue
+            if problem.severity == "error" and problem.port is not None:
+                bad_ports.add((problem.node_id, problem.port))
+            known = problems.get(problem.node_id)
+            if known is None or (known[0] != "error" and problem.severity == "error"):
+                problems[problem.node_id] = (problem.severity, problem.message)
+        for node_id, item in self.node_items.items():
+            count = shapes.parameters(node_id)
+            item.show_facts(f"{count:,}" if count else "", problems.get(node_id))
+        # Of several wires from one port the first is labelled, others where they run alone long enough.
+        first = {
+            (link.source, link.source_port): link for link in sorted(self.link_items, reverse=True)
+        }.values()
+        first = frozenset(first)
+        for link, item in self.link_items.items():
+            item.show_state(bad=(link.target, link.target_port) in bad_ports)
+            self._label(item, self._label_text(link), link in first)
+
+    def _label_text(self, link: Link) -> str:
+        signature = self.workspace.shapes.signature(link.source, link.source_port)
+        if signature is None:
+            return ""
+        if signature.shape:
+            return str(signature)
+        spot = self.node_items[link.source].face.layout.spot(link.source_port, "out")
+        return spot.label if spot is not None else ""
+
+    def _label(self, item: LinkItem, text: str, first: bool) -> None:
+        label = item.label
+        if label is not None and label.text == text:
+            label.show_first(first, item.route)
+            return
+        if label is not None:
+            self.removeItem(label)
+            item.label = None
+        if text:
+            item.label = LabelItem(text, item.route, first=first)
+            self.addItem(item.label)
+
+    # -- selection
+
+    def show_selection(self, ids: tuple[str, ...]) -> None:
+        """Marks the selected nodes."""
+        wanted = {node_id for node_id in ids if node_id in self.node_items}
+        for node_id in self._lit - wanted:
+            if node_id in self.node_items:
+                self.node_items[node_id].show_selected(False)
+        for node_id in wanted:
+            self.node_items[node_id].show_selected(True)
+        self._lit = wanted
+
+    def select_links(self, links: Iterable[Link]) -> None:
+        """Selects these wires and no others; the document does not know of it."""
+        wanted = frozenset(link for link in links if link in self.link_items)
+        if wanted == self.selected_links:
+            return
+        for link in self.selected_links ^ wanted:
+            if link in self.link_items:
+                self.link_items[link].show_state(selected=link in wanted)
+        self.selected_links = wanted
+        self.link_selection_changed.emit()
+
+    # -- what is where
+
+    def _items_in(self, rect: QRectF) -> Iterator[QGraphicsItem]:
+        mode = Qt.ItemSelectionMode.IntersectsItemBoundingRect
+        return iter(self.items(rect, mode, Qt.SortOrder.DescendingOrder, QTransform()))
+
+    def node_at(self, point: QPointF) -> NodeItem | None:
+        """The topmost node whose body holds a scene point."""
+        here = (point.x(), point.y(), point.x(), point.y())
+        for item in self._items_in(QRectF(point.x() - 0.5, point.y() - 0.5, 1, 1)):
+            if isinstance(item, NodeItem) and _holds(item.box(), here):
+                return item
+        return None
+
+    def port_at(self, point: QPointF, reach: float, side: str | None = None) -> PortHit | None:
+        """The nearest port within `reach` of a scene point, on one side of the nodes or on both."""
+        best: tuple[float, PortHit] | None = None
+        for item in self._items_in(QRectF(point.x() - reach, point.y() - reach, 2 * reach, 2 * reach)):
+            if not isinstance(item, NodeItem):
+                continue
+            for here, spots in (("in", item.face.layout.inputs), ("out", item.face.layout.outputs)):
+                if side is not None and here != side:
+                    continue
+                for spot in spots:
+                    x, y = item.x() + spot.x - point.x(), item.y() + spot.y - point.y()
+                    away = (x * x + y * y) ** 0.5
+                    if away <= reach and (best is None or away < best[0]):
+                        best = (away, PortHit(item.node_id, spot.name, here))
+        return best[1] if best is not None else None
+
+    def link_at(self, point: QPointF, reach: float = WIRE_REACH) -> LinkItem | None:
+        """The nearest wire within `reach` of a scene point."""
+        area = QRectF(point.x() - reach, point.y() - reach, 2 * reach, 2 * reach)
+        wires = (item for item in self._items_in(area) if isinstance(item, LinkItem) and item.isVisible())
+        near = [(item.distance(point), item.link, item) for item in wires]
+        best = min(near, key=lambda found: found[:2], default=None)
+        return best[2] if best is not None and best[0] <= reach else None
+
+    def nodes_in(self, rect: QRectF) -> list[str]:
+        """The nodes whose bodies a rectangle touches, in canonical order."""
+        area = (rect.left(), rect.top(), rect.right(), rect.bottom())
+        return sorted((key for key, _ in self.boxes.near(area)), key=natural)
+
+    def links_in(self, rect: QRectF) -> list[Link]:
+        """The wires that lie wholly inside a rectangle."""
+        mode = Qt.ItemSelectionMode.ContainsItemBoundingRect
+        found = self.items(rect, mode, Qt.SortOrder.AscendingOrder, QTransform())
+        return sorted(item.link for item in found if isinstance(item, LinkItem))
+
+    def bounds(self, ids: Iterable[str] | None = None) -> QRectF | None:
+        """The rectangle around all nodes, or around these; None for none."""
+        items = self.node_items
+        chosen = items.values() if ids is None else [items[node_id] for node_id in ids if node_id in items]
+        box = g.around(item.box() for item in chosen)
+        return None if box is None else QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1])
+
+    def _fit_scene_rect(self) -> None:
+        # Qt's own scene rectangle only grows; the index divides this one.
+        bounds = self.bounds() or QRectF()
+        self.setSceneRect(bounds.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN))
+
+    # -- looks
+
+    def restyle(self) -> None:
+        """Repaints everything in the current theme."""
+        for node in self.node_items.values():
+            node.restyle()
+        for link in self.link_items.values():
+            if link.label is not None:
+                link.label.place(link.route)
+        self.invalidate()
+        self.update()
+
+    def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
+        paint_grid(painter, rect)
+
+
+def _holds(box: g.Box, point: g.Box) -> bool:
+    return box[0] <= point[0] <= box[2] and box[1] <= point[1] <= box[3]
+
+
+def _shifted(route: Route, by: g.Point) -> Route:
+    points = tuple((x + by[0], y + by[1]) for x, y in route.points)
+    left, top, right, bottom = route.reach
+    return Route(points, route.curved, (left + by[0], top + by[1], right + by[0], bottom + by[1]))

@@ -1,0 +1,464 @@
+"""The canvas: turns pointer, wheel and drop events into gestures and shows the scene they act on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import (
+    QCloseEvent,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QToolTip, QWidget
+
+from app.editor import editing, keys, tips
+from app.editor.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
+from app.editor.gestures import Gestures
+from app.editor.interactions.base import Interaction, Pointer
+from app.editor.interactions.drop import MIME, DropNode
+from app.editor.menu import canvas_menu
+from app.editor.minimap import Minimap
+from app.editor.navigation import Navigation
+from app.editor.overlay import CursorHint, EmptyPage, StatusLine
+from app.editor.rename import NameField
+from app.editor.scene import GraphScene
+from app.editor.search import SearchPopup
+from app.editor.status import status_parts
+from app.editor.thumbnails import Thumbnails
+from app.workspace import Workspace
+from engine.catalogue import NodeType
+from engine.document import Change
+
+__all__ = ["MIME", "GraphView"]
+
+PORT_REACH = 11.0
+NAME_HEIGHT = 24
+
+
+class GraphView(QGraphicsView):
+    """Draws the workspace's graph and edits it. One gesture at a time; the document changes on release."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("canvas")
+        self.workspace = workspace
+        self.graph_scene = GraphScene(workspace, self)
+        self.setScene(self.graph_scene)
+        self.snapping = True
+        self._drop: DropNode | None = None
+        self._cursor: QPoint | None = None
+        self._travelled = False  # whether the user has moved the viewport since the project was opened
+        self._search_place = QPointF()
+        self.navigation = Navigation(self)
+        self.gestures = Gestures(self)
+        self.minimap = Minimap(self)
+        self.status = StatusLine(self)
+        self.hint = CursorHint(self)
+        self.empty = EmptyPage(self)
+        self.name_field = NameField(workspace, self)
+        self.popup = SearchPopup(workspace.catalogue, self)
+        self.thumbnails = Thumbnails(self)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
+        self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.viewport().setMouseTracking(True)
+        self.setAcceptDrops(True)
+        self.viewport().grabGesture(Qt.GestureType.PinchGesture)
+        self.empty.button.clicked.connect(self.open_search)
+        self.workspace.changed.connect(self._changed)
+        self.workspace.inferred.connect(self._show_status)
+        self.workspace.engine_ready.connect(self._show_status)
+        self.workspace.revealed.connect(self.reveal)
+        self.graph_scene.arranged.connect(self._arranged)
+        self.horizontalScrollBar().valueChanged.connect(self._scrolled)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self._arranged()
+        self._show_status()
+
+    # -- what others use
+
+    def fit(self) -> None:
+        """Shows the whole graph."""
+        self.navigation.show(self.graph_scene.bounds())
+
+    def frame_selection(self) -> None:
+        """Shows the selected nodes, or everything when none is selected."""
+        self.navigation.show(self.graph_scene.bounds(self.workspace.selection or None))
+        self.travel()
+
+    def reveal(self, node_id: str) -> None:
+        """Brings a node into view."""
+        rect = self.graph_scene.bounds((node_id,))
+        if rect is not None:
+            self.navigation.bring_in(rect.adjusted(-30, -30, 30, 30))
+
+    def add_node(self, type_id: str, scene_pos: QPointF | None = None) -> str | None:
+        """Adds a node with its corner at a scene position, or near the middle of the view; returns its id."""
+        if scene_pos is not None:
+            return editing.add(self.workspace, type_id, (scene_pos.x(), scene_pos.y()))
+        centre = self.navigation.centre
+        wanted = (centre.x() - WIDTH / 2, centre.y() - FIRST_PORT)
+        place = free_spot(wanted, (WIDTH, 2 * FIRST_PORT), self.graph_scene.boxes.all())
+        added = editing.add(self.workspace, type_id, place)
+        if added is not None:
+            self.reveal(added)
+        return added
+
+    def open_search(self) -> None:
+        """Opens the search popup at the cursor, or in the middle when the cursor is elsewhere."""
+        place = self._cursor_inside() or self.viewport().rect().center()
+        self.open_search_at(place)
+
+    def travel(self) -> None:
+        """The user moves the viewport: from now on it stays where it is put."""
+        self._travelled = True
+
+    def visible_rect(self) -> QRectF:
+        """The part of the scene in the viewport."""
+        return self.mapToScene(self.viewport().rect()).boundingRect()
+
+    def node_point(self, node_id: str) -> QPoint:
+        """Where to press a node, in viewport pixels, away from its ports. KeyError if it is not there."""
+        item = self.graph_scene.node_items[node_id]
+        return self.mapFromScene(QPointF(item.x() + WIDTH / 2, item.y() + item.face.layout.height / 2))
+
+    def port_point(self, node_id: str, port: str, side: str) -> QPoint:
+        """Where a port is, in viewport pixels; `side` is "in" or "out". KeyError if it is not there."""
+        place = self.graph_scene.node_items[node_id].port_place(port, side)
+        if place is None:
+            raise KeyError(f"{node_id} has no {side} port {port}")
+        return self.mapFromScene(place)
+
+    def set_overlays(self, *, minimap: bool | None = None, status: bool | None = None) -> None:
+        """Shows or hides the map and the status line."""
+        if minimap is not None:
+            self.minimap.setVisible(minimap)
+        if status is not None:
+            self.status.setVisible(status)
+
+    # -- commands for menus and keys; each makes one undoable step or none
+
+    def delete_selection(self, bridge: bool = False) -> None:
+        """Removes the selected nodes and wires; with `bridge` the chain stays joined."""
+        self.cancel_interaction()
+        editing.delete(
+            self.workspace, self.workspace.selection, self.graph_scene.selected_links, bridge=bridge
+        )
+
+    def delete_and_reconnect(self) -> None:
+        """Removes the selected nodes and joins what fed them to what followed."""
+        self.delete_selection(bridge=True)
+
+    def copy(self) -> None:
+        """Puts the selected nodes on the clipboard."""
+        editing.copy(self.workspace, self.workspace.selection)
+
+    def cut(self) -> None:
+        """Copies the selected nodes and removes them."""
+        if editing.copy(self.workspace, self.workspace.selection):
+            editing.delete(self.workspace, self.workspace.selection, ())
+
+    def paste(self) -> None:
+        """Adds what is on the clipboard at the cursor, or in the middle when the cursor is elsewhere."""
+        place = self._cursor_inside() or self.viewport().rect().center()
+        at = self.mapToScene(place)
+        made = editing.paste_clipboard(self.workspace, (at.x(), at.y()))
+        rect = self.graph_scene.bounds(made)
+        if rect is not None and not self.visible_rect().intersects(rect):
+            self.navigation.bring_in(rect)
+
+    def duplicate(self) -> None:
+        """Copies the selected nodes beside themselves."""
+        editing.duplicate(self.workspace, self.workspace.selection)
+
+    def select_all(self) -> None:
+        """Selects every node and wire."""
+        self.workspace.select(self.graph_scene.node_items)
+        self.graph_scene.select_links(self.graph_scene.link_items)
+
+    def connect_selected(self) -> None:
+        """Wires the selected nodes from left to right."""
+        editing.connect_in_order(self.workspace, self.workspace.selection)
+
+    def rename_selected(self) -> None:
+        """Opens the name of the selected node for typing."""
+        node = self.workspace.node(self.workspace.selection[0]) if self.workspace.selection else None
+        if node is None:
+            return
+        self.reveal(node.id)
+        item = self.graph_scene.node_items[node.id]
+        corner = self.mapFromScene(QPointF(item.x() + 8, item.y() + 4))
+        width = max(120, round((WIDTH - 16) * self.navigation.zoom))
+        self.name_field.begin(node.id, item.face.name, QRect(corner, corner + QPoint(width, NAME_HEIGHT)))
+
+    def zoom_in(self) -> None:
+        self.navigation.zoom_by(1.25)
+
+    def zoom_out(self) -> None:
+        self.navigation.zoom_by(0.8)
+
+    def zoom_reset(self) -> None:
+        self.navigation.set_zoom(1.0)
+
+    def undo(self) -> None:
+        """Takes the last step back; during a gesture it only ends the gesture."""
+        if not self.cancel_interaction():
+            self.workspace.undo()
+
+    def redo(self) -> None:
+        if not self.cancel_interaction():
+            self.workspace.redo()
+
+    # -- search
+
+    def open_search_at(self, place: QPoint) -> None:
+        """Opens the search popup with its corner at `place` (viewport pixels)."""
+        self.cancel_interaction()
+        self._search_place = self.mapToScene(place)
+        self.popup.open_at(place, None, self._add_found, self._search_closed)
+
+    def search_for(
+        self,
+        place: QPoint,
+        types: list[type[NodeType]],
+        choose: Callable[[str], None],
+        give_up: Callable[[], None],
+    ) -> None:
+        """Opens the popup with only these types, for a gesture that ends in a new node."""
+        self.popup.open_at(place, types, choose, give_up)
+
+    def close_search(self) -> None:
+        """Closes the popup without a choice."""
+        self.popup.dismiss()
+
+    def _add_found(self, type_id: str) -> None:
+        """Adds the chosen type after the one selected node, otherwise where the popup was opened."""
+        selection = self.workspace.selection
+        if len(selection) == 1:
+            added = editing.add_after(self.workspace, type_id, selection[0], self.graph_scene.boxes.all())
+            if added is not None:
+                self.reveal(added)
+            return
+        at = self._search_place
+        place = free_spot(
+            (at.x(), at.y() - FIRST_PORT), (WIDTH, 2 * FIRST_PORT), self.graph_scene.boxes.all()
+        )
+        editing.add(self.workspace, type_id, place)
+
+    def _search_closed(self) -> None:
+        """Nothing was chosen, nothing is left behind."""
+
+    # -- pointer
+
+    @property
+    def interaction(self) -> Interaction | None:
+        """The gesture under way."""
+        return self.gestures.current
+
+    def cancel_interaction(self) -> bool:
+        """Ends the gesture under way as if it had never begun; False when there is none."""
+        return self.gestures.cancel()
+
+    def port_reach(self) -> float:
+        """How near to a port counts as on it, in scene units: a little more when zoomed out."""
+        zoom = self.navigation.zoom
+        return PORT_REACH if zoom >= 1 else min(3 * PORT_RADIUS, PORT_REACH / zoom)
+
+    def _pointer(self, event: QMouseEvent) -> Pointer:
+        place = event.position()
+        # The inverse transform keeps the fraction of a pixel that mapToScene would round away.
+        scene = self.viewportTransform().inverted()[0].map(place)
+        self._cursor = place.toPoint()
+        return Pointer(place.toPoint(), scene, event.modifiers())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.gestures.press(self._pointer(event), event.button())
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.gestures.move(self._pointer(event))
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self.gestures.release(self._pointer(event), event.button())
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.gestures.double_press(self._pointer(event), event.button())
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._cursor = None
+        self.gestures.hover_nothing()
+        super().leaveEvent(event)
+
+    def _cursor_inside(self) -> QPoint | None:
+        place = self._cursor
+        return place if place is not None and self.viewport().rect().contains(place) else None
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.cancel_interaction()
+        self._cursor = event.pos()
+        node = self.graph_scene.node_at(self.mapToScene(event.pos()))
+        if node is not None and node.node_id not in self.workspace.selection:
+            self.workspace.select((node.node_id,))
+        canvas_menu(self).popup(event.globalPos())
+        event.accept()
+
+    # -- navigation events
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self.travel()
+        self.navigation.wheel(event)
+        event.accept()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QNativeGestureEvent):
+            if event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+                self.navigation.zoom_by(1.0 + event.value(), event.position().toPoint())
+                return True
+        elif isinstance(event, QGestureEvent):
+            pinch = event.gesture(Qt.GestureType.PinchGesture)
+            if isinstance(pinch, QPinchGesture):
+                about = self.viewport().mapFromGlobal(pinch.hotSpot().toPoint())
+                self.navigation.zoom_by(pinch.scaleFactor(), about)
+                return True
+        elif event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            text = tips.tip_at(self, event.pos()) if self.interaction is None else ""
+            QToolTip.showText(event.globalPos(), text, self.viewport())
+            return True
+        return super().viewportEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for overlay in (self.minimap, self.status, self.empty):
+            overlay.settle()
+        # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
+        if not self._travelled:
+            self.fit()
+        self._show_status()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._travelled:
+            self.fit()
+
+    def _scrolled(self) -> None:
+        self.minimap.update()
+        self._show_status()
+        self.thumbnails.look_again()
+
+    # -- keys
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent):
+            if event.type() == QEvent.Type.ShortcutOverride and self.interaction is not None:
+                event.accept()  # during a gesture every key is for the gesture, also one that a menu knows
+                return True
+            tab = event.key() == Qt.Key.Key_Tab and not event.modifiers()
+            if event.type() == QEvent.Type.KeyPress and tab:
+                self.keyPressEvent(event)
+                return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space:
+            self.gestures.hold_space(True)
+            event.accept()
+        elif keys.press(self, event):
+            event.accept()
+        else:
+            event.ignore()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self.gestures.hold_space(False)
+        event.accept()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.gestures.lose_focus()
+        super().focusOutEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.cancel_interaction()
+        super().hideEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.cancel_interaction()
+        super().closeEvent(event)
+
+    # -- drops from the palette
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if not event.mimeData().hasFormat(MIME):
+            event.ignore()
+            return
+        self.cancel_interaction()
+        type_id = bytes(event.mimeData().data(MIME).data()).decode("utf-8", "replace")
+        self._drop = DropNode(self, type_id)
+        event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if self._drop is None:
+            event.ignore()
+            return
+        self._drop.move(self.mapToScene(event.position().toPoint()), event.modifiers())
+        event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._end_drop()
+        event.accept()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        drop = self._end_drop()
+        if drop is None:
+            event.ignore()
+            return
+        drop.release(self.mapToScene(event.position().toPoint()), event.modifiers())
+        event.acceptProposedAction()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _end_drop(self) -> DropNode | None:
+        drop, self._drop = self._drop, None
+        if drop is not None:
+            drop.cancel()
+        return drop
+
+    # -- following the workspace
+
+    def _changed(self, change: Change) -> None:
+        # Whatever the gesture was about may be gone: it ends without a trace.
+        self.cancel_interaction()
+        if self.name_field.node_id is not None and self.workspace.node(self.name_field.node_id) is None:
+            self.name_field.finish(keep=False)
+        if change.kind == "load":
+            self._travelled = False
+            self.fit()
+        self._show_status()
+
+    def _arranged(self) -> None:
+        self.navigation.set_area(self.graph_scene.bounds() or QRectF())
+        self.minimap.update()
+        self.empty.setVisible(not self.graph_scene.node_items)
+        self.empty.settle()
+
+    def _show_status(self) -> None:
+        self.status.show_parts(status_parts(self.workspace, self.navigation.zoom))
