@@ -1,0 +1,185 @@
+"""The training panel: curves, what layers do and what the answers are, with the end of the run above them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.panels.training_answers import TrainingAnswers
+from app.panels.training_curves import TrainingCurves
+from app.panels.training_layers import TrainingLayers
+from app.theme import Theme, current_theme, themes
+from app.views.picture import colour_of, number
+from app.views.run_csv import metrics_csv
+from app.views.watching import Live, Probes
+from app.widgets.labels import ElidedLabel
+from app.workspace import Workspace
+from engine.run.feed import Feed
+
+PADDING = 16
+NARROW = 760  # below this width the layers give way to curves and answers
+CRAMPED = 520
+
+
+class TrainingPanel(QWidget):
+    """Everything about the run that is not about one node."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("trainingPanel")
+        self._workspace = workspace
+        self.outcome = Outcome()
+        self.curves = TrainingCurves(workspace)
+        self.layers = TrainingLayers(workspace)
+        self.answers = TrainingAnswers(workspace)
+        columns = QHBoxLayout()
+        columns.setContentsMargins(0, 0, 0, 0)
+        columns.setSpacing(32)
+        columns.addWidget(self.curves, 42)
+        columns.addWidget(self.layers, 30)
+        columns.addWidget(self.answers, 30)
+        for part in (self.curves, self.layers, self.answers):
+            part.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PADDING, 8, PADDING, 8)
+        column.setSpacing(8)
+        column.addWidget(self.outcome)
+        column.addLayout(columns, 1)
+        self.curves.export_asked.connect(self._ask_where)
+        self.outcome.show_node.clicked.connect(self._reveal)
+        self._live = Live(workspace, self, self._probes, self._refresh, 250)
+        workspace.state_changed.connect(self._state_changed)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(320, 150)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        width = event.size().width()
+        self.layers.setVisible(width >= NARROW)
+        self.answers.setVisible(width >= CRAMPED)
+        super().resizeEvent(event)
+
+    def _probes(self) -> Probes:
+        return frozenset()
+
+    def _state_changed(self, state: str) -> None:
+        self._live.again()
+
+    def _refresh(self) -> None:
+        trainer = self._workspace.trainer
+        if trainer is None:
+            return
+        state, error = trainer.state, trainer.error
+        if state == "failed" and error is not None:
+            self.outcome.say("bad", error.message, error.fix or "", error.node_id)
+        elif state == "finished":
+            self.outcome.say("good", *finished_words(trainer.feed, trainer.progress.epoch))
+        else:
+            self.outcome.hide()
+
+    def _reveal(self) -> None:
+        if self.outcome.node_id is not None:
+            self._workspace.reveal(self.outcome.node_id)
+
+    # -- export -----------------------------------------------------------------------------------
+
+    def _ask_where(self) -> None:
+        title = self._workspace.document.project.title or "run"
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, "Save metrics", f"{title} metrics.csv", "CSV files (*.csv)"
+        )
+        if chosen:
+            self.export_metrics(Path(chosen))
+
+    def export_metrics(self, path: Path) -> None:
+        """Write the run's numbers to `path`; says in a message whether it went well."""
+        trainer = self._workspace.trainer
+        if trainer is None or not trainer.feed.series():
+            self._workspace.message.emit("There are no numbers to save before the first batch.", "warning")
+            return
+        try:
+            path.write_text(metrics_csv(trainer.feed), encoding="utf-8")
+        except OSError as error:
+            self._workspace.message.emit(f"The metrics could not be saved: {error.strerror}.", "error")
+        else:
+            self._workspace.message.emit(f"Metrics saved to {path}.", "info")
+
+
+def finished_words(feed: Feed, epochs: int) -> tuple[str, str]:
+    """How a finished run ended: the test scores, and why it stopped where it did."""
+    scores = []
+    for name in feed.series():
+        if name.startswith("test_") and (value := feed.last(name)) is not None:
+            figures = f"{value:.4f}" if 5e-4 <= value < 100 else number(value)
+            scores.append(f"test {name.removeprefix('test_').replace('_', ' ')} {figures}")
+    accuracy_first = sorted(scores, key=_is_loss)
+    words = " · ".join(accuracy_first)
+    head = f"Finished after {epochs} epoch{'s' if epochs != 1 else ''}."
+    early = next((event.message for event in feed.events if event.message.startswith("Stopped early")), "")
+    return f"{head} {words}" if words else head, early
+
+
+def _is_loss(score: str) -> bool:
+    return "loss" in score
+
+
+class Outcome(QWidget):
+    """One line on how the run ended: what happened, and how to go on from there."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("outcome")
+        self.node_id: str | None = None
+        self._role = "good"
+        self._what = ElidedLabel("")
+        self._what.setObjectName("outcomeText")
+        self._how = ElidedLabel("", "small")
+        self._how.setObjectName("outcomeFix")
+        self.show_node = QPushButton("Show node")
+        self.show_node.setObjectName("outcomeNode")
+        self.show_node.setProperty("kind", "small")
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self._what)
+        words.addWidget(self._how)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 4, 6, 4)
+        row.setSpacing(12)
+        row.addLayout(words, 1)
+        row.addWidget(self.show_node)
+        themes.theme_changed.connect(self._theme_changed)
+        self.hide()
+
+    def text(self) -> str:
+        """What stands there."""
+        return f"{self._what.text()} {self._how.text()}".strip()
+
+    def say(self, role: str, what: str, how: str, node_id: str | None = None) -> None:
+        """Show an end: `role` is "good" or "bad"."""
+        self._role, self.node_id = role, node_id
+        if self._what.text() != what:
+            self._what.setText(what)
+        if self._how.text() != how:
+            self._how.setText(how)
+        self._how.setVisible(bool(how))
+        self.setFixedHeight(46 if how else 34)
+        self.show_node.setVisible(node_id is not None)
+        self.show()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.line)
+        painter.setBrush(theme.raised)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour_of(theme, self._role))
+        painter.drawRoundedRect(QRectF(1, 6, 3, self.height() - 12), 1.5, 1.5)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.update()

@@ -1,0 +1,160 @@
+"""The right of the training panel: which classes are confused, or what is predicted beside what is right."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from app.views.confusion import Confusion, most_confused
+from app.views.segments import Segments
+from app.views.series import Line, SeriesPlot
+from app.views.watching import Live, Probes
+from app.widgets.labels import ElidedLabel, label
+from app.workspace import Workspace
+from engine.run.feed import Probe, Snapshot
+
+_LIST = 6
+
+
+class TrainingAnswers(QWidget):
+    """The validation split: a confusion matrix for a head with classes, a forecast for one with numbers."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("trainingAnswers")
+        self._workspace = workspace
+        self._losses: tuple[str, ...] = ()
+        self._seen: Snapshot | None = None
+        self._title = ElidedLabel("Confusion, validation", "heading")
+        self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._which = Segments([])
+        self._which.setObjectName("whichLoss")
+        self.confusion = Confusion()
+        self.confusion.setObjectName("confusion")
+        self.forecast = SeriesPlot(unit="example")
+        self.forecast.setObjectName("forecast")
+        self._list_title = label("most confused", "small")
+        self._list: list[QLabel] = [label("", "mono") for _ in range(_LIST)]
+        beside = QVBoxLayout()
+        beside.setSpacing(3)
+        beside.addWidget(self._list_title)
+        for line in self._list:
+            beside.addWidget(line)
+        beside.addStretch(1)
+        self._beside = QWidget()
+        self._beside.setLayout(beside)
+        beside.setContentsMargins(0, 0, 0, 0)
+        self._beside.setFixedWidth(92)
+        matrix = QWidget()
+        row = QHBoxLayout(matrix)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self.confusion, 1)
+        row.addWidget(self._beside)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(matrix)
+        self._stack.addWidget(self.forecast)
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._which)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(head)
+        column.addLayout(self._stack, 1)
+        self._forget()
+        self._live = Live(workspace, self, self._probes, self.refresh, 250)
+        self._which.chosen.connect(self._chosen)
+        workspace.changed.connect(self._find_losses)
+        workspace.inferred.connect(self._find_losses)
+        self._find_losses()
+
+    def _find_losses(self, change: object = None) -> None:
+        graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
+        kinds = {node_id: catalogue.get(node.type) for node_id, node in graph.nodes.items()}
+        losses = tuple(node_id for node_id, kind in kinds.items() if kind is not None and kind.kind == "loss")
+        names = [
+            (node_id, _short(graph.nodes[node_id].name), "Show the answers of this loss")
+            for node_id in losses
+        ]
+        self._which.set_options(names)
+        self._which.setVisible(len(losses) > 1)
+        if losses != self._losses:
+            self._losses = losses
+            self._forget()
+            self._live.again()
+
+    def _chosen(self, loss_id: str) -> None:
+        self._forget()
+        self._live.again()
+
+    def _forget(self) -> None:
+        self._seen = None
+        self._title.setText("Answers, validation")
+        self.confusion.say("Which classes are confused shows after the first epoch.")
+        self._stack.setCurrentIndex(0)
+        self._list_title.setText("")
+        for line in self._list:
+            line.setText("")
+
+    def _probes(self) -> Probes:
+        chosen = self._which.key
+        return frozenset({Probe(chosen, "confusion"), Probe(chosen, "predictions")} if chosen else ())
+
+    def refresh(self) -> None:
+        """Draw what is new in the feed."""
+        trainer, chosen = self._workspace.trainer, self._which.key
+        if trainer is None or not chosen:
+            return
+        matrix = trainer.feed.latest(Probe(chosen, "confusion"))
+        if matrix is not None:
+            if matrix is not self._seen:
+                self._seen = matrix
+                self._show_matrix(matrix)
+            return
+        pairs = trainer.feed.latest(Probe(chosen, "predictions"))
+        if pairs is not None and pairs is not self._seen and pairs.array.ndim == 2:
+            self._seen = pairs
+            self._show_forecast(pairs)
+
+    def _show_matrix(self, snapshot: Snapshot) -> None:
+        matrix = snapshot.array
+        names = class_names(snapshot.extra.get("classes", ()), len(matrix))
+        self._title.setText(f"Confusion, {snapshot.extra.get('split', 'validation')}")
+        right = int(np.trace(matrix))
+        self._title.setToolTip(
+            f"Epoch {snapshot.extra.get('epoch', '?')}: {right:,} of {int(matrix.sum()):,} right"
+        )
+        self.confusion.show_matrix(matrix, names)
+        self._stack.setCurrentIndex(0)
+        worst = most_confused(matrix, names, _LIST)
+        self._list_title.setText("most confused" if worst else "none confused")
+        metrics = self._list[0].fontMetrics()
+        for index, line in enumerate(self._list):
+            if index < len(worst):
+                true, guess, count = worst[index]
+                text = f"{true} as {guess} {count}"
+                line.setText(
+                    text if metrics.horizontalAdvance(text) <= 90 else f"{true[:4]}·{guess[:4]} {count}"
+                )
+                line.setToolTip(f"{true} taken for {guess}: {count:,} times")
+            else:
+                line.setText("")
+                line.setToolTip("")
+
+    def _show_forecast(self, snapshot: Snapshot) -> None:
+        self._title.setText("Predicted and right, validation")
+        predicted, right = snapshot.array[:, 0], snapshot.array[:, 1]
+        self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
+        self._stack.setCurrentIndex(1)
+
+
+def class_names(names: object, count: int) -> tuple[str, ...]:
+    """The names of the classes, numbers where there are none."""
+    known = tuple(str(name) for name in names) if isinstance(names, (tuple, list)) else ()
+    return known if len(known) == count else tuple(str(index) for index in range(count))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 14 else name[:13] + "…"

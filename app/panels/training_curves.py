@@ -1,0 +1,228 @@
+"""The left part of the training panel: curves of the run against step, epoch or time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from app.views.legend import Legend
+from app.views.run_curves import RunCurves, quantity, words
+from app.views.segments import Segments
+from app.views.watching import Live, Probes
+from app.widgets.labels import ElidedLabel, label
+from app.workspace import Workspace
+
+if TYPE_CHECKING:
+    from app.views.curves import CurvePlot
+
+REDRAW_MS = 125
+AXES = (
+    ("step", "step", "Draw against the number of batches trained"),
+    ("epoch", "epoch", "Draw against passes over the training data"),
+    ("seconds", "time", "Draw against the time spent training"),
+)
+SCALES = (("log", "log", "Logarithmic scale"), ("linear", "linear", "Linear scale"))
+READY_MS = 400
+
+
+class TrainingCurves(QWidget):
+    """Loss, metrics or learning rate: train raw and smoothed, validation with points."""
+
+    export_asked = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("trainingCurves")
+        self._workspace = workspace
+        self.curves = RunCurves()
+        self.plot: CurvePlot | None = None
+        self._scale_of: dict[str, str] = {}
+        self._quantity = Segments([("loss", "Loss", "Loss")], bold=True)
+        self._quantity.setObjectName("curveQuantity")
+        self._legend = Legend()
+        self._scale = Segments(SCALES)
+        self._scale.setObjectName("curveScale")
+        self._axis = Segments(AXES)
+        self._axis.setObjectName("curveAxis")
+        self._axis.choose("epoch")
+        self._reading = ElidedLabel("", "small")
+        self._export = QPushButton("CSV")
+        self._export.setObjectName("exportMetrics")
+        self._export.setProperty("kind", "quiet")
+        self._export.setToolTip("Save the numbers of this run as a CSV file")
+        self._export.clicked.connect(self.export_asked)
+        self._empty = EmptyTraining(workspace)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._empty)
+        self._body = QWidget()
+        self._stack.addWidget(self._body)
+        self._lay_out()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addLayout(self._stack)
+        self._quantity.chosen.connect(self._quantity_chosen)
+        self._scale.chosen.connect(self._scale_chosen)
+        self._axis.chosen.connect(self._redraw_now)
+        self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
+        # pyqtgraph takes a third of a second to import: once the engine is there, before anybody trains.
+        self._ready = QTimer(self)
+        self._ready.setSingleShot(True)
+        self._ready.setInterval(READY_MS)
+        self._ready.timeout.connect(self._make_plot)
+        workspace.engine_ready.connect(self._ready.start)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(10)
+        head.addWidget(self._quantity)
+        head.addWidget(self._legend, 1)
+        head.addWidget(self._export)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(0, 0, 0, 0)
+        foot.setSpacing(10)
+        foot.addWidget(self._scale)
+        foot.addWidget(self._reading, 1)
+        foot.addWidget(self._axis)
+        self._column = QVBoxLayout(self._body)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(2)
+        self._column.addLayout(head)
+        self._column.addLayout(foot)
+
+    def _make_plot(self) -> None:
+        if self.plot is not None:
+            return
+        from app.views.curves import CurvePlot
+
+        self.plot = CurvePlot()
+        self.plot.setObjectName("curvePlot")
+        self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.plot.read.connect(self._reading.setText)
+        self._column.insertWidget(1, self.plot, 1)
+
+    # -- drawing ----------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Take in what is new and draw it."""
+        trainer = self._workspace.trainer
+        if trainer is None:
+            return
+        begun = self.curves.catch_up(trainer.feed, trainer.progress.steps_per_epoch)
+        has_curves = bool(self.curves.tracks)
+        self._stack.setCurrentIndex(int(has_curves))
+        if not has_curves:
+            self._empty.refresh()
+            return
+        self._make_plot()
+        if self.plot is None:
+            return
+        self._offer_quantities()
+        self._choose_curves()
+        axis = self._axis.key
+        planned = {
+            "epoch": trainer.progress.epochs,
+            "step": trainer.progress.epochs * trainer.progress.steps_per_epoch,
+        }
+        self.plot.set_axis(axis, planned.get(axis) or None)
+        if begun:
+            self.plot.follow()
+        self.plot.refresh()
+
+    def _offer_quantities(self) -> None:
+        found = self.curves.quantities()
+        self._quantity.set_options([(name, _title(name), f"Show the {words(name)}") for name in found[:5]])
+
+    def _choose_curves(self) -> None:
+        from app.views.curves import Curve
+
+        shown = self._quantity.key
+        scale = self._scale_of.get(shown, "log" if "loss" in shown else "linear")
+        self._scale.choose(scale)
+        curves, entries = [], []
+        for name in self.curves.of(shown):
+            track = self.curves.tracks[name]
+            if name.startswith("val_"):
+                curves.append(Curve("validation", track, "points", "convolution"))
+                entries.append(("validation", "convolution", True))
+            elif name.startswith("train_"):
+                curves[:0] = [
+                    Curve("train", track, "raw", "accent"),
+                    Curve("train", track, "smooth", "accent"),
+                ]
+                entries.insert(0, ("train", "accent", False))
+            else:
+                curves.append(Curve(words(quantity(name)), track, "line", "accent"))
+        self._legend.show_entries(entries)
+        if self.plot is not None:
+            self.plot.show_curves(curves)
+            self.plot.set_log(scale == "log")
+
+    def _quantity_chosen(self, key: str) -> None:
+        self._redraw_now(key)
+
+    def _scale_chosen(self, scale: str) -> None:
+        self._scale_of[self._quantity.key] = scale
+        self._redraw_now(scale)
+
+    def _redraw_now(self, key: str) -> None:
+        self._live.pace.now()
+
+    def _probes(self) -> Probes:
+        return frozenset()
+
+
+def _title(name: str) -> str:
+    text = words(name)
+    return text[:1].upper() + text[1:]
+
+
+class EmptyTraining(QWidget):
+    """What stands there before the first run: what will come, and the step that brings it."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._words = label("", "empty", wrap=True)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._train = QPushButton("Train")
+        self._train.setObjectName("trainFromEmpty")
+        self._train.setProperty("kind", "small")
+        self._train.clicked.connect(self._train_clicked)
+        column = QVBoxLayout(self)
+        column.addStretch(1)
+        column.addWidget(self._words)
+        column.addSpacing(8)
+        column.addWidget(self._train, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        workspace.inferred.connect(self.refresh)
+        workspace.engine_ready.connect(self.refresh)
+        workspace.state_changed.connect(self._state_changed)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say what keeps the curves away."""
+        errors = self._workspace.errors()
+        ready = self._workspace.trainer is not None and not errors
+        text = "Press Train to watch the loss fall: one point a batch, validation after each epoch."
+        if self._workspace.trainer is None:
+            text = self._workspace.engine_error or "The engine is starting; the loss curve will stand here."
+        elif not self._workspace.document.project.graph.nodes:
+            text = "Add data, layers and a loss to the canvas; their loss curve will stand here."
+            ready = False
+        elif errors:
+            text = f"Before training: {errors[0].message}"
+        elif self._workspace.state in ("loading", "running"):
+            text = "Reading the data; the first point comes with the first batch."
+            ready = False
+        if text != self._words.text():
+            self._words.setText(text)
+        self._train.setVisible(ready)
+
+    def _state_changed(self, state: str) -> None:
+        self.refresh()
+
+    def _train_clicked(self) -> None:
+        self._workspace.train()

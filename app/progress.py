@@ -1,0 +1,417 @@
+"""The training controls of the top bar: train, pause, step, stop, how far the run is and how well it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolTip, QWidget
+
+from app.theme import SMALL, Theme, current_theme, themes
+from app.views.pace import Pace
+from app.views.picture import number
+from app.widgets.icons import icon
+from app.workspace import Workspace
+
+REDRAW_MS = 120
+HEIGHT = 32
+
+# state: what the main button says, its icon, its tool tip
+MAIN = {
+    "idle": ("Train", "play", "Train the network from its first weights"),
+    "loading": ("Pause", "pause", "The data are being read"),
+    "running": ("Pause", "pause", "Pause after this batch"),
+    "paused": ("Resume", "play", "Go on training"),
+    "stopping": ("Stop", "pause", "The run ends after this batch"),
+    "finished": ("Train", "play", "Train again from the first weights"),
+    "failed": ("Train", "play", "Train again from the first weights"),
+}
+
+
+class TrainingBar(QWidget):
+    """One main action, Step and Stop, how far the run is, the newest metric and the device."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("trainingBar")
+        self._workspace = workspace
+        self._main = self._button("trainButton", kind="main")
+        self._step = self._button("stepButton")
+        self._step.setText("Step")
+        self._stop = self._button("stopButton")
+        self._stop.setText("Stop")
+        self._progress = ProgressText()
+        self._metric = MetricText()
+        self._device = DeviceChip()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for button in (self._main, self._step, self._stop):
+            row.addWidget(button)
+        row.addSpacing(14)
+        row.addWidget(self._progress, 1)
+        row.addSpacing(8)
+        row.addWidget(self._metric)
+        row.addSpacing(8)
+        row.addWidget(self._device)
+        self._main.clicked.connect(self._main_clicked)
+        self._step.clicked.connect(self.step)
+        self._stop.clicked.connect(self.stop)
+        self._pace = Pace(REDRAW_MS, self.refresh, self)
+        workspace.ticked.connect(self._pace.ask)
+        workspace.state_changed.connect(self._state_changed)
+        workspace.inferred.connect(self._pace.ask)
+        workspace.engine_ready.connect(self._pace.now)
+        themes.theme_changed.connect(self._dress)
+        self._shown: tuple[str, str] = ("", "")
+        self._dress(current_theme())
+
+    def _button(self, name: str, kind: str = "") -> QPushButton:
+        made = QPushButton()
+        made.setObjectName(name)
+        if kind:
+            made.setProperty("kind", kind)
+        made.setIconSize(QSize(14, 14))
+        made.setFixedHeight(28)
+        return made
+
+    # -- actions ----------------------------------------------------------------------------------
+
+    def _main_clicked(self) -> None:
+        self.toggle()
+
+    def toggle(self) -> None:
+        """Train, pause or resume: whatever the main button offers now."""
+        state = self._workspace.state
+        if state in ("idle", "finished", "failed"):
+            self._workspace.train()
+        elif state in ("running", "loading"):
+            self._workspace.trainer.pause()
+        elif state == "paused":
+            self._workspace.trainer.resume()
+        self.refresh()
+
+    def step(self) -> None:
+        """Train on one batch and pause; starts a run where there is none."""
+        if self._workspace.trainer is None:
+            return
+        if self._workspace.state in ("idle", "finished", "failed"):
+            if not self._workspace.train():
+                return
+            self._workspace.trainer.pause()
+        self._workspace.trainer.step()
+        self.refresh()
+
+    def stop(self) -> None:
+        """End the run after this batch; the weights stay."""
+        if self._workspace.training:
+            self._workspace.trainer.stop()
+            self.refresh()
+
+    # -- what is shown ----------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Show the trainer's state and numbers as they are now."""
+        state = self._workspace.state
+        reason = self._reason()
+        text, name, tip = MAIN[state]
+        can_train = not reason or self._workspace.training
+        self._set(self._main, can_train and state != "stopping", reason if not can_train else f"{tip} (F5)")
+        if self._shown != (text, name):
+            self._shown = (text, name)
+            self._main.setText(text)
+            self._main.setIcon(icon(name, current_theme().on_accent, 14))
+        can_step = (state in ("idle", "paused", "finished", "failed")) and not reason
+        self._set(
+            self._step,
+            can_step,
+            reason or ("Train on one batch" if can_step else "Pause first, then go batch by batch"),
+        )
+        can_stop = self._workspace.training and state != "stopping"
+        self._set(
+            self._stop, can_stop, "End the run and keep the weights" if can_stop else "No run is under way"
+        )
+        trainer = self._workspace.trainer
+        self._progress.show_progress(
+            state, trainer.progress if trainer is not None else None, self._plan_line()
+        )
+        self._metric.show_metric(*newest_metric(trainer.feed if trainer is not None else None))
+        self._device.show_device(trainer.progress.device if trainer is not None else "")
+
+    def _reason(self) -> str:
+        """Why training cannot start; empty when it can."""
+        if self._workspace.trainer is None:
+            return self._workspace.engine_error or "The engine is still starting"
+        errors = self._workspace.errors()
+        if not errors:
+            return ""
+        first = errors[0]
+        node = self._workspace.node(first.node_id) if first.node_id else None
+        more = (
+            f"\nand {len(errors) - 1} more problem{'s' if len(errors) > 2 else ''}" if len(errors) > 1 else ""
+        )
+        name = f"{node.name}: " if node is not None and node.name and node.name not in first.message else ""
+        return f"{name}{first.message}{more}"
+
+    def _plan_line(self) -> str:
+        plan = self._workspace.document.project.plan
+        epochs = plan.epochs
+        return f"{epochs} epoch{'s' if epochs != 1 else ''} of batches of {plan.batch}"
+
+    def _set(self, button: QPushButton, enabled: bool, tip: str) -> None:
+        if button.isEnabled() != enabled:
+            button.setEnabled(enabled)
+        if button.toolTip() != tip:
+            button.setToolTip(tip)
+
+    def _state_changed(self, state: str) -> None:
+        self._pace.now()
+
+    def _dress(self, theme: Theme) -> None:
+        metrics = QFontMetrics(theme.font(13, bold=True))
+        widest = max(metrics.horizontalAdvance(text) for text, _, _ in MAIN.values())
+        self._main.setFixedWidth(widest + 14 + 6 + 30)
+        for button, name in ((self._step, "step"), (self._stop, "stop")):
+            button.setIcon(icon(name, theme.dim, 14))
+            button.setFixedWidth(metrics.horizontalAdvance("Step") + 14 + 6 + 30)
+        self._shown = ("", "")
+        self.refresh()
+
+
+def newest_metric(feed: Any) -> tuple[str, float | None]:
+    """What to judge a run by, and its newest value: the first validation metric, else the losses."""
+    if feed is None:
+        return "", None
+    names = feed.series()
+    metrics = [name for name in names if name.startswith("val_") and "loss" not in name]
+    for name in [*metrics, "val_loss", "train_loss"]:
+        if name in names and (value := feed.last(name)) is not None:
+            return spoken(name), value
+    return "", None
+
+
+def spoken(series: str) -> str:
+    """A series' name in words: `val_accuracy` is "validation accuracy"."""
+    for prefix, word in (("val_", "validation "), ("train_", "training "), ("test_", "test ")):
+        if series.startswith(prefix):
+            return word + series.removeprefix(prefix).replace("_", " ")
+    return {"lr": "learning rate"}.get(series, series.replace("_", " "))
+
+
+def time_left(seconds: float) -> str:
+    """`1 min 52 s left`: rounded so that it does not flicker."""
+    whole = max(0, round(seconds))
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min left"
+    if whole >= 60:
+        return f"{whole // 60} min {whole % 60} s left"
+    return f"{whole} s left"
+
+
+class ProgressText(QWidget):
+    """Where the run is, in words, and a thin bar under them; its size never follows the numbers."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("progressText")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(170)
+        self.setMaximumWidth(320)
+        self._words = ("", "")
+        self._share = 0.0
+        self._role = "accent"
+        themes.theme_changed.connect(self._theme_changed)
+
+    def text(self) -> str:
+        """Both pieces of text."""
+        return "  ".join(word for word in self._words if word)
+
+    @property
+    def share(self) -> float:
+        """How much of the run is done, 0 to 1."""
+        return self._share
+
+    def show_progress(self, state: str, progress: Any, plan: str) -> None:
+        """Show a trainer's progress; `plan` is what stands there before a run."""
+        left, right, share = plan, "", 0.0
+        if progress is None:
+            left, right = plan, "engine starting"
+        elif state == "loading":
+            left, right = "Reading the data …", ""
+        elif state != "idle" and (progress.step or state in ("running", "paused")):
+            epochs = max(1, progress.epochs)
+            steps = max(1, epochs * progress.steps_per_epoch)
+            share = min(1.0, progress.step / steps)
+            left = f"Epoch {min(progress.epoch + 1, epochs)} of {epochs} · step {progress.step:,}"
+            if state == "finished":
+                done = max(1, round(progress.step / max(1, progress.steps_per_epoch)))
+                left = f"Finished · {done} epoch{'s' if done != 1 else ''} · {progress.step:,} steps"
+                share = 1.0
+            elif state == "failed":
+                left = f"Failed in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"
+            elif state in ("paused", "stopping"):
+                right = state
+            elif progress.seconds_left is not None:
+                right = time_left(progress.seconds_left)
+        elif state == "failed":
+            left = "Failed before the first step"
+        role = {"finished": "good", "failed": "bad"}.get(state, "accent")
+        if ((left, right), share, role) != (self._words, self._share, self._role):
+            self._words, self._share, self._role = (left, right), share, role
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(230, HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font(SMALL))
+        metrics = QFontMetrics(theme.font(SMALL))
+        left, right = self._words
+        line = QRectF(0, 2, self.width(), 18)
+        room = self.width() - (metrics.horizontalAdvance(right) + 12 if right else 0)
+        if room < metrics.horizontalAdvance(left) and room < self.width() - 12:
+            left = left.replace("Epoch ", "").replace(" · step ", " · ")
+        painter.setPen(theme.text)
+        shown = metrics.elidedText(left, Qt.TextElideMode.ElideRight, int(room))
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.setPen(theme.dim)
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, right)
+        track = QRectF(0, 23, self.width(), 5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.raised)
+        painter.drawRoundedRect(track, 2.5, 2.5)
+        if self._share > 0:
+            painter.setBrush(getattr(theme, self._role))
+            painter.drawRoundedRect(QRectF(0, 23, max(5.0, self.width() * self._share), 5), 2.5, 2.5)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(
+                event.globalPos(), f"{self.text()}\n{self._share:.0%} of the planned steps", self
+            )
+            return True
+        return super().event(event)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.update()
+
+
+class MetricText(QWidget):
+    """The newest value of the metric a run is judged by, after its name."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("metricText")
+        self._name = ""
+        self._value: float | None = None
+        self.setFixedWidth(self._room())
+        self.setFixedHeight(HEIGHT)
+        themes.theme_changed.connect(self._theme_changed)
+
+    def text(self) -> str:
+        """Name and value."""
+        return f"{self._name} {self._figures()}".strip()
+
+    def show_metric(self, name: str, value: float | None) -> None:
+        """Show another value; None shows nothing."""
+        if (name, value) != (self._name, self._value):
+            self._name, self._value = name, value
+            self.setToolTip("" if value is None else f"{name}: {value:.6g}, the newest value of this run")
+            self.update()
+
+    def _figures(self) -> str:
+        if self._value is None:
+            return ""
+        return f"{self._value:.4f}" if 0 <= self._value < 100 and self._value >= 5e-4 else number(self._value)
+
+    def _room(self) -> int:
+        theme = current_theme()
+        words = QFontMetrics(theme.font(SMALL)).horizontalAdvance("validation accuracy")
+        return words + 10 + QFontMetrics(theme.mono(13, bold=True)).horizontalAdvance("0.9871") + 2
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._value is None:
+            return
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setFont(theme.mono(13, bold=True))
+        figures = self._figures()
+        taken = painter.fontMetrics().horizontalAdvance(figures) + 10
+        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.setPen(theme.good_text if self._value - self._value == 0 else theme.bad_text)
+        painter.drawText(QRectF(0, 0, self.width(), HEIGHT), middle, figures)
+        painter.setFont(theme.font(SMALL))
+        painter.setPen(theme.dim)
+        room = self.width() - taken
+        words = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(0, 0, room, HEIGHT), middle, words)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.setFixedWidth(self._room())
+        self.update()
+
+
+class DeviceChip(QWidget):
+    """Where the run computes: "CPU · 2 cores"."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("deviceChip")
+        self._text = ""
+        self.setFixedHeight(26)
+        self._fit()
+        themes.theme_changed.connect(self._theme_changed)
+
+    def text(self) -> str:
+        """The device in words."""
+        return self._text
+
+    def show_device(self, device: str) -> None:
+        """Show a device by torch's name, or its description."""
+        text = device_words(device)
+        if text != self._text:
+            self._text = text
+            self.setToolTip(f"Training computes on: {text}" if text else "")
+            self._fit()
+            self.update()
+
+    def _fit(self) -> None:
+        metrics = QFontMetrics(current_theme().font(SMALL))
+        self.setFixedWidth(min(170, metrics.horizontalAdvance(self._text or "CPU · 2 cores") + 32))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._text:
+            return
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.line)
+        painter.setBrush(theme.raised)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.good)
+        painter.drawEllipse(QRectF(10, self.height() / 2 - 3, 6, 6))
+        painter.setPen(theme.text)
+        painter.setFont(theme.font(SMALL))
+        words = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, self.width() - 30)
+        painter.drawText(
+            QRectF(22, 0, self.width() - 28, self.height()), Qt.AlignmentFlag.AlignVCenter, words
+        )
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self._fit()
+        self.update()
+
+
+def device_words(device: str) -> str:
+    """`cpu` in words, with the number of cores; a description is left as it is."""
+    if device != "cpu":
+        return device.upper() if device.startswith(("cuda", "mps")) else device
+    import os
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"CPU · {cores} core{'s' if cores != 1 else ''}"

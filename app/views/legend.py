@@ -1,0 +1,66 @@
+"""The names of curves, each after a short piece of its line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.theme import SMALL, Theme, current_theme, themes
+from app.views.picture import colour_of
+
+LINE = 18
+HEIGHT = 20
+
+
+class Legend(QWidget):
+    """Entries `(name, role of the theme, whether the curve has points)`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._entries: tuple[tuple[str, str, bool], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        themes.theme_changed.connect(self._theme_changed)
+
+    def show_entries(self, entries: Sequence[tuple[str, str, bool]]) -> None:
+        """Show these names."""
+        if tuple(entries) != self._entries:
+            self._entries = tuple(entries)
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(sum(self._widths()), HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font(SMALL))
+        x, middle = 0.0, HEIGHT / 2
+        for (name, role, points), width in zip(self._entries, self._widths(), strict=True):
+            if x + width - 14 > self.width():
+                return
+            colour = colour_of(theme, role)
+            painter.setPen(QPen(colour, 2))
+            painter.drawLine(QPointF(x, middle), QPointF(x + LINE, middle))
+            if points:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colour)
+                painter.drawEllipse(QPointF(x + LINE / 2, middle), 3, 3)
+            painter.setPen(theme.dim)
+            box = QRectF(x + LINE + 6, 0, width, HEIGHT)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, name)
+            x += width
+
+    def _widths(self) -> list[int]:
+        metrics = QFontMetrics(current_theme().font(SMALL))
+        return [LINE + 6 + metrics.horizontalAdvance(name) + 16 for name, _, _ in self._entries]
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.update()

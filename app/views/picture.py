@@ -1,0 +1,120 @@
+"""Base of the pictures that are painted by hand."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.theme import SMALL, Theme, current_theme, themes
+
+
+class Picture(QWidget):
+    """Shows an image that is built only when it is both out of date and on screen, or a message in its place.
+
+    A subclass overrides `build` (the image, in device pixels), `decorate` (what is painted over it at each
+    paint) and `describe` (the tool tip at a point); it calls `changed` after new data.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._image: QImage | None = None
+        self._stale = True
+        self._message = ""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        themes.theme_changed.connect(self._theme_changed)
+
+    @property
+    def message(self) -> str:
+        """What stands in place of the picture; empty while there is a picture."""
+        return self._message
+
+    def say(self, message: str) -> None:
+        """Show a sentence instead of the picture."""
+        if message != self._message:
+            self._message = message
+            self.changed()
+
+    def changed(self) -> None:
+        """Build the image again at the next paint."""
+        self._stale = True
+        self.update()
+
+    def build(self, width: int, height: int, ratio: float) -> QImage | None:
+        """The image for `width` by `height` device pixels; `ratio` of them make one logical pixel."""
+        return None
+
+    def decorate(self, painter: QPainter, theme: Theme) -> None:
+        """Paint what lies over the image, in logical pixels."""
+
+    def describe(self, at: QPoint) -> str:
+        """The tool tip at a point; empty for none."""
+        return ""
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, 120)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, 40)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = current_theme()
+        painter = QPainter(self)
+        if self._message:
+            painter.setPen(theme.dim)
+            painter.setFont(theme.font(SMALL))
+            painter.drawText(
+                self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._message
+            )
+            return
+        if self._stale:
+            ratio = self.devicePixelRatioF()
+            self._image = self.build(int(self.width() * ratio), int(self.height() * ratio), ratio)
+            if self._image is not None:
+                self._image.setDevicePixelRatio(ratio)
+            self._stale = False
+        if self._image is not None:
+            painter.drawImage(self.image_origin(), self._image)
+        self.decorate(painter, theme)
+
+    def image_origin(self) -> QPoint:
+        """Where the image's upper left corner stands."""
+        return QPoint(0, 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.changed()
+        super().resizeEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = "" if self._message else self.describe(event.pos())
+            if text:
+                QToolTip.showText(event.globalPos(), text, self, QRect(event.pos(), QSize(1, 1)))
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.changed()
+
+
+def number(value: float) -> str:
+    """A value in at most six characters or so: `0.413`, `12.3`, `1.2e-05`, `not a number`."""
+    if value != value:
+        return "not a number"
+    if value in (float("inf"), float("-inf")):
+        return "infinite"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= 1e5 or size < 1e-3:
+        return f"{value:.1e}"
+    if size >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def colour_of(theme: Theme, role: str) -> QColor:
+    """The theme's colour of a role such as "accent", or of a node family such as "convolution"."""
+    return QColor(getattr(theme, role)) if hasattr(theme, role) else QColor(theme.family(role))

@@ -1,0 +1,61 @@
+"""The series of a feed as tracks, grouped the way a person asks for them: loss, accuracy, learning rate."""
+
+from __future__ import annotations
+
+from app.views.track import Track
+from engine.run.feed import Feed
+
+_PREFIXES = ("train_", "val_", "test_")
+LEARNING_RATE = "lr"
+
+
+def quantity(series: str) -> str:
+    """What a series measures: `val_accuracy` and `train_accuracy` both measure "accuracy"."""
+    for prefix in _PREFIXES:
+        if series.startswith(prefix):
+            return series.removeprefix(prefix)
+    return series
+
+
+def words(name: str) -> str:
+    """A quantity as it is written on screen."""
+    return "learning rate" if name == LEARNING_RATE else name.replace("_", " ")
+
+
+class RunCurves:
+    """Follows one feed after another; `catch_up` takes in only what is new."""
+
+    def __init__(self) -> None:
+        self._feed: Feed | None = None
+        self._generation = -1
+        self._read: dict[str, int] = {}
+        self.tracks: dict[str, Track] = {}
+
+    def catch_up(self, feed: Feed, steps_per_epoch: int) -> bool:
+        """Read what is new; True when a new run has begun.
+
+        The running mean of a training loss spans an eighth of an epoch, at least 3 and at most 200 steps.
+        """
+        begun = feed is not self._feed or feed.generation != self._generation
+        if begun:
+            self._feed, self._generation = feed, feed.generation
+            self._read, self.tracks = {}, {}
+        for name in feed.series():
+            start = self._read.get(name, 0)
+            rows = feed.read(name, start)
+            if len(rows):
+                track = self.tracks.get(name)
+                if track is None:
+                    track = self.tracks[name] = Track(min(200.0, max(3.0, steps_per_epoch / 8)))
+                track.extend(rows)
+                self._read[name] = start + len(rows)
+        return begun
+
+    def quantities(self) -> list[str]:
+        """What there is to show: the loss first, the learning rate last."""
+        found = dict.fromkeys(quantity(name) for name in self.tracks if not name.startswith("test_"))
+        return sorted(found, key=lambda name: (name == LEARNING_RATE, name != "loss"))
+
+    def of(self, wanted: str) -> list[str]:
+        """The series that measure a quantity, test scores left out."""
+        return [name for name in self.tracks if quantity(name) == wanted and not name.startswith("test_")]

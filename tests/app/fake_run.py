@@ -1,0 +1,225 @@
+"""A trainer that trains nothing: a feed with a run's numbers and pictures, and a record of what was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.places import Places
+from app.workspace import Workspace
+from engine.document import Document
+from engine.edits import AddNodes
+from engine.errors import NeuroloomError
+from engine.graph import Link, Node
+from engine.run.feed import POINT, Feed, Probe, Snapshot
+
+STEPS_PER_EPOCH = 430
+DIGITS = tuple("0123456789")
+
+
+@dataclass
+class FakeProgress:
+    epoch: int = 0
+    epochs: int = 12
+    step: int = 0
+    steps_per_epoch: int = STEPS_PER_EPOCH
+    seconds: float = 0.0
+    seconds_left: float | None = None
+    loss: float | None = None
+    device: str = "CPU · 2 threads"
+
+
+@dataclass
+class FakeTrainer:
+    """Has what the window uses of `engine.run.Trainer`."""
+
+    state: str = "idle"
+    feed: Feed = field(default_factory=Feed)
+    error: NeuroloomError | None = None
+    progress: FakeProgress = field(default_factory=FakeProgress)
+    watched: frozenset[Probe] = frozenset()
+    asked: list[Any] = field(default_factory=list)
+    folder: Path | None = None
+
+    def watch(self, probes: frozenset[Probe]) -> None:
+        self.watched = probes
+
+    def prepare(self, project: object, revision: int) -> None:
+        self.asked.append("prepare")
+
+    def update(self, project: object, revision: int) -> None:
+        self.asked.append("update")
+
+    def start(self, project: object, revision: int) -> None:
+        self.asked.append("start")
+        self.state = "running"
+
+    def pause(self) -> None:
+        self.asked.append("pause")
+        self.state = "paused"
+
+    def resume(self) -> None:
+        self.asked.append("resume")
+        self.state = "running"
+
+    def step(self) -> None:
+        self.asked.append("step")
+        self.state = "paused"
+
+    def stop(self) -> None:
+        self.asked.append("stop")
+        self.state = "idle"
+
+    def pin(self, example: int) -> None:
+        self.asked.append(("pin", example))
+
+    def close(self, timeout: float) -> bool:
+        return True
+
+
+@dataclass
+class FakeShapes:
+    """Has what panels use of `engine.shapes.ShapeBook`."""
+
+    problems: list[Any] = field(default_factory=list)
+    weights: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Any]:
+        return [problem for problem in self.problems if problem.severity == "error"]
+
+    def parameters(self, node_id: str) -> int:
+        return self.weights.get(node_id, 0)
+
+    def update(self, project: object, touched: object = None) -> None:
+        pass
+
+
+def network() -> tuple[tuple[Node, ...], tuple[Link, ...]]:
+    """The nodes and wires of a small classifier of digits."""
+    nodes = (
+        Node("n1", "Mnist", "MNIST"),
+        Node("n2", "Conv2d", "conv1"),
+        Node("n3", "MaxPool2d", "pool1"),
+        Node("n4", "Conv2d", "conv2"),
+        Node("n5", "Flatten", "flatten"),
+        Node("n6", "Linear", "classes"),
+        Node("n7", "CrossEntropy", "cross-entropy"),
+    )
+    links = (
+        Link("n1", "image", "n2", "x"),
+        Link("n2", "output", "n3", "x"),
+        Link("n3", "output", "n4", "x"),
+        Link("n4", "output", "n5", "x"),
+        Link("n5", "output", "n6", "x"),
+        Link("n6", "output", "n7", "prediction"),
+        Link("n1", "digit", "n7", "target"),
+    )
+    return nodes, links
+
+
+def workspace_with_fakes(folder: Path) -> tuple[Workspace, FakeTrainer]:
+    """A workspace of that network with a fake trainer and fake shapes, as after the engine has started."""
+    document = Document()
+    nodes, links = network()
+    with document.step("Build"):
+        document.apply(AddNodes(nodes, links))
+    workspace = Workspace(Places.under(folder), document=document)
+    trainer = FakeTrainer()
+    workspace.trainer = trainer
+    workspace.shapes = FakeShapes(weights={"n2": 320, "n4": 18496, "n6": 16010})
+    return workspace, trainer
+
+
+def losses(count: int, start: int = 0, seed: int = 0) -> np.ndarray:
+    """Points of a training loss that falls and flattens, as `POINT` rows."""
+    rows = np.empty(count, POINT)
+    steps = np.arange(start + 1, start + count + 1)
+    rows["step"], rows["epoch"], rows["seconds"] = steps, steps / STEPS_PER_EPOCH, steps * 0.03
+    noise = np.random.default_rng(seed + start).normal(size=count)
+    rows["value"] = (2.2 * np.exp(-rows["epoch"] * 2.2) + 0.06 + 0.2 / (1 + rows["epoch"])) * np.exp(
+        noise * 0.2
+    )
+    return rows
+
+
+def train(trainer: FakeTrainer, epochs: float) -> None:
+    """Put `epochs` of numbers and pictures into the feed, as a run does that is still going on."""
+    feed, per = trainer.feed, STEPS_PER_EPOCH
+    steps = int(epochs * per)
+    feed.open("train_loss").extend(losses(steps))
+    feed.changed()
+    for epoch in range(1, int(epochs) + 1):
+        place = (epoch * per, float(epoch), epoch * per * 0.03)
+        feed.append("val_loss", *place, 0.09 * np.exp(-0.25 * epoch) + 0.04)
+        feed.append("val_accuracy", *place, 0.9871 - 0.06 * np.exp(-0.8 * epoch))
+    for step in range(1, steps, 40):
+        feed.append("lr", step, step / per, step * 0.03, 1e-3 * (0.5 + 0.5 * np.cos(np.pi * step / per / 12)))
+    progress = trainer.progress
+    progress.epoch, progress.step, progress.seconds = int(epochs), steps, steps * 0.03
+    progress.seconds_left, progress.loss = (12 - epochs) * per * 0.03, 0.0413
+    trainer.state = "running"
+    pictures(feed, steps)
+
+
+def pictures(feed: Feed, step: int) -> None:
+    """Snapshots of every kind that probes give, for the nodes of `network`."""
+    rng = np.random.default_rng(step)
+    blob = np.exp(-((np.mgrid[0:26, 0:26][0] - 12.0) ** 2 + (np.mgrid[0:26, 0:26][1] - 14.0) ** 2) / 60.0)
+    maps = np.maximum(0, blob[None] * rng.normal(0.6, 0.6, (32, 1, 1)) + rng.normal(0, 0.05, (32, 26, 26)))
+    about = {"example": 0, "split": "validation"}
+    image = np.clip(np.kron(blob[1:25:2, 1:25:2], np.ones((2, 2)))[None], 0, 1)
+    put = feed.put
+    put(
+        Probe("n1", "activations"),
+        Snapshot(
+            1,
+            step,
+            image,
+            {"port": "image", "shape": (1, 28, 28), "ports": {"digit": np.array([5.0])}, **about},
+        ),
+    )
+    put(
+        Probe("n2", "activations"),
+        Snapshot(1, step, maps.astype(np.float32), {"shape": (32, 26, 26), **about}),
+    )
+    put(Probe("n6", "activations"), Snapshot(1, step, rng.normal(size=10), {"shape": (10,), **about}))
+    kernels = rng.normal(size=(32, 3, 3))
+    put(
+        Probe("n2", "filters"),
+        Snapshot(
+            1, step, kernels, {"kind": "kernels", "shape": (32, 1, 3, 3), "out": 32, "in": 1, "shown": 32}
+        ),
+    )
+    for what, width in (("weights", 0.2), ("gradients", 1e-3), ("output_histogram", 1.0)):
+        values = rng.normal(0, width, 5000)
+        if what == "output_histogram":
+            values = np.maximum(values, 0)
+        counts, edges = np.histogram(values, 64)
+        facts = {
+            "edges": edges,
+            "mean": float(values.mean()),
+            "std": float(values.std()),
+            "min": float(values.min()),
+            "max": float(values.max()),
+            "zeros": float((values == 0).mean()),
+            "not_finite": 0.0,
+            "count": values.size,
+        }
+        put(Probe("n2", what), Snapshot(1, step, counts, facts))
+    matrix = rng.poisson(3, (10, 10)) + np.diag(rng.integers(520, 620, 10))
+    matrix[4, 9], matrix[7, 2] = 14, 12
+    put(
+        Probe("n7", "confusion"),
+        Snapshot(1, step, matrix, {"classes": DIGITS, "epoch": 7, "split": "validation"}),
+    )
+    chances = np.array([0.001, 0.002, 0.004, 0.03, 0.001, 0.94, 0.01, 0.002, 0.008, 0.002])
+    for node_id in ("n6", "n7"):
+        facts = {"kind": "classes", "target": 5, "classes": DIGITS, **about}
+        put(Probe(node_id, "predictions"), Snapshot(1, step, chances, facts))
+    norms = np.array([[0.031, 2.4, 0.0026], [0.12, 5.8, 0.0061], [0.045, 3.1, 0.0031]])
+    facts = {"nodes": ("n2", "n4", "n6"), "columns": ("gradient", "weight", "update")}
+    put(Probe("", "norms"), Snapshot(1, step, norms, facts))
