@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,17 +41,23 @@ def open_window(project: Project) -> Iterator[tuple[MainWindow, Workspace]]:
         window = MainWindow(workspace)
         window.resize(1440, 900)
         window.show()
-        workspace.begin()
-        wait_until(lambda: workspace.trainer is not None and workspace.engine_warm)
+        workspace.start_engine()
+        wait_until(lambda: workspace.trainer is not None and not _engine_is_starting())
         workspace.document.replace(project, None)
+        window.show_workbench()
         spin(0.5)
         try:
             yield window, workspace
         finally:
             workspace.document.mark_saved()
-            workspace.close()
+            workspace.trainer.stop()
+            wait_until(lambda: not workspace.training)
             window.close()
             application.processEvents()
+
+
+def _engine_is_starting() -> bool:
+    return any(thread.name == "engine-start" for thread in threading.enumerate())
 
 
 def spin(seconds: float) -> None:
@@ -123,10 +130,15 @@ def stall() -> tuple[float, str]:
 
 
 def show_all(window: MainWindow, workspace: Workspace) -> None:
-    """Everything that can be on the screen during training is: a convolution's pictures and the curves."""
-    first = next(node.id for node in workspace.document.project.graph.nodes.values() if node.type != "Mnist")
+    """Palette, inspector and the panels below are open, the first layer is selected, its pictures are shown.
+
+    Below the canvas one tab is in front at a time; the views are the dearest, for they take from the model.
+    """
+    first = next(node.id for node in workspace.document.project.graph.nodes.values() if node.id != "n1")
     workspace.select([first])
-    window.show_every_panel()
+    for panel in window.side_panels().values():
+        panel.setVisible(True)
+    window.bottom.show_panel("Views")
 
 
 @row(
@@ -232,7 +244,7 @@ def _window_answers(asked: Path) -> bool:
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(10)
             line.connect(str(asked))
-            line.sendall(b'{"widgets": "main_window"}\n')
+            line.sendall(b'{"widgets": "mainWindow"}\n')
             return line.makefile("rb").readline().strip() not in (b"", b"[]")
     except (ConnectionError, FileNotFoundError):
         return False

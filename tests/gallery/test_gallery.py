@@ -1,0 +1,112 @@
+"""Every example opens, is sound, trains, exports, and its export gives the same numbers to the last bit."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.catalogue import Catalogue, load_catalogue
+from engine.data.shipped import datasets_folder
+from engine.emit.script import export_script
+from engine.files import load_project, to_text
+from engine.graph import Project
+from engine.run.headless import run_headless
+from engine.shapes import check
+
+FOLDER = datasets_folder().parent / "gallery"
+EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.nloom"))
+PARAMETERS = {"mnist-cnn": 34_826}
+ALLOWED = {"torch", "numpy", "sklearn", "safetensors"}
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_catalogue()
+
+
+@pytest.fixture(params=EXAMPLES)
+def example(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def project(example: str) -> Project:
+    return load_project(FOLDER / f"{example}.nloom")
+
+
+def test_the_promised_examples_are_there() -> None:
+    assert {"mnist-cnn", "mnist-mlp", "iris", "santa-fe-lstm", "two-heads"} <= set(EXAMPLES)
+
+
+def test_it_is_sound(example: str, project: Project, catalogue: Catalogue) -> None:
+    book = check(project, catalogue)
+    assert [(problem.node_id, problem.message) for problem in book.problems] == []
+    assert book.total_parameters == PARAMETERS.get(example, book.total_parameters)
+
+
+def test_it_says_what_to_look_at(project: Project) -> None:
+    assert project.title
+    assert len(project.notes) > 80
+
+
+def test_its_file_is_in_canonical_form(example: str, project: Project) -> None:
+    assert to_text(project) == (FOLDER / f"{example}.nloom").read_text(encoding="utf-8")
+
+
+def test_its_export_imports_nothing_else(project: Project, catalogue: Catalogue) -> None:
+    tree = ast.parse(export_script(project, catalogue).text)
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert imported - set(sys.stdlib_module_names) <= ALLOWED
+
+
+def test_it_exports_the_same_text_twice(project: Project, catalogue: Catalogue) -> None:
+    assert export_script(project, catalogue).text == export_script(project.copy(), load_catalogue()).text
+
+
+@pytest.mark.slow
+def test_its_export_gives_the_same_numbers(
+    example: str, project: Project, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    """One epoch of the large sets, three of the small ones: steps, validation and test, to the last bit."""
+    epochs = 1 if example.startswith("mnist") else 3
+    lines: list[str] = []
+    run_headless(
+        project,
+        catalogue,
+        datasets_folder(),
+        epochs=epochs,
+        seed=5,
+        device="cpu",
+        on_line=lambda record: lines.append(json.dumps(record)),
+    )
+    script = tmp_path / "alone.py"
+    script.write_text(export_script(project, catalogue).text, encoding="utf-8")
+    command = [sys.executable, "-W", "error", "alone.py", "--json", "--device", "cpu"]
+    command += ["--epochs", str(epochs), "--seed", "5"]
+    if "--data" in script.read_text(encoding="utf-8"):
+        command += ["--data", str(datasets_folder())]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, env=alone())
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.splitlines() == lines
+    assert sum("epoch" in line and "step" not in line for line in lines) == epochs
+
+
+def alone() -> dict[str, str]:
+    """The environment of a stranger's shell: nothing of ours on the path."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NEUROLOOM"))}
