@@ -93,6 +93,7 @@ class Document:
             raise
         finally:
             self._open = None
+        _cancel_out(step)
         if step.edits:
             self._commit(step)
 
@@ -237,6 +238,20 @@ class Document:
             callback(change)
         except Exception:
             log.exception("A view failed on %r", change.label)
+
+
+def _cancel_out(step: _Step) -> None:
+    """Drop pairs of edits that take each other back: a wire lifted and dropped where it was."""
+    edits: list[Edit] = []
+    inverses: list[Edit] = []
+    for edit, inverse in zip(step.edits, step.inverses, strict=True):
+        if inverses and inverses[-1] == edit and repr(inverses[-1]) == repr(edit):
+            edits.pop()
+            inverses.pop()
+        else:
+            edits.append(edit)
+            inverses.append(inverse)
+    step.edits, step.inverses = edits, inverses
 
 
 def _merge(last: _Step, step: _Step) -> None:
