@@ -18,7 +18,7 @@ class Target:
     bound: float
 
     def __str__(self) -> str:
-        return f"{self.sign} {self.bound:g}"
+        return f"{self.sign} {self.bound:.10g}"
 
     def holds(self, value: float) -> bool:
         """Whether a value keeps the bound."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from engine.catalogue import load_catalogue
 from engine.data.shipped import datasets_folder
 from engine.files import load_project
 from engine.graph import Project
+
+if TYPE_CHECKING:
+    from engine.run.loop import Run
 
 
 def gallery_project(example: str) -> Project:
@@ -13,15 +18,8 @@ def gallery_project(example: str) -> Project:
     return load_project(datasets_folder().parent / "gallery" / f"{example}.nloom")
 
 
-def trained(project: Project):  # type: ignore[no-untyped-def]  # torch-side types would be imported before they are needed
-    """The finished `Run` of a project as it stands, on the CPU."""
-    from engine.emit import compile_program
-    from engine.run.feed import Feed
-    from engine.run.loop import Run, Settings, Stage
+def trained(project: Project) -> Run:
+    """The finished run of a project as its plan says, on the CPU."""
+    from engine.run.headless import run_headless
 
-    program = compile_program(project, load_catalogue())
-    settings = Settings.of(project.plan, device="cpu")
-    run = Run(program, lambda: program.load(datasets_folder(), "cpu"), settings, Feed())
-    while run.stage is not Stage.DONE:
-        run.advance()
-    return run
+    return run_headless(project, load_catalogue(), datasets_folder(), device="cpu").run
