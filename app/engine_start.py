@@ -23,8 +23,8 @@ class EngineParts:
 class EngineStart:
     """One background thread that imports the engine; the window polls `parts` and `error`.
 
-    The thread calls no Qt. It is not a daemon: leaving the interpreter in the middle of an import would crash,
-    so a window closed early waits for it with `join`.
+    The thread calls no Qt. It is not a daemon: leaving the interpreter in the middle of an import would
+    crash, so a window closed early waits for it with `join`.
     """
 
     def __init__(self) -> None:
@@ -49,11 +49,14 @@ class EngineStart:
 
     def _load(self) -> None:
         try:
-            from engine.emit import export_script
-            from engine.run import Trainer, warm_up
+            from engine.emit.script import export_script
+            from engine.run.trainer import Trainer
+            from engine.run.warm import warm_up
             from engine.shapes import ShapeBook
+            from engine.shapes import warm_up as warm_up_shapes
 
-            # The parts are published before the warm-up: shapes need no optimiser.
+            warm_up_shapes()
+            # The parts are published before the second warm-up: shapes need no optimiser.
             self.parts = EngineParts(ShapeBook, Trainer, export_script)
             warm_up()
             self.warm = True

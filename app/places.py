@@ -11,7 +11,7 @@ from PySide6.QtCore import QSettings, QStandardPaths
 
 @dataclass(frozen=True)
 class Places:
-    """The folders and files of one user; `under` gives a private set, so that tests never touch the real one."""
+    """The folders and files of one user; `under` gives a private set, as tests need."""
 
     settings_file: Path
     autosaves: Path

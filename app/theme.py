@@ -14,7 +14,7 @@ BODY = 13
 SMALL = 11
 GAP = 4
 
-# Okabe-Ito, so that people with any colour vision tell the families apart; grey families carry no meaning of their own.
+# Okabe-Ito, so that people with any colour vision tell the families apart; the grey ones carry no meaning.
 _GREY = "#8d97a8"
 _FAMILIES = {
     "data": "#56b4e9",
@@ -33,8 +33,8 @@ _FAMILIES = {
 class Theme:
     """Every colour a widget may use, by role.
 
-    `faint` is for marks and lines: it is too weak for text, which uses `text`, `dim` or `hint` (all at least 4.5:1 on
-    window, panel, raised and canvas). For coloured text use `good_text`, `warning_text` and `bad_text`.
+    `faint` is for marks and lines: it is too weak for text, which uses `text`, `dim` or `hint` (all at least
+    4.5:1 on window, panel, raised and canvas). Coloured text: `good_text`, `warning_text`, `bad_text`.
     """
 
     name: str

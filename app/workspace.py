@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 POLL_MS = 33
 TRAINER_DELAY_MS = 150
 ACTIVE = ("loading", "running", "paused", "stopping")
+DEVICES = {"automatic": "auto", "cpu": "cpu", "cuda": "cuda", "mps": "mps"}
 
 
 class Workspace(QObject):
@@ -107,6 +108,17 @@ class Workspace(QObject):
         """Whether a run is under way, paused included."""
         return self.state in ACTIVE
 
+    @property
+    def device(self) -> str:
+        """What to train on, a key of DEVICES; a choice of this computer, not of the project."""
+        stored = str(self.settings.value("training/device", "automatic"))
+        return stored if stored in DEVICES else "automatic"
+
+    def set_device(self, name: str) -> None:
+        """Remembers what to train on, for the next run. KeyError for a name that DEVICES lacks."""
+        assert DEVICES[name]
+        self.settings.setValue("training/device", name)
+
     # -- selection --------------------------------------------------------------------------------
 
     def select(self, ids: Iterable[str]) -> None:
@@ -135,7 +147,7 @@ class Workspace(QObject):
     # -- editing ----------------------------------------------------------------------------------
 
     def apply(self, label: str, *edits: Edit, merge: str | None = None) -> bool:
-        """Makes one undoable step of `edits`; says why in a message and returns False when it cannot be made."""
+        """Makes one undoable step of `edits`; False, with a message that says why, when it cannot be made."""
         try:
             with self.document.step(label, merge=merge):
                 for edit in edits:
@@ -170,6 +182,9 @@ class Workspace(QObject):
         self.changed.emit(change)
         self.announce_title()
         if loaded:
+            if self.trainer is not None:
+                # Weights and curves belong to the project that is gone.
+                self.trainer.reset()
             self._infer(None)
         elif not all(isinstance(edit, Move) for edit in change.edits):
             self._infer(frozenset().union(*(edit.touched for edit in change.edits)))
@@ -187,7 +202,7 @@ class Workspace(QObject):
 
     def errors(self) -> list[Any]:
         """The problems that keep the graph from training; empty while the engine is still starting."""
-        return [p for p in self.shapes.problems if p.severity == "error"] if self.shapes is not None else []
+        return self.shapes.errors if self.shapes is not None else []
 
     def train(self) -> bool:
         """Starts a run of the document as it stands; False, with a message, when it cannot be trained."""
@@ -202,7 +217,7 @@ class Workspace(QObject):
             return False
         self._retrain.stop()
         try:
-            self.trainer.start(self.document.snapshot(), self.document.revision)
+            self.trainer.start(self.document.snapshot(), self.document.revision, device=DEVICES[self.device])
         except NeuroloomError as error:
             self.message.emit(error.message, "error")
             return False

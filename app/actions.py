@@ -1,0 +1,196 @@
+"""Every command of the window in one table, from which menus and the shortcut list are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QMenu,
+    QMenuBar,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.widgets.labels import label
+
+MENUS = ("File", "Edit", "View", "Graph", "Train", "Help")
+
+
+@dataclass(frozen=True)
+class Command:
+    """One entry of a menu. `name` is the method that runs it and the action's object name.
+
+    With `canvas`, shortcuts work only where the canvas has the focus: they are plain keys, which fields need too.
+    """
+
+    name: str
+    menu: str
+    text: str
+    shortcuts: tuple[str, ...] = ()
+    tip: str = ""
+    checkable: bool = False
+    canvas: bool = False
+    before_rule: bool = False
+
+
+COMMANDS = (
+    Command("new_project", "File", "&New", ("Ctrl+N",), "Start with an empty canvas"),
+    Command("open_project", "File", "&Open…", ("Ctrl+O",), "Open a project file"),
+    Command("show_welcome", "File", "&Welcome page", (), "Recent projects and examples", before_rule=True),
+    Command("save_project", "File", "&Save", ("Ctrl+S",)),
+    Command("save_project_as", "File", "Save &as…", ("Ctrl+Shift+S",), before_rule=True),
+    Command("export_script", "File", "&Export Python…", ("Ctrl+E",), "Save the script", before_rule=True),
+    Command("quit", "File", "&Quit", ("Ctrl+Q",)),
+    Command("undo", "Edit", "&Undo", ("Ctrl+Z",)),
+    Command("redo", "Edit", "&Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), before_rule=True),
+    Command("cut", "Edit", "Cu&t", ("Ctrl+X",)),
+    Command("copy", "Edit", "&Copy", ("Ctrl+C",)),
+    Command("paste", "Edit", "&Paste", ("Ctrl+V",)),
+    Command("duplicate", "Edit", "D&uplicate", ("Ctrl+D",)),
+    Command("delete", "Edit", "&Delete", ("Del", "Backspace"), canvas=True),
+    Command(
+        "delete_and_reconnect",
+        "Edit",
+        "Delete and &reconnect",
+        ("Ctrl+Del", "Ctrl+Backspace"),
+        "What fed the deleted nodes feeds what they fed",
+        canvas=True,
+        before_rule=True,
+    ),
+    Command("select_all", "Edit", "Select &all", ("Ctrl+A",)),
+    Command("toggle_palette", "View", "&Palette", ("Ctrl+1",), checkable=True),
+    Command("toggle_inspector", "View", "&Inspector", ("Ctrl+2",), checkable=True),
+    Command("toggle_bottom", "View", "&Panels below", ("Ctrl+3",), checkable=True, before_rule=True),
+    Command("zoom_in", "View", "Zoom &in", ("Ctrl++", "Ctrl+=")),
+    Command("zoom_out", "View", "Zoom &out", ("Ctrl+-",)),
+    Command("zoom_reset", "View", "&Actual size", ("Ctrl+0",)),
+    Command(
+        "frame", "View", "&Frame selection", ("F",), "Bring what is selected, or all, into view", canvas=True
+    ),
+    Command("fit", "View", "Frame a&ll", ("Home",), canvas=True, before_rule=True),
+    Command("toggle_theme", "View", "&Dark theme", (), checkable=True),
+    Command("add_node", "Graph", "&Add node…", ("Tab",), "Search and add on the canvas", canvas=True),
+    Command("find_type", "Graph", "&Search the palette", ("Ctrl+F",)),
+    Command("connect_selected", "Graph", "&Connect selected", ("C",), "Wire from left to right", canvas=True),
+    Command("rename", "Graph", "&Rename", ("F2",), before_rule=True),
+    Command("next_problem", "Graph", "Next &problem", ("F8",)),
+    Command("train", "Train", "&Train / Pause", ("F5",)),
+    Command("train_step", "Train", "S&tep one batch", ("F6",)),
+    Command("train_stop", "Train", "&Stop", ("Shift+F5",), before_rule=True),
+    Command("train_reset", "Train", "&Reset weights", (), "Back to the weights that the seed gives"),
+    Command("show_shortcuts", "Help", "&Keyboard shortcuts", ("F1",)),
+    Command("show_about", "Help", "&About Neuroloom"),
+)
+
+# Keys the canvas handles itself; listed so that the shortcut page is whole and nothing takes them twice.
+GESTURES = (
+    ("Drag with the middle button, or Space", "Pan"),
+    ("Wheel", "Zoom about the pointer"),
+    ("Drag on the canvas", "Select in a box"),
+    ("Shift+click", "Add to the selection"),
+    ("Double-click", "Add a node there"),
+    ("Esc", "Cancel what is being dragged"),
+    ("Arrow keys", "Move the selection, Shift by one pixel; with nothing selected, pan"),
+    ("Alt+arrow keys", "Select the next node that way"),
+)
+
+
+def build_menus(
+    bar: QMenuBar, window: QWidget, canvas: QWidget, handlers: dict[str, Callable[[], object]]
+) -> dict[str, QAction]:
+    """Fills the menu bar and returns the actions by command name; KeyError if a command has no handler."""
+    menus = {title: QMenu(title, bar) for title in MENUS}
+    for title, menu in menus.items():
+        menu.setObjectName(f"menu_{title}")
+        bar.addMenu(menu)
+    actions: dict[str, QAction] = {}
+    for command in COMMANDS:
+        action = QAction(command.text, window)
+        action.setObjectName(command.name)
+        action.setShortcuts([QKeySequence(keys) for keys in command.shortcuts])
+        action.setToolTip(command.tip or command.text.replace("&", ""))
+        action.setStatusTip(command.tip)
+        action.setCheckable(command.checkable)
+        if command.canvas:
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            canvas.addAction(action)
+        action.triggered.connect(_Call(handlers[command.name], action))
+        menus[command.menu].addAction(action)
+        if command.before_rule:
+            menus[command.menu].addSeparator()
+        actions[command.name] = action
+    return actions
+
+
+class _Call:
+    """Calls a handler without the `checked` argument that `triggered` carries."""
+
+    def __init__(self, handler: Callable[[], object], action: QAction) -> None:
+        self._handler = handler
+        self._action = action
+
+    def __call__(self, _checked: bool = False) -> None:
+        self._handler()
+
+
+class ShortcutsDialog(QDialog):
+    """All shortcuts by menu, then what the pointer does on the canvas."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("shortcutsDialog")
+        self.setWindowTitle("Keyboard shortcuts")
+        self.resize(460, 560)
+        page = QWidget()
+        page.setProperty("role", "page")
+        grid = QGridLayout(page)
+        grid.setContentsMargins(20, 16, 20, 16)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(0, 1)
+        row = 0
+        for menu in MENUS:
+            commands = [command for command in COMMANDS if command.menu == menu and command.shortcuts]
+            lines = [(_plain(command.text), _keys(command)) for command in commands]
+            row = _section(grid, row, menu, lines)
+        _section(grid, row, "On the canvas", [(what, how) for how, what in GESTURES])
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setWidget(page)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 12)
+        column.addWidget(area, 1)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(16, 0, 16, 0)
+        foot.addWidget(buttons)
+        column.addLayout(foot)
+
+
+def _section(grid: QGridLayout, row: int, title: str, lines: list[tuple[str, str]]) -> int:
+    if not lines:
+        return row
+    heading = label(title, "heading")
+    heading.setContentsMargins(0, 8 if row else 0, 0, 0)
+    grid.addWidget(heading, row, 0, 1, 2)
+    for offset, (what, keys) in enumerate(lines, 1):
+        grid.addWidget(label(what, "dim"), row + offset, 0)
+        grid.addWidget(label(keys, "mono"), row + offset, 1, Qt.AlignmentFlag.AlignRight)
+    return row + len(lines) + 1
+
+
+def _plain(text: str) -> str:
+    return text.replace("&", "").rstrip("…")
+
+
+def _keys(command: Command) -> str:
+    return " or ".join(
+        QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText) for keys in command.shortcuts
+    )

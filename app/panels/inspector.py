@@ -1,0 +1,88 @@
+"""The inspector: fields and facts of what is selected, or the training settings when nothing is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app.panels.node_page import NodePage
+from app.panels.plan_page import PlanPage
+from app.panels.several_page import SeveralPage
+from app.views.filters import FiltersNow
+from app.workspace import Workspace
+from engine.document import Change
+
+MARGIN = 16
+Page = NodePage | PlanPage | SeveralPage
+
+
+class InspectorPanel(QWidget):
+    """Shows one page, made anew when the selection changes: a node's, several nodes' or the project's."""
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("inspector")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._workspace = workspace
+        self._area = QScrollArea()
+        self._area.setObjectName("inspectorScroll")
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.verticalScrollBar().rangeChanged.connect(self._make_room)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._area)
+        # The live picture outlives the pages: it follows the selection by itself.
+        content = QWidget()
+        content.setProperty("role", "page")
+        self._content = QVBoxLayout(content)
+        self._content.setContentsMargins(0, 0, MARGIN, MARGIN)
+        self._content.setSpacing(0)
+        self._filters = FiltersNow(workspace)
+        indented = QVBoxLayout()
+        indented.setContentsMargins(MARGIN, 0, 0, 0)
+        indented.addWidget(self._filters)
+        self._content.addLayout(indented)
+        self._content.addStretch(1)
+        self._area.setWidget(content)
+        self.page: Page = PlanPage(workspace)
+        self._show_page(self.page)
+        workspace.selected.connect(self._selected)
+        workspace.changed.connect(self._changed)
+        workspace.inferred.connect(self._inferred)
+        workspace.engine_ready.connect(self._inferred)
+
+    def _selected(self, ids: tuple[str, ...]) -> None:
+        if len(ids) == 1:
+            self._show_page(NodePage(self._workspace, ids[0]))
+        elif ids:
+            self._show_page(SeveralPage(self._workspace, ids))
+        elif not isinstance(self.page, PlanPage):
+            self._show_page(PlanPage(self._workspace))
+
+    def _show_page(self, page: Page) -> None:
+        old = self.page
+        if old is not page:
+            # A selection can change while one of the old page's fields handles an event.
+            self._content.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self.page = page
+        self._content.insertWidget(0, page)
+        self._area.verticalScrollBar().setValue(0)
+
+    def _make_room(self, _low: int, high: int) -> None:
+        """Lets the scroll bar stand in the margin, so that fields keep their width."""
+        taken = self._area.verticalScrollBar().sizeHint().width() if high > 0 else 0
+        self._content.setContentsMargins(0, 0, MARGIN - taken, MARGIN)
+
+    def _changed(self, change: Change) -> None:
+        if change.kind == "load" and isinstance(self.page, PlanPage):
+            self._show_page(PlanPage(self._workspace))
+        else:
+            self.page.refresh()
+
+    def _inferred(self) -> None:
+        self.page.refresh_facts()

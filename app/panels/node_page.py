@@ -1,0 +1,266 @@
+"""The inspector's page for one node: name, help, typed fields, facts and problems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.theme import current_theme
+from app.widgets.fields import FieldRow, fact_row
+from app.widgets.icons import pixmap
+from app.widgets.labels import ElidedLabel, label, rule, title_field
+from app.workspace import Workspace
+from engine.catalogue import NodeType
+from engine.edits import Rename, SetParam
+from engine.errors import NeuroloomError
+from engine.graph import Node
+from engine.params import ParamSpec
+
+_WAITING = "…"
+_UNKNOWN = "unknown"
+
+
+class NodePage(QWidget):
+    """Everything about one node. It is made for one id and thrown away with the selection."""
+
+    def __init__(self, workspace: Workspace, node_id: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.node_id = node_id
+        self.fields: dict[str, FieldRow] = {}
+        self._facts: dict[str, QLabel] = {}
+        self._fact_names: tuple[str, ...] = ()
+        self._problems_shown: tuple[object, ...] = ()
+        node = workspace.node(node_id)
+        self._type = workspace.type_of(node) if node is not None else None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._header(node))
+        column.addSpacing(2)
+        column.addWidget(self._help(node))
+        column.addSpacing(14)
+        self._field_column = QVBoxLayout()
+        self._field_column.setSpacing(4)
+        column.addLayout(self._field_column)
+        self._make_fields(node)
+        column.addSpacing(10)
+        column.addWidget(rule())
+        column.addSpacing(8)
+        self._fact_column = QVBoxLayout()
+        self._fact_column.setSpacing(4)
+        column.addLayout(self._fact_column)
+        self._problem_column = QVBoxLayout()
+        self._problem_column.setSpacing(8)
+        column.addLayout(self._problem_column)
+        self._last_rule = rule()
+        column.addSpacing(12)
+        column.addWidget(self._last_rule)
+        column.addSpacing(8)
+        self.refresh()
+        self.refresh_facts()
+
+    # -- building ---------------------------------------------------------------------------------
+
+    def _header(self, node: Node | None) -> QHBoxLayout:
+        self.name_field = title_field()
+        self.name_field.setObjectName("nodeName")
+        self.name_field.setAccessibleName("Node name")
+        self.name_field.setToolTip("The node's name; click to change it")
+        self.name_field.setMaxLength(300)
+        self.name_field.textEdited.connect(self._rename)
+        self.name_field.editingFinished.connect(self._seal)
+        kind = ElidedLabel(self._type.title if self._type else node.type if node else "", "dim")
+        kind.setObjectName("nodeType")
+        kind.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        kind.setFixedWidth(min(130, kind.fontMetrics().horizontalAdvance(kind.text()) + 4))
+        row = QHBoxLayout()
+        row.addWidget(self.name_field, 1)
+        row.addWidget(kind)
+        return row
+
+    def _help(self, node: Node | None) -> QLabel:
+        if self._type is None:
+            name = node.type if node is not None else ""
+            text = f"This installation does not know the node type “{name}”. Its data is kept as it is."
+            return label(text, "warning", wrap=True)
+        text = self._type.doc()
+        made = label(f"{text} {self._type.source}".strip(), "small", wrap=True)
+        made.setObjectName("nodeHelp")
+        return made
+
+    def _make_fields(self, node: Node | None) -> None:
+        for spec in self._type.params if self._type else ():
+            field = FieldRow(spec)
+            field.edited.connect(self._set_param)
+            field.finished.connect(self._seal)
+            self.fields[spec.name] = field
+            self._field_column.addWidget(field)
+        if self._type is None and node is not None:
+            for name, value in node.params.items():
+                row, _ = fact_row(name, str(value))
+                self._field_column.addWidget(row)
+
+    # -- showing ----------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Shows name and parameters as the document holds them."""
+        node = self._workspace.node(self.node_id)
+        if node is None:
+            return
+        if self.name_field.text() != node.name:
+            self.name_field.setText(node.name)
+        for name, field in self.fields.items():
+            value = node.params.get(name, field.spec.default)
+            field.show_value(value)
+
+    def refresh_facts(self) -> None:
+        """Shows shapes, counts and problems as last inferred."""
+        node = self._workspace.node(self.node_id)
+        if node is None:
+            return
+        facts = _facts(self._workspace, node)
+        if tuple(facts) != self._fact_names:
+            self._fact_names = tuple(facts)
+            _empty(self._fact_column)
+            self._facts = {}
+            for name in facts:
+                row, shown = fact_row(name)
+                shown.setObjectName(f"fact_{name.replace(' ', '_').replace('-', '_')}")
+                self._facts[name] = shown
+                self._fact_column.addWidget(row)
+        for name, value in facts.items():
+            if self._facts[name].text() != value:
+                self._facts[name].setText(value)
+        shapes = self._workspace.shapes
+        # The picture of the weights follows under the page.
+        self._last_rule.setVisible(shapes is not None and bool(shapes.parameters(self.node_id)))
+        self._show_problems()
+
+    def _show_problems(self) -> None:
+        shapes = self._workspace.shapes
+        found = [p for p in shapes.problems if p.node_id == self.node_id] if shapes is not None else []
+        known = tuple((p.severity, p.message, p.fix.label if p.fix else "") for p in found)
+        if known == self._problems_shown:
+            return
+        self._problems_shown = known
+        _empty(self._problem_column)
+        if found:
+            self._problem_column.addSpacing(10)
+            self._problem_column.addWidget(rule())
+        for problem in found:
+            self._problem_column.addWidget(ProblemNote(self._workspace, problem))
+
+    # -- editing ----------------------------------------------------------------------------------
+
+    def _set_param(self, name: str, value: Any) -> None:
+        spec = self.fields[name].spec
+        self._workspace.apply(
+            f"Set {spec.title.lower()}",
+            SetParam(self.node_id, name, value),
+            merge=f"param:{self.node_id}:{name}",
+        )
+
+    def _rename(self, text: str) -> None:
+        self._workspace.apply("Rename", Rename(self.node_id, text), merge=f"rename:{self.node_id}")
+
+    def _seal(self) -> None:
+        self._workspace.document.seal()
+
+
+class ProblemNote(QWidget):
+    """A problem's sentence with its fix as a button."""
+
+    def __init__(self, workspace: Workspace, problem: Any, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._problem = problem
+        theme = current_theme()
+        error = problem.severity == "error"
+        mark = QLabel()
+        mark.setPixmap(pixmap(problem.severity, theme.bad if error else theme.warning, 14))
+        mark.setAccessibleName(problem.severity)
+        text = label(problem.message, wrap=True)
+        text.setObjectName("problemText")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(6)
+        grid.addWidget(mark, 0, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(text, 0, 1)
+        grid.setColumnStretch(1, 1)
+        if problem.fix is not None:
+            button = QPushButton(problem.fix.label)
+            button.setProperty("kind", "small")
+            button.setObjectName("fixButton")
+            button.clicked.connect(self._mend)
+            grid.addWidget(button, 1, 1, Qt.AlignmentFlag.AlignLeft)
+
+    def _mend(self) -> None:
+        apply_fix(self._workspace, self._problem)
+
+
+def apply_fix(workspace: Workspace, problem: Any) -> None:
+    """Makes the step that a problem's fix proposes."""
+    fix = problem.fix
+    try:
+        edits = fix.edits(workspace.document.project) if callable(fix.edits) else fix.edits
+    except NeuroloomError as error:
+        workspace.message.emit(error.message, "error")
+        return
+    workspace.apply(fix.label, *edits)
+
+
+def shape_text(signature: Any) -> str:
+    """A signature with the batch in front: `N×32×26×26`."""
+    if signature is None:
+        return _UNKNOWN
+    return "×".join(["N", *(str(size) for size in signature.shape)])
+
+
+def _facts(workspace: Workspace, node: Node) -> dict[str, str]:
+    """The facts of a node in the order they are shown; "…" while the engine starts."""
+    shapes = workspace.shapes
+    graph = workspace.document.project.graph
+    made = _made(workspace, node)
+    facts: dict[str, str] = {}
+    inputs = [link.target_port for link in graph.incoming(node.id)]
+    if made is not None:
+        single = [port.name for port in made.inputs() if not port.many]
+        inputs = single + [name for name in inputs if name not in single]
+    for name in inputs:
+        title = "in" if len(inputs) == 1 else f"in · {name}"
+        facts[title] = _WAITING if shapes is None else shape_text(shapes.input_signature(node.id, name))
+    outputs = [port.name for port in made.outputs()] if made is not None else []
+    for name in outputs:
+        title = "out" if len(outputs) == 1 else f"out · {name}"
+        facts[title] = _WAITING if shapes is None else shape_text(shapes.signature(node.id, name))
+    if made is not None and made.kind == "layer":
+        facts["parameters"] = _WAITING if shapes is None else f"{shapes.parameters(node.id) or 0:,}"
+        facts["multiply-adds"] = _WAITING if shapes is None else f"{shapes.multiply_adds(node.id) or 0:,}"
+    return facts
+
+
+def _made(workspace: Workspace, node: Node) -> NodeType | None:
+    try:
+        return workspace.catalogue.make(node)
+    except NeuroloomError:
+        return None
+
+
+def _empty(column: QVBoxLayout) -> None:
+    while (item := column.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
+def shared_specs(types: list[type[NodeType] | None]) -> list[ParamSpec]:
+    """The parameters that all of these types declare alike."""
+    if not types or any(found is None for found in types):
+        return []
+    first, *rest = [found for found in types if found is not None]
+    return [spec for spec in first.params if all(other.param_spec(spec.name) == spec for other in rest)]

@@ -1,0 +1,55 @@
+"""One run of the window: from the first frame to the end of the process."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app import crash
+from app.inspection import inspect_if_asked
+from app.main_window import MainWindow
+from app.places import Places
+from app.theme import set_theme
+from app.widgets.icons import app_icon
+from app.workspace import Workspace
+
+# Enough for the first frame to be painted before imports take the interpreter's lock.
+ENGINE_DELAY_MS = 60
+
+
+def run(path: Path | None, places: Places | None = None) -> int:
+    """Opens the window, with a project if `path` is given, and returns when it is closed."""
+    app = QApplication([sys.argv[0]])
+    app.setApplicationName("Neuroloom")
+    app.setDesktopFileName("neuroloom")
+    app.setWindowIcon(app_icon())
+    places = places or Places.default()
+    crash.write_log(places.log_file)
+    workspace = Workspace(places)
+    set_theme(str(workspace.settings.value("window/theme", "dark")))
+    window = MainWindow(workspace)
+    crash.report_to(workspace)
+    signal.signal(signal.SIGINT, _Interrupt(window))
+    window.show()
+    QTimer.singleShot(ENGINE_DELAY_MS, workspace.start_engine)
+    inspector = inspect_if_asked(window)
+    window.begin(path)
+    status = app.exec()
+    crash.stop_reporting()
+    del inspector
+    return status
+
+
+class _Interrupt:
+    """Ctrl+C in the terminal closes the window as its close button does."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+
+    def __call__(self, _signal: int, _frame: FrameType | None) -> None:
+        QTimer.singleShot(0, self._window.close)

@@ -1,0 +1,137 @@
+"""The bar across the top: name, menus, the file, and the training controls."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, QWidget
+
+from app.document_file import DocumentFile
+from app.progress import TrainingBar
+from app.theme import BODY, current_theme, themes
+from app.widgets.labels import label
+from app.workspace import Workspace
+
+HEIGHT = 44
+_ROOMY = 1360
+_NARROWEST = 1120
+
+
+class FileChip(QPushButton):
+    """The name of the open file with a dot while it holds unsaved changes; a click offers the file menu."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("fileChip")
+        self.setAccessibleName("Open file")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(110)
+        self.setMaximumWidth(220)
+        self._name = ""
+        self.unsaved = False
+        themes.theme_changed.connect(self._repaint)
+
+    def show_file(self, name: str, path: str, unsaved: bool) -> None:
+        """Shows another name, or whether it is saved."""
+        self._name, self.unsaved = name, unsaved
+        state = "unsaved changes" if unsaved else "saved" if path else "not saved yet"
+        self.setToolTip(f"{path or name}\n{state}")
+        self.setAccessibleDescription(f"{name}, {state}")
+        self.update()
+
+    def name(self) -> str:
+        """The name on show, in full."""
+        return self._name
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, 28)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(110, 28)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font(BODY))
+        painter.setPen(theme.text)
+        inner = self.rect().adjusted(12, 0, -26, 0)
+        shown = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, inner.width())
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        if self.unsaved:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.warning)
+            painter.drawEllipse(QRectF(self.width() - 18, self.height() / 2 - 3, 6, 6))
+        painter.end()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.update()
+
+    def _repaint(self, _theme: object) -> None:
+        self.update()
+
+
+class TopBar(QWidget):
+    """Name, menu bar, file chip and training controls in one row."""
+
+    def __init__(self, workspace: Workspace, file: DocumentFile, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("topBar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(HEIGHT)
+        # Below what the layout would ask for: the name gives way first.
+        self.setMinimumWidth(_NARROWEST)
+        self._workspace = workspace
+        self._file = file
+        self._name = label("Neuroloom")
+        self._name.setObjectName("appName")
+        self.menu_bar = QMenuBar()
+        self.menu_bar.setNativeMenuBar(False)
+        self.menu_bar.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
+        self.chip = FileChip()
+        self.training = TrainingBar(workspace)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 0, 16, 1)
+        row.setSpacing(0)
+        row.addWidget(self._name)
+        row.addSpacing(10)
+        row.addWidget(self.menu_bar, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addSpacing(12)
+        row.addStretch(1)
+        row.addWidget(self.chip, 0)
+        row.addSpacing(24)
+        row.addStretch(1)
+        row.addWidget(self.training, 6)
+        themes.theme_changed.connect(self._theme_changed)
+        workspace.title_changed.connect(self.refresh)
+        workspace.changed.connect(self._changed)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Shows the name of the file and whether it is saved."""
+        document = self._workspace.document
+        path = str(document.path) if document.path is not None else ""
+        self.chip.show_file(self._file.name, path, document.modified)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        roomy = self.width() >= _ROOMY
+        self._name.setVisible(roomy)
+        self.chip.setFixedWidth(200 if roomy else 130)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_menu_bar()
+
+    def _theme_changed(self, _theme: object) -> None:
+        self._fit_menu_bar()
+
+    def _fit_menu_bar(self) -> None:
+        # Left to a layout, a menu bar takes the whole height and hangs its entries from the top.
+        self.menu_bar.setFixedSize(self.menu_bar.sizeHint())
+
+    def _changed(self, _change: object) -> None:
+        if self._workspace.document.path is None:
+            self.refresh()

@@ -1,0 +1,82 @@
+"""Labels and separators with the roles of the style sheet."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSizePolicy, QWidget
+
+
+def label(text: str, role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
+    """A plain-text label with a role of the style sheet ("title", "dim", "small", "mono", ...)."""
+    made = QLabel(text, parent)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    if role:
+        made.setProperty("role", role)
+    made.setWordWrap(wrap)
+    return made
+
+
+def rule() -> QFrame:
+    """A one-pixel line between groups."""
+    line = QFrame()
+    line.setProperty("role", "rule")
+    return line
+
+
+def title_field() -> QLineEdit:
+    """A heading that can be typed in: it looks like text until the pointer or the caret is in it."""
+    field = QLineEdit()
+    field.setProperty("role", "title")
+    # Takes back the field's inner margin, so that the text lines up with what stands below.
+    field.setTextMargins(-2, 0, 0, 0)
+    return field
+
+
+def restyle(widget: QWidget) -> None:
+    """Makes the style sheet look again at the properties of `widget`."""
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+class ElidedLabel(QLabel):
+    """A one-line label that shortens its text with "…"; the whole text is then the tooltip."""
+
+    def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        if role:
+            self.setProperty("role", role)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._mode = Qt.TextElideMode.ElideRight
+        self.setText(text)
+
+    def setFixedWidth(self, width: int) -> None:
+        super().setFixedWidth(width)
+        # A layout gives an ignored size no room, not even a fixed one.
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+
+    def elide_middle(self) -> None:
+        """Shortens in the middle, for paths."""
+        self._mode = Qt.TextElideMode.ElideMiddle
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self._offer_tooltip()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(20, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._offer_tooltip()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        shown = self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
+        painter.drawText(self.contentsRect(), int(self.alignment()), shown)
+        painter.end()
+
+    def _offer_tooltip(self) -> None:
+        fits = self.fontMetrics().horizontalAdvance(self.text()) <= self.contentsRect().width()
+        self.setToolTip("" if fits else self.text())

@@ -1,0 +1,33 @@
+"""Questions that stop the window until they are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+
+def ask(parent: QWidget, title: str, text: str, answers: Sequence[str], detail: str = "") -> str:
+    """Asks with one button an answer; the first is the default, the last stands for Esc and closing."""
+    box = QMessageBox(parent)
+    box.setObjectName("question")
+    box.setWindowTitle(title)
+    box.setText(f"<b>{title}</b>")
+    box.setInformativeText(f"{text}\n{detail}".strip())
+    buttons = {}
+    for index, answer in enumerate(answers):
+        role = (
+            QMessageBox.ButtonRole.RejectRole
+            if index == len(answers) - 1
+            else QMessageBox.ButtonRole.AcceptRole
+        )
+        button = box.addButton(answer, role)
+        button.setObjectName(f"answer_{answer.split(' ', maxsplit=1)[0].casefold()}")
+        if index == 0:
+            button.setProperty("kind", "main")
+            box.setDefaultButton(button)
+        if index == len(answers) - 1:
+            box.setEscapeButton(button)
+        buttons[button] = answer
+    box.exec()
+    return buttons.get(box.clickedButton(), answers[-1])
