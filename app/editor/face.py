@@ -82,7 +82,7 @@ def _inputs(ports: Iterable[Port], linked: list[str]) -> Iterable[PortName]:
         }
         free = next(number for number in range(1, len(numbers) + 2) if number not in numbers)
         for number in sorted(numbers | {free}):
-            yield PortName(f"{stem}{number}", f"{port.title} {number}", port.doc)
+            yield PortName(f"{stem}{number}", f"{port.title} {number}", port.doc, numbered=True)
 
 
 def _named(names: Iterable[str]) -> list[PortName]:

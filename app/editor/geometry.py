@@ -74,6 +74,7 @@ class PortName:
     name: str
     label: str
     doc: str = ""
+    numbered: bool = False  # one of a family of alike ports, which need no label each
 
 
 def lay_out(inputs: Iterable[PortName], outputs: Iterable[PortName], *, tall: bool) -> Layout:
@@ -85,10 +86,15 @@ def lay_out(inputs: Iterable[PortName], outputs: Iterable[PortName], *, tall: bo
 
 
 def _spots(ports: tuple[PortName, ...], x: float) -> tuple[Spot, ...]:
-    several = len(ports) > 1
+    several = sum(not port.numbered for port in ports) > 1
     return tuple(
         Spot(
-            port.name, port.label, x, FIRST_PORT + index * PORT_PITCH, port.label if several else "", port.doc
+            port.name,
+            port.label,
+            x,
+            FIRST_PORT + index * PORT_PITCH,
+            port.label if several and not port.numbered else "",
+            port.doc,
         )
         for index, port in enumerate(ports)
     )

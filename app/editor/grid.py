@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPixmap, QTransform
+from PySide6.QtGui import QColor, QImage, QPainter, QTransform
 
 from app.editor.geometry import GRID
 from app.theme import current_theme
@@ -42,19 +42,20 @@ def paint_grid(painter: QPainter, rect: QRectF) -> None:
     painter.setWorldTransform(QTransform())
     for index in range(top, top + rows):
         corner = transform.map(QPointF(left * step, index * step))
-        painter.drawPixmap(QPointF(round(corner.x()) - 1, round(corner.y()) - 1), row)
+        painter.drawImage(QPointF(round(corner.x()) - 1, round(corner.y()) - 1), row)
     painter.restore()
 
 
 @lru_cache(maxsize=32)
-def _row(columns: int, pitch: float, ratio: float, colour: str) -> QPixmap:
+def _row(columns: int, pitch: float, ratio: float, colour: str) -> QImage:
     width = math.ceil(columns * pitch * ratio)
-    pixmap = QPixmap(max(1, width), math.ceil(3 * ratio))
-    pixmap.setDevicePixelRatio(ratio)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
+    # An image, not a pixmap: the cache outlives the application, and a pixmap must not.
+    image = QImage(max(1, width), math.ceil(3 * ratio), QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(ratio)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
     dot = QColor(colour)
     for index in range(columns):
         painter.fillRect(QRectF(round(index * pitch), 0, _DOT, _DOT), dot)
     painter.end()
-    return pixmap
+    return image

@@ -82,17 +82,28 @@ class Navigation:
         away = self._view.mapFromScene(point) - self._view.viewport().rect().center()
         self._scroll(away.x(), away.y())
 
-    def show(self, rect: QRectF | None, *, largest: float = LARGEST_FIT) -> None:
-        """Shows a scene rectangle whole, not larger than `largest`; None goes back to the origin at 100 %."""
-        size = self._view.viewport().size()
+    def show(self, rect: QRectF | None, room: QRectF | None = None) -> None:
+        """Shows a scene rectangle whole, at most at 100 %, inside `room` (viewport pixels, else all of it).
+
+        None goes back to the origin.
+        """
         if rect is None or not rect.isValid():
             self.set_zoom(1.0)
             self.centre_on(QPointF(0, 0))
             return
-        width, height = size.width() - 2 * FIT_MARGIN, size.height() - 2 * FIT_MARGIN
-        if width > 0 and height > 0:
-            self.set_zoom(min(largest, width / max(rect.width(), 1.0), height / max(rect.height(), 1.0)))
-        self.centre_on(rect.center())
+        whole = QRectF(self._view.viewport().rect())
+        room = whole if room is None else room
+        zoom = self.fitting_zoom(rect, room)
+        if zoom > 0:
+            self.set_zoom(zoom)
+        self.centre_on(rect.center() - (room.center() - whole.center()) / self.zoom)
+
+    def fitting_zoom(self, rect: QRectF, room: QRectF) -> float:
+        """The zoom at which a scene rectangle fills `room` (viewport pixels), at most 1; 0 for no room."""
+        width, height = room.width() - 2 * FIT_MARGIN, room.height() - 2 * FIT_MARGIN
+        if width <= 0 or height <= 0:
+            return 0.0
+        return min(LARGEST_FIT, width / max(rect.width(), 1.0), height / max(rect.height(), 1.0))
 
     def bring_in(self, rect: QRectF) -> None:
         """Pans as little as needed to show a scene rectangle."""

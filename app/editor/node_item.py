@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.editor import geometry as g
@@ -31,7 +31,7 @@ class NodeItem(QGraphicsItem):
         self.count = ""  # parameters, "16,010"
         self.value = ""  # a live number in place of the summary
         self.problem: tuple[str, str] | None = None  # severity, message
-        self.picture: QPixmap | None = None
+        self.picture: QImage | None = None
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
         self._texts: tuple[str, str] | None = None
@@ -96,7 +96,7 @@ class NodeItem(QGraphicsItem):
             self._texts = None
             self.update()
 
-    def show_live(self, picture: QPixmap | None, value: str) -> None:
+    def show_live(self, picture: QImage | None, value: str) -> None:
         """Shows what the node computes now: a picture, a number, or nothing."""
         if picture is not self.picture or value != self.value:
             self.picture, self.value = picture, value
@@ -220,7 +220,7 @@ class NodeItem(QGraphicsItem):
             left, top = g.TEXT_LEFT, g.STRIP_TOP
         else:
             left, top = layout.width - g.TEXT_RIGHT - size.width(), layout.height - 7 - size.height()
-        painter.drawPixmap(QPointF(left, top), picture)
+        painter.drawImage(QPointF(left, top), picture)
 
     def _paint_ports(self, painter: QPainter, theme: Theme) -> None:
         colour = theme.family(self.face.family)
@@ -256,7 +256,11 @@ class NodeItem(QGraphicsItem):
                 rect = QRectF(-8 - room, spot.y - 17, room, 14)
                 painter.drawText(rect, bottom | Qt.AlignmentFlag.AlignRight, spot.shown_label)
         for spot in layout.outputs[1:]:
+            if not spot.shown_label:
+                continue
             rect = QRectF(layout.width + 8, spot.y - 17, room, 14)
+            plate = painter.boundingRect(rect, bottom | Qt.AlignmentFlag.AlignLeft, spot.shown_label)
+            painter.fillRect(plate.adjusted(-1, 1, 1, -1), theme.canvas)  # wires may cross here
             painter.drawText(rect, bottom | Qt.AlignmentFlag.AlignLeft, spot.shown_label)
 
     def _paint_badge(self, painter: QPainter, theme: Theme, severity: str) -> None:

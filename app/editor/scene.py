@@ -185,9 +185,14 @@ class GraphScene(QGraphicsScene):
         ends = self.wire_ends(link)
         if ends is None:
             return
-        number = int(link.source[1:]) if link.source[1:].isdecimal() else 0
-        lane = (number % LANES - LANES // 2) * LANE_STEP
+        lane = (self._lane(link) % LANES - LANES // 2) * LANE_STEP
         self.link_items[link].show_route(find_route(*ends, self.boxes, link.source, link.target, lane=lane))
+
+    def _lane(self, link: Link) -> int:
+        """A number that sets the wires of neighbouring ports apart, and is the same in every scene."""
+        number = int(link.source[1:]) if link.source[1:].isdecimal() else 0
+        outputs = self.node_items[link.source].face.layout.outputs
+        return number + next((i for i, spot in enumerate(outputs) if spot.name == link.source_port), 0)
 
     def wire_ends(self, link: Link) -> tuple[g.Point, g.Point] | None:
         """Where a wire starts and ends now; None when an end is not shown."""

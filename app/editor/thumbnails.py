@@ -2,20 +2,100 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QImage
+
+from app.editor.node_item import DETAIL_ZOOM, NodeItem
+from app.editor.pictures import picture_of
+from app.views.watching import Live
+from engine.run.feed import Probe, Snapshot
 
 if TYPE_CHECKING:
     from app.editor.view import GraphView
 
+INTERVAL_MS = 150
+MOST = 60  # nodes in view; with more the pictures are too small to be worth their cost
+_ACTIVATIONS = "activations"
+
 
 class Thumbnails(QObject):
-    """Shows the newest snapshot of every node in view."""
+    """Keeps the nodes in view showing what they compute; a picture is drawn once a snapshot."""
 
     def __init__(self, view: GraphView) -> None:
         super().__init__(view)
         self._view = view
+        self._workspace = view.workspace
+        self._drawn: dict[str, tuple[Snapshot, QImage | None]] = {}
+        self._shown: tuple[str, ...] = ()
+        self._live = Live(self._workspace, view, self._probes, self._redraw, INTERVAL_MS)
 
     def look_again(self) -> None:
         """The view shows other nodes now."""
+        if self._in_view() != self._shown:
+            self._live.again()
+
+    def restyle(self) -> None:
+        """Pictures with theme colours are drawn again."""
+        self._drawn.clear()
+        self._redraw()
+
+    def _in_view(self) -> tuple[str, ...]:
+        if self._workspace.trainer is None or self._view.navigation.zoom < DETAIL_ZOOM:
+            return ()
+        ids = self._view.graph_scene.nodes_in(self._view.visible_rect())
+        return tuple(ids) if len(ids) <= MOST else ()
+
+    def _probes(self) -> frozenset[Probe]:
+        self._shown = self._in_view()
+        items = self._view.graph_scene.node_items
+        pictured = (one for one in self._shown if items[one].face.kind not in ("loss", "metric", "unknown"))
+        return frozenset(Probe(node_id, _ACTIVATIONS) for node_id in pictured)
+
+    def _redraw(self) -> None:
+        trainer = self._workspace.trainer
+        if trainer is None:
+            return
+        items = self._view.graph_scene.node_items
+        self._drawn = {node_id: kept for node_id, kept in self._drawn.items() if node_id in items}
+        values = self._values(trainer)
+        for node_id in self._shown:
+            item = items.get(node_id)
+            if item is not None:
+                item.show_live(self._picture(trainer, item), values.get(node_id, ""))
+
+    def _picture(self, trainer: Any, item: NodeItem) -> QImage | None:
+        snapshot = trainer.feed.latest(Probe(item.node_id, _ACTIVATIONS))
+        if snapshot is None:
+            self._drawn.pop(item.node_id, None)
+            return None
+        known = self._drawn.get(item.node_id)
+        if known is None or known[0] is not snapshot:
+            ratio = self._view.devicePixelRatioF()
+            known = (
+                snapshot,
+                picture_of(snapshot, tall=item.face.tall, data=item.face.kind == "data", ratio=ratio),
+            )
+            self._drawn[item.node_id] = known
+        return known[1]
+
+    def _values(self, trainer: Any) -> dict[str, str]:
+        """The newest number of each loss and metric node, by the name its series has in the feed."""
+        from engine.emit.names import slug  # its package needs torch, which is loaded once there is a trainer
+
+        items = self._view.graph_scene.node_items
+        measured = [item for item in items.values() if item.face.kind in ("loss", "metric")]
+        losses = [item for item in measured if item.face.kind == "loss"]
+        names = [slug(item.face.name) for item in measured]
+        found: dict[str, str] = {}
+        for item, name in zip(measured, names, strict=True):
+            if names.count(name) > 1:
+                continue  # numbered apart by the emitter; better no number than another node's
+            series = f"train_{name}" if item.face.kind == "loss" else f"val_{name}"
+            if item.face.kind == "loss" and len(losses) == 1:
+                series = "train_loss"
+            value = trainer.feed.last(series)
+            if value is not None:
+                found[item.node_id] = f"{value:.4f}" if abs(value) < 1e4 else f"{value:.3g}"
+        return found

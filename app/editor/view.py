@@ -59,6 +59,7 @@ class GraphView(QGraphicsView):
         self.setScene(self.graph_scene)
         self.snapping = True
         self._drop: DropNode | None = None
+        self._wants_minimap = True
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
         self._search_place = QPointF()
@@ -97,7 +98,19 @@ class GraphView(QGraphicsView):
 
     def fit(self) -> None:
         """Shows the whole graph."""
-        self.navigation.show(self.graph_scene.bounds())
+        bounds = self.graph_scene.bounds()
+        self.navigation.show(bounds)
+        if bounds is not None and self._under_minimap():
+            whole, corner = QRectF(self.viewport().rect()), QRectF(self.minimap.geometry())
+            left = QRectF(0, 0, corner.left(), whole.height())
+            above = QRectF(0, 0, whole.width(), corner.top())
+            wide = self.navigation.fitting_zoom(bounds, left) > self.navigation.fitting_zoom(bounds, above)
+            self.navigation.show(bounds, left if wide else above)
+
+    def _under_minimap(self) -> bool:
+        """Whether the map hides a node."""
+        corner = self.mapToScene(self.minimap.geometry()).boundingRect()
+        return not self.minimap.isHidden() and bool(self.graph_scene.nodes_in(corner))
 
     def frame_selection(self) -> None:
         """Shows the selected nodes, or everything when none is selected."""
@@ -150,7 +163,8 @@ class GraphView(QGraphicsView):
     def set_overlays(self, *, minimap: bool | None = None, status: bool | None = None) -> None:
         """Shows or hides the map and the status line."""
         if minimap is not None:
-            self.minimap.setVisible(minimap)
+            self._wants_minimap = minimap
+            self._show_minimap()
         if status is not None:
             self.status.setVisible(status)
 
@@ -458,7 +472,11 @@ class GraphView(QGraphicsView):
         self.navigation.set_area(self.graph_scene.bounds() or QRectF())
         self.minimap.update()
         self.empty.setVisible(not self.graph_scene.node_items)
+        self._show_minimap()
         self.empty.settle()
+
+    def _show_minimap(self) -> None:
+        self.minimap.setVisible(self._wants_minimap and bool(self.graph_scene.node_items))
 
     def _show_status(self) -> None:
         self.status.show_parts(status_parts(self.workspace, self.navigation.zoom))
