@@ -204,12 +204,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _float(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ProjectFileError(f"{text[:40]} is too large a number")
+        raise ProjectFileError(f"it has the number {text[:40]}, which is too large")
     return value
 
 
 def _constant(text: str) -> float:
-    raise ProjectFileError(f"{text} is not a number that JSON has")
+    raise ProjectFileError(f"it has {text} in it, which is no number in JSON")
 
 
 def check_schema(number: object, known: int) -> None:
