@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from engine.catalogue import Catalogue
 from engine.errors import NeuroloomError
 from engine.run.feed import Feed, Probe
-from engine.run.loop import Stage
+from engine.run.loop import Splits, Stage
 from engine.run.sources import Compile, Sources
 from engine.run.worker import Overrides, Worker
 
@@ -103,6 +103,12 @@ class Trainer:
             loss=run.loss if step else None,
             device=self._worker.device,
         )
+
+    @property
+    def data(self) -> Splits | None:
+        """The splits in use as `{split: {column: tensor}}`, to be read only; None before they are loaded."""
+        run = self._worker.run
+        return None if run is None else run.data
 
     # -- what a window asks for
 
