@@ -139,8 +139,9 @@ class Feed:
     def last(self, name: str) -> float | None:
         """The newest value of a series."""
         found = self._series.get(name)
-        rows = [] if found is None else found.read(max(0, len(found) - 1))
-        return float(rows[-1]["value"]) if len(rows) else None
+        if found is None or not len(found):
+            return None
+        return float(found.read(len(found) - 1)[-1]["value"])
 
     def put(self, key: tuple[Any, ...], snapshot: Snapshot) -> None:
         """Replace the latest snapshot of a key."""

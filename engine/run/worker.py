@@ -236,6 +236,7 @@ class Worker:
     def resume(self) -> None:
         """Go on after a pause or a stop."""
         run = self.run
+        self._batches_left = None  # a step still to be taken need not end in a pause any more
         if self.going or run is None or run.feed is not self.feed or run.stage is Stage.DONE:
             return
         if self.state not in ("paused", "idle"):
