@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVB
 
 from app.views.activations import Activations, example_words
 from app.views.bars import ROW, Bar, Bars
+from app.views.picture import percent
 from app.views.watching import Live, Probes
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
@@ -170,12 +171,7 @@ def health(bars: list[Bar], snapshot: Snapshot) -> str:
             verdict = "that is a lot; a lower learning rate may be steadier"
         elif typical < SMALL_UPDATE:
             verdict = "that is little; a higher learning rate may be faster"
-        words.append(
-            f"One update moves the weights by {typical:.2g} of their size"
-            if typical < 1e-4
-            else f"One update moves the weights by {typical:.2%}"
-        )
-        words[-1] += f": {verdict}."
+        words.append(f"One update moves the weights by {percent(typical)} of their size: {verdict}.")
     return " ".join(words)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtWidgets import QSizePolicy, QStackedLayout, QWidget
 
+from app.views.colourmaps import VIRIDIS, Table
 from app.views.columns import Columns
 from app.views.tiles import Tiles
 from engine.run.feed import Snapshot
@@ -15,10 +17,10 @@ WHAT = "activations"
 class Activations(QWidget):
     """Chooses by the array's shape: tiles for `(C, H, W)`, one map for `(T, F)`, else bars."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, table: Table = VIRIDIS) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.tiles = Tiles()
+        self.tiles = Tiles(table=table)
         self.columns = Columns()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.tiles)
@@ -36,7 +38,14 @@ class Activations(QWidget):
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Show a snapshot of an "activations" probe."""
-        array = np.asarray(snapshot.array)
+        self.show_array(np.asarray(snapshot.array))
+
+    def set_table(self, table: Table) -> None:
+        """Colour maps by another table."""
+        self.tiles.set_table(table)
+
+    def show_array(self, array: NDArray[np.floating]) -> None:
+        """Show the answer to one example, `(C, H, W)`, `(T, F)` or `(D,)`."""
         if array.ndim <= 1 or (array.ndim == 3 and array.shape[1:] == (1, 1)):
             self._stack.setCurrentWidget(self.columns)
             self.columns.show_values(array.reshape(-1))

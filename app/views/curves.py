@@ -194,12 +194,15 @@ class CurvePlot(pg.PlotWidget):
             low, high = log10(low), log10(max(low, high))
         pad = 0.06 * (high - low) or max(0.1, abs(high) * 0.1)
         end = max([track.end(self._axis) for track in tracks], default=0.0) or 1.0
-        if self._planned is not None and end <= self._planned:
-            end = self._planned
+        whole = self._planned is not None and end <= self._planned
+        if whole and self._planned is not None:
+            # The first steps of a long run would be a line at the edge: the axis doubles up to the plan.
+            leaps = [self._planned / 2**power for power in (5, 4, 3, 2, 1, 0)]
+            end = next(leap for leap in leaps if leap >= min(1.05 * end, self._planned))
         box = self.getViewBox()
         (left, right), (bottom, top) = box.viewRange()
-        if not (left == 0.0 and (right == end or (end <= right <= 1.3 * end and self._planned != end))):
-            box.setXRange(0.0, end if end == self._planned else 1.15 * end, padding=0)
+        if left != 0.0 or (right != end if whole else not end <= right <= 1.3 * end):
+            box.setXRange(0.0, end if whole else 1.15 * end, padding=0)
         fits = bottom <= low and high <= top and top - bottom <= 1.35 * (high - low) + 2 * pad
         if not fits or not self._ranged:
             self._ranged = True

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import current_theme
+from app.views.colourmaps import SIGNED
 from app.views.picture import number
 from app.views.tiles import Tiles
 from app.views.watching import Live, Probes
@@ -20,7 +21,7 @@ class Filters(Tiles):
     """Blue is negative, white zero, red positive; all tiles share one scale."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, signed=True, noun="filter")
+        super().__init__(parent, table=SIGNED, noun="filter")
         self._kind = ""
         self._inputs = 1
 

@@ -11,7 +11,8 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
-from app.views.picture import Picture, colour_of, number
+from app.views.picture import Picture, colour_of, number, percent
+from engine.run.feed import Snapshot
 
 TICK = 10
 
@@ -28,6 +29,21 @@ class Distribution:
     largest: float
     zeros: float  # share of values that are exactly zero, 0 to 1
     not_finite: int = 0
+
+    @staticmethod
+    def of_snapshot(snapshot: Snapshot) -> Distribution:
+        """The distribution that a probe of weights, gradients or outputs has counted."""
+        facts = snapshot.extra
+        return Distribution(
+            np.asarray(snapshot.array, dtype=np.float64),
+            np.asarray(facts["edges"]),
+            float(facts["mean"]),
+            float(facts["std"]),
+            float(facts["min"]),
+            float(facts["max"]),
+            float(facts["zeros"]),
+            round(float(facts["not_finite"]) * float(facts["count"])),
+        )
 
     @staticmethod
     def of(values: NDArray[np.floating], bins: int = 48) -> Distribution | None:
@@ -50,7 +66,9 @@ class Distribution:
 
     def sentence(self) -> str:
         """The numbers in one line."""
-        text = f"mean {number(self.mean)} · std {number(self.std)} · zeros {self.zeros:.0%}"
+        if self.mean != self.mean:
+            return "no value is finite"
+        text = f"mean {number(self.mean)} · std {number(self.std)} · zeros {percent(self.zeros)}"
         return text + (f" · {self.not_finite:,} not finite" if self.not_finite else "")
 
 
@@ -122,7 +140,7 @@ class Histogram(Picture):
         total = float(shown.counts.sum()) or 1.0
         share = float(shown.counts[index]) / total
         low, high = float(shown.edges[index]), float(shown.edges[index + 1])
-        text = f"{number(low)} to {number(high)}: {share:.1%} of values"
+        text = f"{number(low)} to {number(high)}: {percent(share)} of values"
         return f"{text}\nsmallest {number(shown.smallest)} · largest {number(shown.largest)}"
 
     def sizeHint(self) -> QSize:

@@ -115,6 +115,11 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def percent(share: float) -> str:
+    """A share of 1 as `0 %`, `0.13 %`, `50 %`."""
+    return f"{share * 100:.3g} %" if share < 0.995 else f"{share * 100:.4g} %"
+
+
 def colour_of(theme: Theme, role: str) -> QColor:
     """The theme's colour of a role such as "accent", or of a node family such as "convolution"."""
     return QColor(getattr(theme, role)) if hasattr(theme, role) else QColor(theme.family(role))

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
-from app.views.colourmaps import SIGNED, VIRIDIS, limits, shade, to_image
+from app.views.colourmaps import SIGNED, VIRIDIS, Table, limits, shade, to_image
 from app.views.picture import Picture, number
 
 SMALLEST = 10  # logical pixels of a tile's short side
@@ -43,16 +43,20 @@ def lay_out(
     if count < 1 or width < 1 or height < 1:
         return Grid(1, 1, 1, 1, 0)
     aspect = map_width / map_height
-    best: Grid | None = None
+    fitting = []
     for columns in range(1, count + 1):
         rows = ceil(count / columns)
         tile_width = (width - gap * (columns - 1)) // columns
         if tile_width < 1:
             break
         tile_height = min(int(tile_width / aspect), (height - gap * (rows - 1)) // rows)
-        short_side = min(tile_height, tile_height * aspect)
-        if short_side >= smallest and (best is None or tile_height > best.tile_height):
-            best = Grid(columns, rows, max(1, int(tile_height * aspect)), tile_height, count)
+        if min(tile_height, tile_height * aspect) >= smallest:
+            fitting.append(Grid(columns, rows, max(1, int(tile_height * aspect)), tile_height, count))
+    best = max(fitting, key=_size, default=None)
+    if best is not None:  # rather whole rows of somewhat smaller tiles than a ragged last row
+        whole = [grid for grid in fitting if count % grid.columns == 0]
+        neat = max(whole, key=_size, default=best)
+        best = neat if _size(neat) >= 0.8 * _size(best) else best
     if best is None:  # not all of them fit: as many as do, at the smallest size
         tile_height = smallest if aspect >= 1 else max(1, int(smallest / aspect))
         tile_width = max(1, min(width, int(tile_height * aspect)))
@@ -67,6 +71,10 @@ def lay_out(
         columns = min(count, max(best.columns, (width + gap) // (tile_width + gap)))
         return Grid(columns, ceil(count / columns), tile_width, tile_height, count)
     return best
+
+
+def _size(grid: Grid) -> int:
+    return grid.tile_height
 
 
 def mosaic(colours: NDArray[np.uint32], grid: Grid, gap: int) -> NDArray[np.uint32]:
@@ -102,9 +110,11 @@ class Tiles(Picture):
 
     enlarged = Signal(int)  # index of the enlarged tile, -1 for none
 
-    def __init__(self, parent: QWidget | None = None, *, signed: bool = False, noun: str = "channel") -> None:
+    def __init__(
+        self, parent: QWidget | None = None, *, table: Table = VIRIDIS, noun: str = "channel"
+    ) -> None:
         super().__init__(parent)
-        self._signed = signed
+        self._table = table
         self._noun = noun
         self._maps: NDArray[np.floating] | None = None
         self._low, self._high = 0.0, 1.0
@@ -123,9 +133,15 @@ class Tiles(Picture):
             self._one = -1
             self._hovered = -1
         self._maps = maps
-        self._low, self._high = limits(maps, signed=self._signed)
+        self._low, self._high = limits(maps, signed=self._table is SIGNED)
         self._message = ""
         self.changed()
+
+    def set_table(self, table: Table) -> None:
+        """Colour the maps by another table."""
+        if table is not self._table:
+            self._table = table
+            self.changed()
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -162,8 +178,7 @@ class Tiles(Picture):
         if not grid.shown:
             return None
         maps = shrink(maps[: grid.shown], grid.tile_height, grid.tile_width)
-        table = SIGNED if self._signed else VIRIDIS
-        return to_image(mosaic(shade(maps, table, self._low, self._high), grid, self._gap))
+        return to_image(mosaic(shade(maps, self._table, self._low, self._high), grid, self._gap))
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         if self._hovered >= 0 and self._one < 0 and self._maps is not None and len(self._maps) > 1:

@@ -1,0 +1,151 @@
+"""Rows of a data set as they look: images as tiles, a series as a line, a table as histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from app.views.colourmaps import GREY
+from app.views.histogram import Distribution, Histogram
+from app.views.series import Line, SeriesPlot
+from app.views.tiles import Tiles
+from app.widgets.labels import ElidedLabel
+
+AT_ONCE = 60
+MOST_FEATURES = 8
+_GRID = 4
+
+
+class SampleTiles(Tiles):
+    """Images with their class in the tool tip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, table=GREY, noun="row")
+        self.captions: list[str] = []
+
+    def describe(self, at: Any) -> str:
+        index = self.tile_at(at)
+        return self.captions[index] if 0 <= index < len(self.captions) else super().describe(at)
+
+
+class DataSamples(QWidget):
+    """Shows the column that says most: an image, else a sequence, else the table's features."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._images: NDArray[Any] = np.empty(0)
+        self._captions: list[str] = []
+        self._start = 0
+        self._title = ElidedLabel("", "heading")
+        self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.tiles = SampleTiles()
+        self.series = SeriesPlot()
+        self.histograms = [Histogram() for _ in range(MOST_FEATURES)]
+        self._names = [ElidedLabel("", "small") for _ in range(MOST_FEATURES)]
+        table = QWidget()
+        grid = QGridLayout(table)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(16)
+        for index, picture in enumerate(self.histograms):
+            row, column = divmod(index, _GRID)
+            grid.addWidget(self._names[index], 2 * row, column)
+            grid.addWidget(picture, 2 * row + 1, column)
+            grid.setRowStretch(2 * row + 1, 1)
+            grid.setColumnStretch(column, 1)
+        self._stack = QStackedLayout()
+        for picture in (self.tiles, self.series, table):
+            self._stack.addWidget(picture)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(self._title)
+        column.addLayout(self._stack, 1)
+
+    @property
+    def can_turn(self) -> bool:
+        """Whether there are more samples than are shown at once."""
+        return self._stack.currentIndex() == 0 and len(self._images) > AT_ONCE
+
+    def turn(self) -> None:
+        """Show the next samples, after the last the first again."""
+        self._start = self._start + AT_ONCE if self._start + AT_ONCE < len(self._images) else 0
+        self._show_images()
+
+    def show_samples(
+        self, columns: Mapping[str, NDArray[Any]], classes: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        """Show rows `{column: (n, ...)}`; `classes` names the classes of the columns that have some."""
+        if not any(len(rows) for rows in columns.values()):
+            self.tiles.say("There are no rows in this split.")
+            self._stack.setCurrentIndex(0)
+            self._title.setText("")
+            return
+        images = next(((name, rows) for name, rows in columns.items() if rows.ndim == 4), None)
+        series = next(((name, rows) for name, rows in columns.items() if rows.ndim == 3), None)
+        table = next(
+            ((name, rows) for name, rows in columns.items() if rows.ndim == 2 and rows.shape[1] > 1), None
+        )
+        if images is not None:
+            self._images = images[1].mean(axis=1) if images[1].shape[1] != 1 else images[1][:, 0]
+            self._captions = _captions(columns, classes, len(self._images))
+            self._start = 0
+            self._show_images()
+        elif series is not None:
+            self._show_series(series[0], series[1], columns)
+        else:
+            name, rows = table or next(iter(columns.items()))
+            self._show_table(name, rows.reshape(len(rows), -1))
+
+    def _show_images(self) -> None:
+        end = min(len(self._images), self._start + AT_ONCE)
+        self.tiles.captions = self._captions[self._start : end]
+        self.tiles.show_maps(self._images[self._start : end])
+        self._title.setText(f"Rows {self._start + 1:,} to {end:,}")
+        self._stack.setCurrentIndex(0)
+
+    def _show_series(self, name: str, rows: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> None:
+        """The numbers that follow, in order; they are the series itself when each row is one step on."""
+        follow = next((found for found in columns.values() if found.ndim == 2 and found.shape[1] == 1), None)
+        if follow is not None:
+            self.series.show_lines([Line("value", follow[:, 0])])
+            self._title.setText(f"The series in order, {len(follow):,} rows")
+        else:
+            self.series.show_lines(
+                [Line(f"{name} {index + 1}", rows[0, :, index]) for index in range(rows.shape[2])]
+            )
+            self._title.setText(f"{name}, row 1")
+        self._stack.setCurrentIndex(1)
+
+    def _show_table(self, name: str, rows: NDArray[Any]) -> None:
+        count = rows.shape[1]
+        for index, picture in enumerate(self.histograms):
+            found = Distribution.of(rows[:, index], 24) if index < count else None
+            picture.setVisible(found is not None)
+            self._names[index].setVisible(found is not None)
+            if found is not None:
+                picture.show_distribution(found)
+                self._names[index].setText(f"{name} {index + 1}" if count > 1 else name)
+        shown = (
+            f"first {MOST_FEATURES} of {count} numbers"
+            if count > MOST_FEATURES
+            else f"{count} number{'s' if count > 1 else ''}"
+        )
+        self._title.setText(f"{name}: {shown} a row")
+        self._stack.setCurrentIndex(2)
+
+
+def _captions(
+    columns: Mapping[str, NDArray[Any]], classes: Mapping[str, tuple[str, ...]], count: int
+) -> list[str]:
+    for name, rows in columns.items():
+        known = classes.get(name, ())
+        if known and rows.ndim == 1:
+            return [
+                f"row {index + 1}: {name} {known[int(value)] if 0 <= int(value) < len(known) else int(value)}"
+                for index, value in enumerate(rows[:count])
+            ]
+    return [f"row {index + 1}" for index in range(count)]
