@@ -8,6 +8,7 @@ Third parties add types by an entry point of the group `neuroloom.nodes` that na
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -52,6 +53,9 @@ FAMILIES = (
     "input and output",
     "other",
 )
+
+
+_NUMBER = re.compile("[1-9][0-9]{0,5}")  # one spelling each, so that no two links mean one place
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ class NodeType:
         for spec in self.params:
             setattr(self, spec.name, spec.check(given.pop(spec.name, spec.default)))
         if given:
-            raise ParamError(f"{self.title} has no parameter called {next(iter(given))!r}.")
+            raise ParamError(f"{self.title} has no parameter called {next(iter(given))[:60]!r}.")
 
     @classmethod
     def doc(cls) -> str:
@@ -177,7 +181,7 @@ class NodeType:
         for port in self.inputs():
             if port.name == name:
                 return None if port.many else port
-            if port.many and name.startswith(port.name) and name[len(port.name) :].isdecimal():
+            if port.many and name.startswith(port.name) and _NUMBER.fullmatch(name[len(port.name) :]):
                 return port
         return None
 
@@ -309,7 +313,7 @@ class Catalogue:
         found = self.get(node.type)
         if found is None:
             raise EmitError(
-                f"{node.name or node.id} is a {node.type!r}, which this installation does not know.",
+                f"{node.name or node.id} is a {node.type[:60]!r}, which this installation does not know.",
                 node_id=node.id,
                 fix="Install the package that brings it, or replace the node.",
             )
@@ -318,6 +322,8 @@ class Catalogue:
         except NeuroloomError as error:
             error.node_id = node.id
             raise
+        except Exception as error:  # a third party's type may fail in any way
+            raise EmitError(f"{found.title} failed to start: {error}.", node_id=node.id) from error
 
     def search(self, query: str, among: Iterable[type[NodeType]] | None = None) -> list[type[NodeType]]:
         """Types that match what was typed, best first; words may be abbreviated ("cnv2" finds Conv 2-D)."""
@@ -377,11 +383,15 @@ CATALOGUE = Catalogue()
 def load_catalogue() -> Catalogue:
     """The catalogue with every installed node package registered.
 
-    Errors: a package that fails to import raises `EmitError` naming it.
+    An entry point may name a module of node types, or a package that registers its own modules.
+    Errors: `EmitError` naming the package that fails to load or brings an id that is taken.
     """
     for entry in sorted(metadata.entry_points(group="neuroloom.nodes"), key=lambda found: found.name):
         try:
-            entry.load()
-        except ImportError as error:
-            raise EmitError(f"The node package {entry.name!r} could not be loaded: {error}.") from error
+            CATALOGUE.add_all(entry.load())
+        except Exception as error:  # a third party's module may fail in any way
+            reason = (
+                error.message if isinstance(error, NeuroloomError) else f"{type(error).__name__}: {error}"
+            )
+            raise EmitError(f"The node package {entry.name!r} could not be loaded. {reason}") from error
     return CATALOGUE

@@ -9,31 +9,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from engine.catalogue import Data, Loss, Metric
-from engine.edits import AddNodes, Connect, Disconnect, Edit, Move, SetParam
+from engine.catalogue import Data, Input, Loss, Metric
+from engine.edits import Connect, Disconnect, Edit, Remove, SetParam
+from engine.emit.optimise import check_plan
+from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
-from engine.problems import Fix, Problem
+from engine.problems import Fix, Problem, Severity
+from engine.remedies import doing, inserting
 
 if TYPE_CHECKING:
     from engine.shapes import ShapeBook
 
-PASSING = ("Dropout", "Flatten", "Reshape", "BatchNorm", "LayerNorm")
+PASSING = ("Dropout", "Flatten", "Reshape")  # layers that change no number
+SQUASHING = {"CrossEntropy": ("Softmax", "softmax"), "BCEWithLogits": ("Sigmoid", "sigmoid")}
 
 
 def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator[Problem]:
     """The structural problems of a project; nodes in `failed` have a problem of their own already."""
     graph = project.graph
-    if not graph.nodes:
-        return
-    sources = [one for one, found in book.types.items() if isinstance(found, Data)]
-    feeding = [one for one in sources if graph.outgoing(one)]
+    try:
+        check_plan(project.plan)
+    except NeuroloomError as error:
+        yield Problem(None, str(error), code="plan")
+    kinds = {one: book.types[one] for one in graph.nodes if one in book.types}
+    feeding = [one for one, found in kinds.items() if isinstance(found, Data) and graph.outgoing(one)]
+    losses = [one for one, found in kinds.items() if isinstance(found, Loss)]
     for extra in feeding[1:]:
-        yield Problem(
-            extra,
-            "Two data sources feed this graph, and their rows cannot be paired.",
-            code="two-sources",
-        )
-    losses = [one for one, found in book.types.items() if isinstance(found, Loss)]
+        message = "Two data sources feed this graph, and their rows cannot be paired."
+        yield Problem(extra, message, code="two-sources")
+    if feeding:
+        yield from _unfilled(graph, book)
     if feeding and not losses:
         yield Problem(
             None,
@@ -41,45 +46,124 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
             severity="warning",
             code="no-loss",
         )
-    learned = any(book.parameters(one) for one in graph.nodes)
-    if losses and not learned and not failed:
-        yield Problem(losses[0], "No node here learns anything: add a layer with weights.", code="no-weights")
-    for node_id in graph.nodes:
-        if node_id in failed or node_id not in book.types:
-            continue
-        yield from _about(graph, graph.node(node_id), book)
+    if losses and not feeding:
+        message = "There is nothing to learn from: connect a data source to the first layer and the loss."
+        yield Problem(None, message, severity="warning", code="no-data")
+    if losses and not failed and not _learning(graph, book).intersection(losses):
+        message = "Nothing that this loss sees can learn: connect it to a layer with weights."
+        yield Problem(losses[0], message, code="no-weights")
+    for node_id in kinds:
+        if node_id not in failed:
+            yield from _about(graph, graph.node(node_id), book)
+
+
+def _unfilled(graph: Graph, book: ShapeBook) -> Iterator[Problem]:
+    """Input nodes beside a data source: no column fills them."""
+    for one in graph.nodes:
+        if isinstance(book.types.get(one), Input) and graph.outgoing(one):
+            message = f"Nothing fills {graph.node(one).name or 'this input'} while training."
+            yield Problem(one, message + " Connect a column of the data in its place.", code="unfilled")
+
+
+def _learning(graph: Graph, book: ShapeBook) -> set[str]:
+    """The nodes whose value depends on something learned."""
+    found: set[str] = set()
+    for one in graph.order():
+        if book.parameters(one) or any(link.source in found for link in graph.incoming(one)):
+            found.add(one)
+    return found
 
 
 def _about(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
-    if node.type == "CrossEntropy":
-        yield from _doubled(graph, node, "Softmax", "softmax", book)
-    elif node.type == "BCEWithLogits":
-        yield from _doubled(graph, node, "Sigmoid", "sigmoid", book)
+    if node.type in SQUASHING:
+        type_id, word = SQUASHING[node.type]
+        title = book.types[node.id].title
+        message = f"{title} contains the {word} already; applied twice, it learns slowly."
+        yield from _squashed(graph, node, type_id, word, message, book)
+    elif node.type == "Accuracy" and _yes_or_no(node, book):
+        message = "Accuracy says yes to a score above 0, and behind a sigmoid every score is."
+        yield from _squashed(graph, node, "Sigmoid", "sigmoid", message, book)
     elif node.type == "Linear":
         yield from _collapsing(graph, node, book)
         yield from _image_into_dense(graph, node, book)
+    if node.type == "CrossEntropy":
+        yield from _class_count(graph, node, book)
     if isinstance(book.types[node.id], (Loss, Metric)):
         yield from _column_mix_up(graph, node, book)
 
 
-def _doubled(graph: Graph, node: Node, type_id: str, word: str, book: ShapeBook) -> Iterator[Problem]:
-    """A softmax or sigmoid right before the loss that contains it."""
-    link = graph.feeding(node.id, "prediction")
-    if link is None:
+def _yes_or_no(node: Node, book: ShapeBook) -> bool:
+    prediction, target = (book.input_signature(node.id, port) for port in ("prediction", "target"))
+    return prediction is not None and target is not None and prediction.shape == target.shape
+
+
+def _before(graph: Graph, node: Node, port: str) -> tuple[Node | None, Link | None]:
+    """The node whose numbers arrive at a port, behind layers that change none, and the wire it leaves by."""
+    link = graph.feeding(node.id, port)
+    while link is not None and graph.node(link.source).type in PASSING:
+        link = graph.feeding(link.source, "x")
+    return (graph.node(link.source) if link else None), link
+
+
+def _squashed(
+    graph: Graph, node: Node, type_id: str, word: str, message: str, book: ShapeBook
+) -> Iterator[Problem]:
+    """A softmax or sigmoid before a loss or metric that wants plain scores."""
+    before, _ = _before(graph, node, "prediction")
+    if before is None:
         return
-    before = graph.node(link.source)
-    title = book.types[node.id].title
-    message = f"{title} contains the {word} already; applied twice, it learns slowly."
+    fix = None
     if before.type == type_id:
         feed = graph.feeding(before.id, "x")
-        if feed is None:
-            return
-        direct = Link(feed.source, feed.source_port, node.id, "prediction")
-        fix = Fix(f"Connect past the {word}", lambda _: (Disconnect(link), Connect(direct)))
-        yield Problem(node.id, message, "prediction", "warning", fix, f"{word}-twice")
+        if feed is not None:
+            fix = Fix(f"Connect past the {word}", lambda project: _past(project, before.id, feed))
     elif getattr(book.types.get(before.id), "activation", None) == word:
-        fix = Fix(f"Remove the {word}", lambda _: (SetParam(before.id, "activation", "none"),))
-        yield Problem(node.id, message, "prediction", "warning", fix, f"{word}-twice")
+        fix = doing(f"Remove the {word}", SetParam(before.id, "activation", "none"))
+    else:
+        return
+    yield Problem(node.id, message, "prediction", "warning", fix, f"{word}-twice")
+
+
+def _past(project: Project, node_id: str, feed: Link) -> tuple[Edit, ...]:
+    """Wire what a softmax or sigmoid feeds to what feeds it; without followers left, the node goes."""
+    graph = project.graph
+    moved = [
+        link
+        for link in graph.outgoing(node_id)
+        if graph.node(link.target).type in (*SQUASHING, *PASSING, "Accuracy")
+    ]
+    edits: list[Edit] = [Disconnect(link) for link in moved]
+    edits += [Connect(Link(feed.source, feed.source_port, link.target, link.target_port)) for link in moved]
+    if len(moved) == len(graph.outgoing(node_id)):
+        edits.append(Remove((node_id,)))
+    return tuple(edits)
+
+
+def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """As many scores as the target column has classes."""
+    link, found = graph.feeding(node.id, "target"), book.input_signature(node.id, "prediction")
+    data = book.types.get(link.source) if link else None
+    column = data.column(link.source_port) if link and isinstance(data, Data) else None
+    if column is None or not column.classes or found is None or not found.shape:
+        return
+    classes, scores = len(column.classes), found.shape[0]
+    if scores == classes:
+        return
+    before, _ = _before(graph, node, "prediction")
+    while before is not None and before.type not in ("Linear", "Conv2d", "LSTM", "GRU", "Data"):
+        if len(graph.incoming(before.id)) != 1 or book.parameters(before.id):
+            before = None
+        else:
+            before, _ = _before(graph, before, graph.incoming(before.id)[0].target_port)
+    fix = None
+    if before is not None and before.type == "Linear" and len(found.shape) == 1:
+        label = f"Give {before.name or 'the layer'} {classes} units"
+        fix = doing(label, SetParam(before.id, "units", classes))
+    message = f"{column.name} has {classes} classes, but {scores} score{'' if scores == 1 else 's'} come in."
+    if scores > classes:
+        message = message[:-1] + f": {scores - classes} of them can never be right."
+    severity: Severity = "error" if scores < classes else "warning"
+    yield Problem(node.id, message, "prediction", severity, fix, "class-count")
 
 
 def _collapsing(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
@@ -94,13 +178,12 @@ def _collapsing(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
         or getattr(book.types.get(before.id), "activation", "") != "none"
     ):
         return
-    first = before.id
     yield Problem(
         node.id,
         f"{before.name} and {node.name} have nothing between them: together they are one linear layer.",
         "x",
         "warning",
-        Fix(f"Give {before.name} a ReLU", lambda _: (SetParam(first, "activation", "ReLU"),)),
+        doing(f"Give {before.name} a ReLU", SetParam(before.id, "activation", "ReLU")),
         "linear-stack",
     )
 
@@ -110,16 +193,12 @@ def _image_into_dense(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Pro
     link = graph.feeding(node.id, "x")
     if arriving is None or link is None or len(arriving.shape) < 3:
         return
-
-    def flatten(project: Project) -> tuple[Edit, ...]:
-        return insert(project, link, "Flatten", "flatten")
-
     yield Problem(
         node.id,
         f"A dense layer reads the last axis only, but {arriving} comes in.",
         "x",
         "warning",
-        Fix("Insert a flatten", flatten),
+        inserting("Insert a flatten", link, "Flatten"),
         "image-into-dense",
     )
 
@@ -142,35 +221,3 @@ def _column_mix_up(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Proble
         yield Problem(
             node.id, "Prediction and target are the same wire.", "target", "warning", code="mixed-up"
         )
-
-
-def insert(project: Project, link: Link, type_id: str, title: str) -> tuple[Edit, ...]:
-    """The edits that put a new node ("x" in, "output" out) into a wire, making room for it."""
-    graph = project.graph
-    source, target = graph.node(link.source), graph.node(link.target)
-    there = ((source.position[0] + target.position[0]) / 2, (source.position[1] + target.position[1]) / 2)
-    added = Node(project.new_id(), type_id, title, {}, there)
-    edits: list[Edit] = [
-        Disconnect(link),
-        AddNodes(
-            (added,),
-            (
-                Link(link.source, link.source_port, added.id, "x"),
-                Link(added.id, "output", link.target, link.target_port),
-            ),
-        ),
-    ]
-    if abs(target.position[0] - source.position[0]) < 2 * ROOM:
-        pushed = {link.target} | graph.descendants(link.target)
-        edits.append(
-            Move(
-                {
-                    one: (graph.node(one).position[0] + ROOM, graph.node(one).position[1])
-                    for one in sorted(pushed)
-                }
-            )
-        )
-    return tuple(edits)
-
-
-ROOM = 190.0  # scene units from one node to the next in a row

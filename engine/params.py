@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,11 @@ Ints = tuple[int, ...]
 
 _KINDS = {"int": "int", "float": "float", "bool": "bool", "str": "text", "Pair": "pair", "Ints": "ints"}
 _LONGEST_TEXT = 10_000
+_LARGEST_WHOLE = 2**53
+_YES_OR_NO = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class ParamSpec:
     def title(self) -> str:
         return self.label or self.name.replace("_", " ").capitalize()
 
-    def parse(self, text: str) -> Value:
+    def parse(self, text: str) -> Any:
         """The value a person typed. Errors: `ParamError` with a sentence that says what is accepted."""
         stripped = text.strip()
         if self.kind == "text":
@@ -55,26 +61,17 @@ class ParamSpec:
         if not stripped:
             raise ParamError(f"{self.title} needs {self._accepts()}.")
         if self.kind == "bool":
-            known = {
-                "true": True,
-                "yes": True,
-                "on": True,
-                "1": True,
-                "false": False,
-                "no": False,
-                "off": False,
-            }
-            known["0"] = False
-            if stripped.casefold() not in known:
-                raise ParamError(f"{self.title} is yes or no, not {stripped!r}.")
-            return known[stripped.casefold()]
+            if stripped.casefold() not in _YES_OR_NO:
+                raise ParamError(f"{self.title} is yes or no, not {_shown(stripped)}.")
+            return _YES_OR_NO[stripped.casefold()]
         if self.kind == "choice":
-            return self.check(stripped)
+            known = {choice.casefold(): choice for choice in self.choices}
+            return self.check(known.get(stripped.casefold(), stripped))
         if self.kind in ("pair", "ints"):
             if stripped.casefold() in self.words:
                 return stripped.casefold()
-            parts = [part for part in stripped.replace("×", " ").replace("x", " ").replace(",", " ").split()]
-            numbers = tuple(self._number(part.strip("()[]")) for part in parts if part.strip("()[]"))
+            parts = stripped.strip("()[]").replace("×", " ").replace("x", " ").replace(",", " ").split()
+            numbers = tuple(self._number(part) for part in parts)
             return self.check(numbers[0] if self.kind == "pair" and len(numbers) == 1 else numbers)
         return self.check(self._number(stripped))
 
@@ -86,7 +83,7 @@ class ParamSpec:
             raise ParamError(f"{self.title} needs {self._accepts()}.")
         if self.kind == "bool":
             if not isinstance(value, bool):
-                raise ParamError(f"{self.title} is yes or no, not {value!r}.")
+                raise ParamError(f"{self.title} is yes or no, not {_shown(value)}.")
             return value
         if self.kind == "choice":
             if value not in self.choices:
@@ -136,19 +133,21 @@ class ParamSpec:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
         whole = self.kind != "float"
+        if not whole and abs(value) <= sys.float_info.max:
+            value = float(value)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ParamError(f"{self.title} needs {self._accepts()}; {value} is not a finite number.")
         if whole and not isinstance(value, int):
             raise ParamError(f"{self.title} is a whole number, not {value}.")
-        if not math.isfinite(value):
-            raise ParamError(f"{self.title} needs {self._accepts()}; {value} is not a finite number.")
         if (
             (self.minimum is not None and value < self.minimum)
             or (self.maximum is not None and value > self.maximum)
             or (self.above is not None and value <= self.above)
             or (self.below is not None and value >= self.below)
-            or (whole and abs(value) > 2**53)
+            or (isinstance(value, int) and abs(value) > _LARGEST_WHOLE)
         ):
-            raise ParamError(f"{self.title} needs {self._accepts()}; {value} is outside that.")
-        return value if whole else float(value)
+            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is outside that.")
+        return value
 
     def _number(self, text: str) -> int | float:
         try:
@@ -159,7 +158,9 @@ class ParamSpec:
             number = float(text)
         except ValueError:
             hint = " Write decimals with a point." if "," in text else ""
-            raise ParamError(f"{self.title} needs {self._accepts()}; {text!r} is not that.{hint}") from None
+            raise ParamError(
+                f"{self.title} needs {self._accepts()}; {_shown(text)} is not that.{hint}"
+            ) from None
         if self.kind == "float" or not number.is_integer():
             return number
         return int(number)
@@ -238,12 +239,11 @@ def collect(owner: type) -> tuple[ParamSpec, ...]:
     for name, declared in list(owner.__dict__.items()):
         if not isinstance(declared, Declared):
             continue
-        written = str(annotations.get(name, ""))
-        optional = written.endswith("| None")
-        written = written.removesuffix("| None").strip()
-        if written not in _KINDS:
-            raise TypeError(f"{owner.__name__}.{name}: {written!r} is no kind of parameter")
-        kind = "choice" if declared.spec.choices else _KINDS[written]
+        kind, optional = _kind(annotations.get(name, ""))
+        if not kind:
+            raise TypeError(f"{owner.__name__}.{name}: {annotations.get(name)!r} is no kind of parameter")
+        if declared.spec.choices:
+            kind = "choice"
         found[name] = replace(declared.spec, name=name, kind=kind, optional=optional)
         delattr(owner, name)
     return tuple(found.values())
@@ -253,6 +253,18 @@ def _tidy(number: float) -> str:
     return f"{number:g}"
 
 
+def _kind(annotation: Any) -> tuple[str, bool]:
+    """The kind a parameter's annotation means ("" for none), and whether it may be None."""
+    for kind, meant in ((Pair, "Pair"), (Ints, "Ints")):  # as objects where annotations are evaluated
+        if annotation in (kind, kind | None):
+            return _KINDS[meant], annotation != kind
+    written = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    bare = written.removesuffix("| None").strip()
+    return _KINDS.get(bare, ""), bare != written
+
+
 def _shown(value: Any) -> str:
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a number of more than {value.bit_length() * 3 // 10} digits"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

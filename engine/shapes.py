@@ -6,8 +6,9 @@ for each (type, parameters, input shapes), and the answer is kept. An edit touch
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,9 +17,10 @@ import torch
 from engine.catalogue import Catalogue, Data, Input, NodeType, Wire
 from engine.emit.builder import NodeCode, Pattern, build
 from engine.errors import NeuroloomError
-from engine.graph import Graph, Node, Project
+from engine.graph import Graph, Link, Node, Project
 from engine.lint import lint
 from engine.problems import Fix, Problem, Severity
+from engine.remedies import remedy
 from engine.symbols import evaluate, name
 from engine.values import Value
 
@@ -66,6 +68,8 @@ class ShapeBook:
         self.types: dict[str, NodeType] = {}
         self._facts: dict[str, Facts] = {}
         self._inputs: dict[str, dict[str, Signature]] = {}
+        self._ports: dict[str, tuple[str, ...]] = {}
+        self._followers: dict[str, set[str]] = {}
         self._known: dict[Any, Facts] = {}
 
     def update(self, project: Project, touched: Iterable[str] | None = None) -> None:
@@ -73,17 +77,22 @@ class ShapeBook:
         graph = project.graph
         dirty = set(graph.nodes) if touched is None else {one for one in touched if one in graph.nodes}
         for gone in [one for one in self._facts if one not in graph.nodes]:
+            # A removed node takes its wires with it, and the edit need not name where they ended.
+            dirty |= {one for one in self._followers.pop(gone, ()) if one in graph.nodes}
             del self._facts[gone]
             self._inputs.pop(gone, None)
+            self._ports.pop(gone, None)
             self.types.pop(gone, None)
         dirty |= {one for one in graph.nodes if one not in self._facts}
         for node_id in _downstream(graph, dirty):
-            before = self._facts.get(node_id)
+            before = self._facts.get(node_id), self._ports.get(node_id)
             found = self._infer(graph, graph.node(node_id))
             self._facts[node_id] = found
-            if before is None or before.outputs != found.outputs:
-                dirty.update(link.target for link in graph.outgoing(node_id))
+            self._followers[node_id] = {link.target for link in graph.outgoing(node_id)}
+            if before[0] is None or (before[0].outputs, before[1]) != (found.outputs, self._ports[node_id]):
+                dirty |= self._followers[node_id]
         own = [facts.problem for node_id in graph.nodes if (facts := self._facts[node_id]).problem]
+        own = [replace(problem, fix=remedy(project, problem, self)) for problem in own]
         failed = {problem.node_id for problem in own}
         self.problems = sorted(
             [*own, *lint(project, self, failed)], key=lambda found: found.severity != "error"
@@ -129,46 +138,63 @@ class ShapeBook:
         """The problems of one node."""
         return [problem for problem in self.problems if problem.node_id == node_id]
 
+    def trial(self, type_id: str, params: Mapping[str, Value], arriving: Mapping[str, Signature]) -> Facts:
+        """What a node of that type and these parameters would make of these inputs."""
+        try:
+            node_type = self.catalogue.make(Node("", type_id, "", params))
+        except NeuroloomError as error:
+            return Facts(problem=_problem(None, error, "type"))
+        return self._ask(node_type, type_id, params, arriving)
+
     def _infer(self, graph: Graph, node: Node) -> Facts:
-        arriving: dict[str, Signature] = {}
-        unknown = False
+        self._inputs[node.id] = {}
+        self._ports[node.id] = ()
+        self.types.pop(node.id, None)
+        try:
+            node_type = self.catalogue.make(node)
+            self._ports[node.id] = tuple(port.name for port in node_type.outputs())
+            misplaced = _misplaced(node_type, graph.incoming(node.id), self._ports)
+            missing = _missing(graph, node, node_type)
+            begins = _begins(node_type)
+        except NeuroloomError as error:
+            return Facts(problem=_problem(node.id, error, "type"))
+        except Exception as error:  # a third party's type may fail in any way
+            message = f"{node.name or node.type} failed to describe itself: {error}."
+            return Facts(problem=Problem(node.id, message, code="type"))
+        self.types[node.id] = node_type
+        arriving, unknown = self._inputs[node.id], False
         for link in graph.incoming(node.id):
             found = self.signature(link.source, link.source_port)
             if found is None:
                 unknown = True
             else:
                 arriving[link.target_port] = found
-        self._inputs[node.id] = arriving
-        self.types.pop(node.id, None)
-        try:
-            node_type = self.catalogue.make(node)
-        except NeuroloomError as error:
-            return Facts(problem=_problem(node.id, error, "type"))
-        self.types[node.id] = node_type
-        if isinstance(node_type, Data):
-            return Facts(
-                {column.name: Signature(column.shape, column.dtype) for column in node_type.columns()}
-            )
-        if isinstance(node_type, Input):
-            column = node_type.column()
-            return Facts({"output": Signature(column.shape, column.dtype)})
-        stray = next((port for port in arriving if node_type.input_port(port) is None), None)
-        if stray is not None:
-            message = f"{node_type.title} has no input called {stray!r}."
-            return Facts(problem=Problem(node.id, message, stray, code="port"))
-        missing = _missing(graph, node, node_type)
+        if misplaced is not None:
+            return Facts(problem=Problem(node.id, misplaced[1], misplaced[0], code="port"))
+        if begins is not None:
+            return Facts(begins)
         if missing is not None:
             message = f"{node.name or node_type.title}: nothing is connected to {missing}."
             return Facts(problem=Problem(node.id, message, missing, code="unconnected"))
         if unknown:
             return Facts()  # what feeds it has a problem of its own
-        key = (node.type, _key(node.params), tuple(arriving.items()))
-        facts = self._known.get(key)
-        if facts is None:
-            facts = self._known[key] = self._run(node_type, arriving)
+        facts = self._ask(node_type, node.type, node.params, arriving)
         if facts.problem is not None:
             problem = facts.problem
             return Facts(problem=Problem(node.id, problem.message, problem.port, code=problem.code))
+        return facts
+
+    def _ask(
+        self,
+        node_type: NodeType,
+        type_id: str,
+        params: Mapping[str, Value],
+        arriving: Mapping[str, Signature],
+    ) -> Facts:
+        key = (type_id, _key(params), tuple(arriving.items()))
+        facts = self._known.get(key)
+        if facts is None:
+            facts = self._known[key] = self._run(node_type, arriving)
         return facts
 
     def _run(self, node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
@@ -179,6 +205,8 @@ class ShapeBook:
         except Exception as error:  # torch raises many kinds; each is about this node's line
             shapes = " and ".join(signature.full for signature in arriving.values())
             message = f"{node_type.title} does not fit {shapes or 'its input'}: {_first_sentence(error)}"
+            if any(found.dtype == "int64" for found in arriving.values()):
+                message = f"{node_type.title} needs measurements, but whole numbers come in ({shapes})."
             return Facts(problem=Problem(None, message, next(iter(arriving), None), code="shape"))
 
 
@@ -197,7 +225,7 @@ def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
 def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
     code = build(node_type, "layer", wires_of(arriving))
     with torch.device("meta"), torch.no_grad():
-        layers = {attribute: evaluate(made.tree, {}) for attribute, made in code.modules.items()}
+        layers = {attribute: evaluate(made, {}) for attribute, made in code.modules.items()}
         tensors = {
             port: torch.empty(
                 found.shape if found.per_batch else (BATCH, *found.shape), dtype=getattr(torch, found.dtype)
@@ -223,8 +251,8 @@ def _run_code(
     def values() -> dict[str, torch.Tensor]:
         variables: dict[str, Any] = {"self": SimpleNamespace(**layers), **tensors}
         for unpack in code.unpacks:
-            variables.update(_bind(unpack.pattern, evaluate(unpack.call.tree, variables)))
-        return {port: evaluate(made.tree, variables) for port, made in code.ports.items()}
+            variables.update(_bind(unpack.pattern, evaluate(unpack.call, variables)))
+        return {port: evaluate(made, variables) for port, made in code.ports.items()}
 
     if not layers and not any("matmul" in str(made) for made in code.ports.values()):
         return values(), 0
@@ -248,6 +276,29 @@ def _signature(value: torch.Tensor) -> Signature:
     if value.shape[0] != BATCH:
         raise ValueError("the examples of a batch must stay apart, but this mixes them.")
     return Signature(tuple(value.shape[1:]), dtype)
+
+
+def _begins(node_type: NodeType) -> dict[str, Signature] | None:
+    """What a data source or an input gives; None for a node that computes."""
+    if isinstance(node_type, Data):
+        return {column.name: Signature(column.shape, column.dtype) for column in node_type.columns()}
+    if isinstance(node_type, Input):
+        column = node_type.column()
+        return {"output": Signature(column.shape, column.dtype)}
+    return None
+
+
+def _misplaced(
+    node_type: NodeType, links: Iterable[Link], ports: Mapping[str, tuple[str, ...]]
+) -> tuple[str, str] | None:
+    """The port and the sentence for a wire that begins or ends at a port that is not there."""
+    for link in links:
+        if node_type.input_port(link.target_port) is None:
+            return link.target_port, f"{node_type.title} has no input called {link.target_port[:60]!r}."
+        known = ports.get(link.source)
+        if known and link.source_port not in known:
+            return link.target_port, f"This wire begins at {link.source_port[:60]!r}, which is no output."
+    return None
 
 
 def _missing(graph: Graph, node: Node, node_type: NodeType) -> str | None:
@@ -282,8 +333,8 @@ def _problem(node_id: str | None, error: NeuroloomError, code: str) -> Problem:
 
 
 def _first_sentence(error: Exception) -> str:
-    text = str(error).strip().split("\n")[0]
-    if isinstance(error, (OverflowError, MemoryError)) or not text:
+    text = re.sub(rf"\b{BATCH}\b", "N", str(error).strip().split("\n")[0])
+    if isinstance(error, (OverflowError, MemoryError)) or "overflow" in text.lower() or not text:
         return "the numbers are too large for this computer."
     return text if text.endswith(".") else text + "."
 
@@ -294,5 +345,5 @@ def warm_up() -> None:
 
     code = NodeCode({"layer": nn.Linear(2, 2)}, [], {"output": F.relu(name("self").layer(name("x")))})
     with torch.device("meta"), torch.no_grad():
-        layers = {attribute: evaluate(made.tree, {}) for attribute, made in code.modules.items()}
+        layers = {attribute: evaluate(made, {}) for attribute, made in code.modules.items()}
         _run_code(code, layers, {"x": torch.empty(BATCH, 2)})

@@ -29,9 +29,12 @@ ROOTS = {
 
 
 class Expr:
-    """One Python expression; calling, indexing, attributes and + - * / @ build larger ones."""
+    """One Python expression; calling, indexing, attributes and + - * / ** @ build larger ones."""
 
     __slots__ = ("carries", "tree")
+    # Python would otherwise iterate through __getitem__, which never ends.
+    __iter__ = None
+    __contains__ = None
 
     def __init__(self, tree: ast.expr, carries: frozenset[Any] = frozenset()) -> None:
         self.tree = tree
@@ -59,8 +62,14 @@ class Expr:
     def __add__(self, other: Any) -> Expr:
         return _binary(self, ast.Add(), other)
 
+    def __radd__(self, other: Any) -> Expr:
+        return _binary(lift(other), ast.Add(), self)
+
     def __sub__(self, other: Any) -> Expr:
         return _binary(self, ast.Sub(), other)
+
+    def __rsub__(self, other: Any) -> Expr:
+        return _binary(lift(other), ast.Sub(), self)
 
     def __mul__(self, other: Any) -> Expr:
         return _binary(self, ast.Mult(), other)
@@ -70,6 +79,15 @@ class Expr:
 
     def __truediv__(self, other: Any) -> Expr:
         return _binary(self, ast.Div(), other)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return _binary(lift(other), ast.Div(), self)
+
+    def __pow__(self, other: Any) -> Expr:
+        return _binary(self, ast.Pow(), other)
+
+    def __neg__(self) -> Expr:
+        return Expr(ast.UnaryOp(ast.USub(), self.tree), self.carries)
 
     def __matmul__(self, other: Any) -> Expr:
         return _binary(self, ast.MatMult(), other)
@@ -117,12 +135,17 @@ def lift(value: Any) -> Expr:
     """
     if isinstance(value, Expr):
         return value
-    if isinstance(value, float) and not _math.isfinite(value):
-        return name("float")(str(value))
-    if isinstance(value, (bool, int, float, str)) or value is None:
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
-            return Expr(ast.UnaryOp(ast.USub(), ast.Constant(-value)))
+    if value is None or isinstance(value, bool):
         return Expr(ast.Constant(value))
+    if isinstance(value, str):
+        return Expr(ast.Constant(str.__str__(value)))
+    if isinstance(value, (int, float)):
+        # numpy's numbers and enums are subclasses whose repr is no literal
+        number = int(value) if isinstance(value, int) else float(value)
+        if isinstance(number, float) and not _math.isfinite(number):
+            return name("float")(str(number))
+        negative = number < 0 or (number == 0 and str(number).startswith("-"))
+        return -Expr(ast.Constant(-number)) if negative else Expr(ast.Constant(number))
     if isinstance(value, tuple):
         lifted = [lift(item) for item in value]
         return Expr(ast.Tuple([item.tree for item in lifted], ast.Load()), _carried(*lifted))
@@ -148,10 +171,11 @@ def without_defaults(call: Expr) -> Expr:
     return Expr(ast.Call(func=tree.func, args=tree.args, keywords=kept), call.carries)
 
 
-def evaluate(tree: ast.expr, variables: Mapping[str, Any]) -> Any:
-    """The value of an expression, with `variables` and the roots in reach and no builtins but `float`."""
-    code = compile(ast.fix_missing_locations(ast.Expression(tree)), "<node>", "eval")
-    return eval(code, {"__builtins__": {"float": float}, **roots(), **variables})
+def evaluate(made: Expr, variables: Mapping[str, Any]) -> Any:
+    """The value of an expression: it sees `variables`, the roots, what it carries, no builtin but `float`."""
+    code = compile(ast.fix_missing_locations(ast.Expression(made.tree)), "<node>", "eval")
+    ours = {thing.__name__: thing for thing in made.carries}
+    return eval(code, {"__builtins__": {"float": float}, **roots(), **ours, **variables})
 
 
 @cache

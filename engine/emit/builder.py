@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.catalogue import NodeType, Wire
+from engine.emit.names import NameBook
 from engine.errors import EmitError, NeuroloomError
-from engine.symbols import Expr, name
+from engine.symbols import Expr, lift, name
 
+Namer = Callable[[str], str]
 Pattern = tuple[Any, ...]  # names, nested as the tuple they take apart
 
 
@@ -33,22 +35,29 @@ class NodeCode:
 
 
 class NodeBuilder:
-    """The `Emitter` of one node; `attribute` is the node's name inside the model."""
+    """The `Emitter` of one node; `attribute` is the node's name inside the model.
 
-    def __init__(self, attribute: str) -> None:
+    `attributes` and `variables` give names that nothing else in the model, or in `forward`, has.
+    """
+
+    def __init__(self, attribute: str, attributes: Namer, variables: Namer) -> None:
         self.attribute = attribute
+        self.attributes = attributes
+        self.variables = variables
         self.code = NodeCode()
+        self._suffixes: set[str] = set()
 
     def module(self, constructor: Expr, suffix: str = "") -> Expr:
-        attribute = f"{self.attribute}_{suffix}" if suffix else self.attribute
-        if attribute in self.code.modules:
-            raise EmitError(f"This node keeps two layers called {attribute}.")
+        if suffix in self._suffixes:
+            raise EmitError(f"This node keeps two layers called {suffix or self.attribute}.")
+        self._suffixes.add(suffix)
+        attribute = self.attributes(f"{self.attribute}_{suffix}") if suffix else self.attribute
         self.code.modules[attribute] = constructor
         return getattr(name("self"), attribute)  # type: ignore[no-any-return]
 
     def unpack(self, call: Expr, *pattern: Any) -> Any:
         def named(part: Any) -> Any:
-            return f"{self.attribute}_{part}" if isinstance(part, str) else tuple(named(one) for one in part)
+            return self.variables(part) if isinstance(part, str) else tuple(named(one) for one in part)
 
         def expressions(part: Any) -> Any:
             return name(part) if isinstance(part, str) else tuple(expressions(one) for one in part)
@@ -62,23 +71,35 @@ class NodeBuilder:
         return {}
 
 
-def build(node_type: NodeType, attribute: str, wires: Mapping[str, Wire]) -> NodeCode:
+def build(
+    node_type: NodeType,
+    attribute: str,
+    wires: Mapping[str, Wire],
+    attributes: Namer = str,
+    variables: Namer | None = None,
+) -> NodeCode:
     """Run a node's `emit` on the wires that come in.
 
     Errors: whatever `emit` raises; anything but a `NeuroloomError` becomes an `EmitError`.
     """
-    builder = NodeBuilder(attribute)
+    builder = NodeBuilder(attribute, attributes, variables or NameBook(wires).give)
     try:
         found = node_type.emit(builder, **wires)
+        outputs = [port.name for port in node_type.outputs()]
     except NeuroloomError:
         raise
     except Exception as error:  # a node type of a third party may fail in any way; the window must not
         raise EmitError(f"{node_type.title} failed to describe itself: {error}.") from error
-    outputs = [port.name for port in node_type.outputs()]
-    if isinstance(found, Expr):
+    if isinstance(found, Expr) and len(outputs) <= 1:
         builder.code.ports = {outputs[0] if outputs else "value": found}
+    elif isinstance(found, dict) and (set(found) == set(outputs) or builder.code.loader):
+        builder.code.ports = {port: lift(found[port]) for port in outputs if port in found}
     else:
-        builder.code.ports = dict(found)
+        raise EmitError(f"{node_type.title} does not say what comes out of {', '.join(outputs) or 'it'}.")
+    if node_type.kind in ("loss", "metric") and (builder.code.modules or builder.code.unpacks):
+        raise EmitError(
+            f"{node_type.title} is a {node_type.kind}: it can keep no layers and unpack no calls."
+        )
     return builder.code
 
 

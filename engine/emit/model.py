@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +13,7 @@ from engine.catalogue import Column, Data, Input, Layer, Loss, Metric, NodeType,
 from engine.emit.builder import NodeCode, Pattern, build, names_in
 from engine.emit.lines import Line, indented, returned_dict, statement, tapped, with_comments
 from engine.emit.names import NameBook
-from engine.errors import EmitError
+from engine.errors import EmitError, NeuroloomError
 from engine.graph import Graph, Link, Project
 from engine.shapes import ShapeBook, Signature
 from engine.symbols import Expr, name
@@ -38,6 +40,8 @@ class Assembly:
     source: str | None = None
     codes: dict[str, NodeCode] = field(default_factory=dict)
     variables: dict[Place, str] = field(default_factory=dict)
+    attribute_names: NameBook = field(default_factory=NameBook)
+    variable_names: NameBook = field(default_factory=lambda: NameBook(RESERVED))
 
     @property
     def graph(self) -> Graph:
@@ -78,10 +82,8 @@ def assemble(project: Project, book: ShapeBook) -> Assembly:
     layers = [one for one in order if isinstance(types[one], Layer)]
     if not layers:
         raise EmitError("There is no layer to build a model from.", fix="Add one and connect it.")
-    names = NameBook()
-    for one in order:
-        if isinstance(types[one], Layer):
-            made.attributes[one] = names.give(graph.node(one).name, types[one].title)
+    for one in layers:
+        made.attributes[one] = made.attribute_names.give(graph.node(one).name, types[one].title)
     made.source = next((one for one in order if isinstance(types[one], Data) and graph.outgoing(one)), None)
     _name_results(made, [one for one in order if isinstance(types[one], (Loss, Metric))])
     _name_places(made, layers)
@@ -151,7 +153,8 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
             place = (link.source, link.source_port)
             found = name(locals_[place]) if place in made.results else _column(place, taps)
             wires[link.target_port] = _wire(made, place, found)
-        code = build(types[one], "loss", wires)
+        with _at(one):
+            code = build(types[one], "loss", wires)
         result = next(iter(code.ports.values()))
         return tapped(one, "value", result) if taps else result
 
@@ -190,8 +193,7 @@ def _name_results(made: Assembly, measured: Iterable[str]) -> None:
 
 def _name_places(made: Assembly, layers: Sequence[str]) -> None:
     """Decide what is an argument, what is a result, and which variable holds each value in between."""
-    graph, types = made.graph, made.book.types
-    names = NameBook(RESERVED)
+    graph, types, names = made.graph, made.book.types, made.variable_names
     for one in sorted((one for one in types if isinstance(types[one], (Data, Input))), key=_number):
         for port in types[one].outputs():
             if any(isinstance(types[link.target], Layer) for link in _leaving(graph, one, port.name)):
@@ -228,7 +230,11 @@ def _build(made: Assembly, one: str) -> NodeCode:
     for link in made.graph.incoming(one):
         place = (link.source, link.source_port)
         wires[link.target_port] = _wire(made, place, name(made.variables[place]))
-    code = build(made.book.types[one], made.attributes[one], wires)
+    attribute = made.attributes[one]
+    with _at(one):
+        code = build(
+            made.book.types[one], attribute, wires, made.attribute_names.give, made.variable_names.give
+        )
     for port in [port for port in code.ports if (one, port) not in made.variables]:
         del code.ports[port]
     return code
@@ -236,15 +242,27 @@ def _build(made: Assembly, one: str) -> NodeCode:
 
 def _forward(made: Assembly, one: str) -> list[Line]:
     code = made.codes[one]
-    read = {found for value in code.ports.values() for found in names_in(value.tree)}
-    bare = {value.tree.id: port for port, value in code.ports.items() if isinstance(value.tree, ast.Name)}
-    bare = {variable: port for variable, port in bare.items() if _is_unpacked(code, variable)}
+    reads = Counter(found for value in code.ports.values() for found in names_in(value.tree))
+    reads.update(found for unpack in code.unpacks for found in names_in(unpack.call.tree))
+    read = set(reads)
+    unpacked = {part for unpack in code.unpacks for part in _flat(unpack.pattern)}
+    # A part that is a port's whole value and nothing else goes by the name of the port's variable.
+    bare = {
+        value.tree.id: port
+        for port, value in code.ports.items()
+        if isinstance(value.tree, ast.Name)
+        and value.tree.id in unpacked
+        and reads[value.tree.id] == 1
+        and (len(code.unpacks) == 1 or made.variables[one, port] != "x")  # a later call may read x
+    }
     renamed = {variable: made.variables[one, port] for variable, port in bare.items()}
     lines = []
     for unpack in code.unpacks:
         target = _pattern(unpack.pattern, read, renamed)
         twin = tapped(one, _ports(unpack.pattern, bare), unpack.call)
-        comment = ", ".join(_comment(made, (one, port)) for port in bare.values())
+        comment = ", ".join(
+            _comment(made, (one, bare[part])) for part in _flat(unpack.pattern) if part in bare
+        )
         lines.append(Line(f"{target} = {unpack.call}", f"{target} = {twin}", one, comment))
     for port, value in code.ports.items():
         if port in bare.values():
@@ -256,11 +274,12 @@ def _forward(made: Assembly, one: str) -> list[Line]:
     return lines
 
 
-def _is_unpacked(code: NodeCode, variable: str) -> bool:
-    def inside(pattern: Pattern) -> bool:
-        return any(part == variable if isinstance(part, str) else inside(part) for part in pattern)
-
-    return any(inside(unpack.pattern) for unpack in code.unpacks)
+def _flat(pattern: Pattern) -> Iterator[str]:
+    for part in pattern:
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from _flat(part)
 
 
 def _pattern(pattern: Pattern, read: set[str], renamed: dict[str, str], nested: bool = False) -> str:
@@ -268,16 +287,26 @@ def _pattern(pattern: Pattern, read: set[str], renamed: dict[str, str], nested: 
     for part in pattern:
         if not isinstance(part, str):
             inner = _pattern(part, read, renamed, nested=True)
-            parts.append("_" if set(inner) <= set("(_, )") else inner)
+            parts.append("_" if not set(inner) - set("(_, )") else inner)
         else:
             parts.append(renamed.get(part, part) if part in read else "_")
-    text = ", ".join(parts)
+    text = f"{parts[0]}," if len(parts) == 1 else ", ".join(parts)
     return f"({text})" if nested else text
 
 
 def _ports(pattern: Pattern, bare: dict[str, str]) -> tuple[Any, ...]:
     """The pattern with the port that each part is, None for parts that are no port by themselves."""
     return tuple(bare.get(part) if isinstance(part, str) else _ports(part, bare) for part in pattern)
+
+
+@contextmanager
+def _at(node_id: str) -> Iterator[None]:
+    """Errors in here belong to that node."""
+    try:
+        yield
+    except NeuroloomError as error:
+        error.node_id = node_id
+        raise
 
 
 def _wire(made: Assembly, place: Place, expression: Expr) -> Wire:
