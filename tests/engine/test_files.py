@@ -417,3 +417,9 @@ def test_a_large_project_is_as_its_parts() -> None:
     project = Project(graph=Graph(nodes, links), next_id=10_001)
     assert from_text(to_text(project)) == project
     assert replace(project, title="Other") != project
+
+
+def test_the_documented_example_is_a_file_as_it_is_saved() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "project-file.md").read_text(encoding="utf-8")
+    text = page.split("```json\n")[1].split("```")[0]
+    assert to_text(from_text(text)) == text
