@@ -63,7 +63,7 @@ def _engine_is_starting() -> bool:
 def spin(seconds: float) -> None:
     """Let the window live for some time."""
     loop = QEventLoop()
-    QTimer.singleShot(round(seconds * 1000), Qt.TimerType.PreciseTimer, loop.quit)
+    QTimer.singleShot(round(seconds * 1000), loop.quit)
     loop.exec()
 
 
