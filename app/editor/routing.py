@@ -21,7 +21,6 @@ CLEAR = 9.0  # kept between a wire and a node it passes
 BEND = 34.0  # largest radius of a corner
 NEAR_LANE = 30.0  # distance of an outer lane from the nodes it passes
 WIDE_GAP = 180.0
-LANE_SPREAD = 2.0  # level stretches have more room to keep apart than upright ones
 SEARCH = 320.0  # how far above and below its ends a wire looks for a lane
 _ARC = 0.5523
 
@@ -86,12 +85,13 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
 class Route:
     """Corners of a wire from source to target; `curved` joins just two ends by one smooth curve.
 
-    `reach` is the area whose nodes decided the route.
+    `reach` is the area whose nodes decided the route, `room` how far its lane may move up or down.
     """
 
     points: tuple[Point, ...]
     curved: bool
     reach: Box
+    room: float = 0.0
 
     def label_place(self) -> tuple[Point, float, bool]:
         """Where a label stands: its middle, the room for it, and whether the wire is level there."""
@@ -108,10 +108,8 @@ class Route:
         return ((a[0] + b[0]) / 2, a[1]), length - 20, True
 
 
-def find_route(
-    start: Point, end: Point, boxes: Boxes, source: str, target: str, *, lane: float = 0.0
-) -> Route:
-    """The route from `start` on node `source` to `end` on node `target`; `lane` sets parallel wires apart."""
+def find_route(start: Point, end: Point, boxes: Boxes, source: str, target: str) -> Route:
+    """The route from `start` on node `source` to `end` on node `target`."""
     (x1, y1), (x2, y2) = start, end
     if x2 - x1 >= STUB * 0.75:
         area = grown((x1, min(y1, y2), x2, max(y1, y2)), CLEAR - 1)
@@ -120,32 +118,31 @@ def find_route(
     left, right = min(x1, x2 - STUB - 8), max(x2, x1 + STUB + 8)
     area = (left - 60, min(y1, y2) - SEARCH, right + 60, max(y1, y2) + SEARCH)
     obstacles = boxes.near(area)
-    best: tuple[float, tuple[Point, ...]] | None = None
-    for points in _candidates(start, end, [box for _, box in obstacles], lane):
-        cost = _cost(points, obstacles, source, target)
-        if best is None or (cost, points) < best:
-            best = (cost, points)
+    best: tuple[float, tuple[Point, ...], float] | None = None
+    for points, room in _candidates(start, end, [box for _, box in obstacles]):
+        found = (_cost(points, obstacles, source, target), points, room)
+        if best is None or found < best:
+            best = found
     if best is None:
         return Route((start, end), True, area)
-    return Route(best[1], False, area)
+    return Route(best[1], False, area, best[2])
 
 
-def _candidates(start: Point, end: Point, boxes: list[Box], lane: float) -> Iterator[tuple[Point, ...]]:
+def _candidates(start: Point, end: Point, boxes: list[Box]) -> Iterator[tuple[tuple[Point, ...], float]]:
     (x1, y1), (x2, y2) = start, end
     if x2 - x1 >= 2 * STUB:
         if abs(y1 - y2) < 1:
-            yield start, end
+            yield (start, end), 0.0
         else:
-            turns = {x1 + STUB + lane, x2 - STUB + lane, (x1 + x2) / 2 + lane}
+            turns = {x1 + STUB, x2 - STUB, (x1 + x2) / 2}
             for box in boxes:
-                turns.update((box[0] - STUB + lane, box[2] + STUB + lane))
+                turns.update((box[0] - STUB, box[2] + STUB))
             for x in sorted(turns):
                 if x1 + STUB / 2 <= x <= x2 - STUB / 2:
-                    yield start, (x, y1), (x, y2), end
-    out, back = x1 + STUB + lane, x2 - STUB + lane
+                    yield (start, (x, y1), (x, y2), end), 0.0
+    out, back = x1 + STUB, x2 - STUB
     for y, room in _lanes(boxes, min(out, back), max(out, back), y1, y2):
-        y += max(-room, min(room, LANE_SPREAD * lane))
-        yield start, (out, y1), (out, y), (back, y), (back, y2), end
+        yield (start, (out, y1), (out, y), (back, y), (back, y2), end), room
 
 
 def _lanes(boxes: list[Box], left: float, right: float, y1: float, y2: float) -> list[Point]:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 from app.editor import geometry as g
 from app.editor.face import Face, face_of
 from app.editor.grid import paint_grid
+from app.editor.lanes import set_apart
 from app.editor.link_item import LabelItem, LinkItem
 from app.editor.node_item import NodeItem
 from app.editor.routing import Boxes, Route, find_route
@@ -23,8 +24,6 @@ from engine.values import natural
 
 MARGIN = 400.0
 WIRE_REACH = 6.0
-LANES = 3
-LANE_STEP = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,9 @@ class GraphScene(QGraphicsScene):
         self.selected_links: frozenset[Link] = frozenset()
         self.boxes = Boxes()
         self._links_of: dict[str, set[Link]] = {}
+        self._routes: dict[Link, Route] = {}
+        self._routed: set[Link] = set()  # the wires with corners
+        self._previewed: dict[str, g.Box] = {}  # where nodes under `preview` stood before
         self._lit: set[str] = set()
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.BspTreeIndex)
         workspace.changed.connect(self.follow)
@@ -97,7 +99,7 @@ class GraphScene(QGraphicsScene):
             node, item = nodes.get(node_id), self.node_items.get(node_id)
             if node is None:
                 if item is not None:
-                    dirty.append(item.box())
+                    dirty += [item.box(), self._previewed.get(node_id, item.box())]
                     self._take_node(node_id)
                 continue
             face = face_of(node, graph, self.workspace.catalogue)
@@ -107,13 +109,14 @@ class GraphScene(QGraphicsScene):
                 dirty.append(item.box())
                 self.boxes.put(node_id, item.box())
             else:
-                before = self.boxes.get(node_id)
-                if item.show_face(face) or before is None or before[:2] != node.position:
-                    item.setPos(*node.position)
-                    dirty += [item.box()] if before is None else [before, item.box()]
+                before = self._previewed.pop(node_id, None) or item.box()
+                item.show_face(face)
+                item.setPos(*node.position)
+                if before != item.box():
+                    dirty += [before, item.box()]
                     self.boxes.put(node_id, item.box())
-                elif (item.x(), item.y()) != node.position:
-                    item.setPos(*node.position)
+                elif item.box() != self.boxes.get(node_id):
+                    self.boxes.put(node_id, item.box())
             item.show_linked(frozenset(link.target_port for link in graph.incoming(node_id)))
         for link in sorted(new):
             self._put_link(link)
@@ -133,6 +136,7 @@ class GraphScene(QGraphicsScene):
     def _take_node(self, node_id: str) -> None:
         self.boxes.drop(node_id)
         self._lit.discard(node_id)
+        self._previewed.pop(node_id, None)
         self.removeItem(self.node_items.pop(node_id))
 
     def _put_link(self, link: Link) -> None:
@@ -145,6 +149,8 @@ class GraphScene(QGraphicsScene):
 
     def _take_link(self, link: Link) -> None:
         item = self.link_items.pop(link)
+        self._routes.pop(link, None)
+        self._routed.discard(link)
         for end in (link.source, link.target):
             links = self._links_of[end]
             links.discard(link)
@@ -174,25 +180,34 @@ class GraphScene(QGraphicsScene):
         for node_id in node_ids:
             links |= self._links_of.get(node_id, set())
         if len(links) < len(self.link_items):
-            for link, item in self.link_items.items():
-                reach = item.route.reach
-                if any(g.meet(reach, box) for box in dirty):
+            for link, route in self._routes.items():
+                if any(g.meet(route.reach, box) for box in dirty):
                     links.add(link)
         for link in links:
             self._route(link)
+        self._set_apart()
 
     def _route(self, link: Link) -> None:
+        """Finds the way of one wire, as if there were no others."""
         ends = self.wire_ends(link)
         if ends is None:
             return
-        lane = (self._lane(link) % LANES - LANES // 2) * LANE_STEP
-        self.link_items[link].show_route(find_route(*ends, self.boxes, link.source, link.target, lane=lane))
+        route = find_route(*ends, self.boxes, link.source, link.target)
+        before = self._routes.get(link)
+        self._routes[link] = route
+        if not route.curved:
+            self._routed.add(link)
+        elif before is not None:
+            self._routed.discard(link)
+        if route.curved:
+            self.link_items[link].show_route(route)
 
-    def _lane(self, link: Link) -> int:
-        """A number that sets the wires of neighbouring ports apart, and is the same in every scene."""
-        number = int(link.source[1:]) if link.source[1:].isdecimal() else 0
-        outputs = self.node_items[link.source].face.layout.outputs
-        return number + next((i for i, spot in enumerate(outputs) if spot.name == link.source_port), 0)
+    def _set_apart(self) -> None:
+        """Shows the wires that have corners, moved aside where they would lie on each other."""
+        routed = sorted(self._routed)
+        owned = [((link.source, link.source_port), self._routes[link]) for link in routed]
+        for link, route in zip(routed, set_apart(owned), strict=True):
+            self.link_items[link].show_route(route)
 
     def wire_ends(self, link: Link) -> tuple[g.Point, g.Point] | None:
         """Where a wire starts and ends now; None when an end is not shown."""
@@ -213,14 +228,17 @@ class GraphScene(QGraphicsScene):
         for node_id, (x, y) in positions.items():
             item = self.node_items[node_id]
             shifts[node_id] = (x - item.x(), y - item.y())
+            self._previewed.setdefault(node_id, item.box())
             item.setPos(x, y)
             self.boxes.put(node_id, item.box())
         for link in set().union(*(self._links_of.get(node_id, ()) for node_id in moved)):
             item = self.link_items[link]
             if link.source in moved and link.target in moved and shifts[link.source] == shifts[link.target]:
+                self._routes[link] = _shifted(self._routes[link], shifts[link.source])
                 item.show_route(_shifted(item.route, shifts[link.source]))
             else:
                 self._route(link)
+        self._set_apart()
 
     def settle(self, node_ids: Iterable[str]) -> None:
         """Takes nodes back to where the document has them, after a preview that came to nothing."""
@@ -229,9 +247,8 @@ class GraphScene(QGraphicsScene):
         dirty = []
         for node_id in ids:
             item = self.node_items[node_id]
-            dirty.append(item.box())
+            dirty += [item.box(), self._previewed.pop(node_id, item.box())]
             item.setPos(*nodes[node_id].position)
-            dirty.append(item.box())
             self.boxes.put(node_id, item.box())
         self._reroute(ids, dirty)
 
@@ -392,4 +409,5 @@ def _holds(box: g.Box, point: g.Box) -> bool:
 def _shifted(route: Route, by: g.Point) -> Route:
     points = tuple((x + by[0], y + by[1]) for x, y in route.points)
     left, top, right, bottom = route.reach
-    return Route(points, route.curved, (left + by[0], top + by[1], right + by[0], bottom + by[1]))
+    reach = (left + by[0], top + by[1], right + by[0], bottom + by[1])
+    return Route(points, route.curved, reach, route.room)

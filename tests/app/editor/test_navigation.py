@@ -1,0 +1,157 @@
+"""Zoom, pan, fit: finite whatever comes."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.editor.navigation import LARGEST, SMALLEST
+from app.editor.view import GraphView
+from app.workspace import Workspace
+from tests.app.editor.conftest import Hands
+
+NONE = Qt.KeyboardModifier.NoModifier
+CONTROL = Qt.KeyboardModifier.ControlModifier
+STILL = QPoint()
+
+
+def _wheel(
+    view: GraphView,
+    place: QPoint,
+    angle: QPoint = STILL,
+    pixels: QPoint = STILL,
+    modifiers: Qt.KeyboardModifier = NONE,
+    phase: Qt.ScrollPhase = Qt.ScrollPhase.NoScrollPhase,
+    inverted: bool = False,
+) -> None:
+    event = QWheelEvent(
+        QPointF(place),
+        QPointF(view.viewport().mapToGlobal(place)),
+        pixels,
+        angle,
+        Qt.MouseButton.NoButton,
+        modifiers,
+        phase,
+        inverted,
+    )
+    QApplication.sendEvent(view.viewport(), event)
+
+
+def _finite(view: GraphView) -> bool:
+    transform = view.transform()
+    numbers = (transform.m11(), transform.m22(), view.navigation.centre.x(), view.navigation.centre.y())
+    return all(math.isfinite(number) for number in numbers) and SMALLEST <= transform.m11() <= LARGEST
+
+
+def test_the_wheel_zooms_about_the_cursor(view: GraphView, chain: None) -> None:
+    place = QPoint(640, 130)
+    before = view.mapToScene(place)
+    for _ in range(6):
+        _wheel(view, place, QPoint(0, 120))
+    after = view.mapToScene(place)
+    assert view.navigation.zoom > 1.5
+    assert abs(after.x() - before.x()) < 2 and abs(after.y() - before.y()) < 2
+
+
+def test_a_wheel_storm_leaves_the_view_finite(view: GraphView, chain: None) -> None:
+    """E-11, V7: any mixture of deltas, zero ones included."""
+    chance = random.Random(3)
+    for _ in range(400):
+        _wheel(
+            view,
+            QPoint(chance.randrange(900), chance.randrange(600)),
+            QPoint(chance.choice((0, 0, 120, -7)), chance.choice((0, 1, -1, 120, -120, 100_000, -100_000))),
+            QPoint(0, chance.choice((0, 3, -40))),
+            chance.choice((NONE, CONTROL, Qt.KeyboardModifier.ShiftModifier)),
+            chance.choice((Qt.ScrollPhase.NoScrollPhase, Qt.ScrollPhase.ScrollUpdate)),
+            chance.random() < 0.5,
+        )
+        assert _finite(view)
+    view.fit()
+    assert _finite(view)
+
+
+def test_two_fingers_pan_and_with_control_zoom(view: GraphView, chain: None) -> None:
+    update = Qt.ScrollPhase.ScrollUpdate
+    view.navigation.set_zoom(1.0)
+    before = view.mapToScene(QPoint(0, 0))
+    _wheel(view, QPoint(50, 50), QPoint(0, 0), QPoint(-30, 12), phase=update)
+    after = view.mapToScene(QPoint(0, 0))
+    assert (after.x() - before.x(), after.y() - before.y()) == (30, -12)
+    _wheel(view, QPoint(50, 50), QPoint(0, 0), QPoint(0, 80), CONTROL, update)
+    assert view.navigation.zoom > 1.2
+
+
+def test_a_horizontal_wheel_pans(view: GraphView, chain: None) -> None:
+    before = view.navigation.zoom, view.mapToScene(QPoint(0, 0)).x()
+    _wheel(view, QPoint(50, 50), QPoint(120, 0))
+    assert view.navigation.zoom == before[0] and view.mapToScene(QPoint(0, 0)).x() != before[1]
+
+
+def test_middle_button_and_space_drag_pan(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    middle = Qt.MouseButton.MiddleButton
+    start, end = QPoint(450, 320), QPoint(380, 370)
+    before = view.mapToScene(start)
+    QTest.mousePress(view.viewport(), middle, NONE, start)
+    hands.move(end)
+    QTest.mouseRelease(view.viewport(), middle, NONE, end)
+    moved = view.mapToScene(end)
+    assert abs(moved.x() - before.x()) < 1.5 and abs(moved.y() - before.y()) < 1.5
+    QTest.keyPress(view, Qt.Key.Key_Space)
+    hands.drag(end, start)
+    QTest.keyRelease(view, Qt.Key.Key_Space)
+    back = view.mapToScene(start)
+    assert abs(back.x() - before.x()) < 1.5 and workspace.selection == ()
+
+
+def test_fit_and_frame(view: GraphView, workspace: Workspace, hands: Hands, chain: None) -> None:
+    view.navigation.set_zoom(4.0)
+    hands.key(Qt.Key.Key_Home)
+    for node_id in ("n1", "n2", "n3", "n4"):
+        assert view.viewport().rect().contains(view.node_point(node_id))
+    workspace.select(("n4",))
+    hands.key(Qt.Key.Key_F)
+    centre = view.viewport().rect().center()
+    assert (view.node_point("n4") - centre).manhattanLength() < 4
+
+
+def test_fit_of_nothing_and_in_no_room_is_harmless(view: GraphView, build: Callable[..., None]) -> None:
+    view.fit()
+    assert _finite(view)
+    view.resize(0, 0)
+    build([("n1", "Linear", 0, 0)])
+    view.fit()
+    view.frame_selection()
+    _wheel(view, QPoint(0, 0), QPoint(0, 120))
+    assert _finite(view)
+    view.navigation.set_zoom(math.nan)
+    view.navigation.zoom_by(math.inf)
+    view.navigation.zoom_by(0.0)
+    assert _finite(view)
+
+
+def test_the_whole_graph_is_shown_until_the_user_moves_the_view(view: GraphView, chain: None) -> None:
+    view.resize(400, 300)
+    assert all(view.viewport().rect().contains(view.node_point(key)) for key in ("n1", "n3", "n4"))
+    _wheel(view, QPoint(50, 50), QPoint(0, 120))
+    zoom = view.navigation.zoom
+    view.resize(700, 500)
+    assert view.navigation.zoom == zoom
+
+
+def test_the_map_goes_where_it_is_clicked(view: GraphView, build: Callable[..., None]) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 6000, 4000)])
+    view.navigation.set_zoom(1.0)
+    view.reveal("n1")
+    QTest.mouseClick(view.minimap, Qt.MouseButton.LeftButton, NONE, QPoint(117, 69))
+    assert view.viewport().rect().contains(view.node_point("n2"))
+    view.set_overlays(minimap=False, status=False)
+    assert view.minimap.isHidden() and view.status.isHidden()

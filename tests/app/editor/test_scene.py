@@ -1,0 +1,137 @@
+"""The scene follows the document change by change and equals one that is built anew."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from app.editor.scene import GraphScene
+from app.editor.view import GraphView
+from app.workspace import Workspace
+from engine.edits import UNSET, AddNodes, Connect, Disconnect, Edit, Move, Remove, Rename, SetParam
+from engine.graph import Link, Node
+from tests.app.editor.conftest import picture
+
+TYPES = ("Digits", "Linear", "Conv2d", "Flatten", "Add", "CrossEntropy", "Softmax", "NoSuchType")
+
+
+def _random_edit(chance: random.Random, workspace: Workspace) -> Edit | None:
+    project = workspace.document.project
+    graph = project.graph
+    ids = list(graph.nodes)
+    kind = chance.choice(
+        ("add", "add", "add", "remove", "link", "link", "link", "cut", "move", "name", "param")
+    )
+    if kind == "add" or not ids:
+        place = (chance.randrange(-3, 6) * 100.0, chance.randrange(-3, 6) * 75.0)
+        return AddNodes((Node(project.new_id(), chance.choice(TYPES), "", {}, place),))
+    one = chance.choice(ids)
+    if kind == "remove":
+        return Remove(tuple(chance.sample(ids, min(len(ids), chance.randint(1, 3)))))
+    if kind == "link":
+        other = chance.choice(ids)
+        port = "x1" if graph.nodes[other].type == "Add" and chance.random() < 0.5 else "x"
+        source_port = "image" if graph.nodes[one].type == "Digits" else "output"
+        return Connect(Link(one, source_port, other, port))
+    if kind == "cut":
+        return Disconnect(chance.choice(graph.links)) if graph.links else None
+    if kind == "move":
+        return Move(
+            {key: (chance.randrange(-500, 900), chance.randrange(-300, 500)) for key in chance.sample(ids, 1)}
+        )
+    if kind == "name":
+        return Rename(one, chance.choice(("", "a", "a much longer name than fits", "层")))
+    return SetParam(one, "units", chance.choice((1, 64, UNSET, -5, "many")))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_after_random_edits_the_scene_equals_one_built_from_the_document(
+    view: GraphView, workspace: Workspace, seed: int
+) -> None:
+    chance = random.Random(seed)
+    refused: list[str] = []
+    workspace.message.connect(lambda text, kind: refused.append(text))
+    for step in range(150):
+        roll = chance.random()
+        if roll < 0.12:
+            workspace.undo()
+        elif roll < 0.2:
+            workspace.redo()
+        else:
+            edit = _random_edit(chance, workspace)
+            if edit is not None:
+                workspace.apply("Edit", edit)
+        nodes = list(workspace.document.project.graph.nodes)
+        workspace.select(chance.sample(nodes, min(len(nodes), 2)))
+        if step % 10 == 9:
+            fresh = GraphView(workspace)
+            assert picture(view) == picture(fresh)
+            fresh.deleteLater()
+    assert len(view.graph_scene.node_items) == len(workspace.document.project.graph.nodes)
+    assert set(view.graph_scene.link_items) == set(workspace.document.project.graph.links)
+
+
+def test_undoing_everything_leaves_an_empty_scene(view: GraphView, workspace: Workspace) -> None:
+    chance = random.Random(7)
+    for _ in range(60):
+        edit = _random_edit(chance, workspace)
+        if edit is not None:
+            workspace.apply("Edit", edit)
+    while workspace.document.undo() is not None:
+        pass
+    assert not view.graph_scene.items()
+    while workspace.document.redo() is not None:
+        pass
+    fresh = GraphView(workspace)
+    assert picture(view) == picture(fresh)
+    fresh.deleteLater()
+
+
+def test_a_document_can_be_replaced_while_its_scene_is_shown(
+    view: GraphView, chain: None, build: Callable[..., None]
+) -> None:
+    build([("n1", "Linear", 0, 0)])
+    assert set(view.graph_scene.node_items) == {"n1"} and not view.graph_scene.link_items
+    assert len(view.graph_scene.items()) == 1
+
+
+def test_ports_that_take_many_show_the_linked_ones_and_a_free_one(
+    view: GraphView, workspace: Workspace, build: Callable[..., None]
+) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 0, 100), ("n3", "Add", 300, 0)])
+    item = view.graph_scene.node_items["n3"]
+    assert [spot.name for spot in item.face.layout.inputs] == ["x1"]
+    workspace.apply(
+        "Connect", Connect(Link("n1", "output", "n3", "x1")), Connect(Link("n2", "output", "n3", "x2"))
+    )
+    assert [spot.name for spot in item.face.layout.inputs] == ["x1", "x2", "x3"]
+    workspace.apply("Disconnect", Disconnect(Link("n1", "output", "n3", "x1")))
+    assert [spot.name for spot in item.face.layout.inputs] == ["x1", "x2"]
+
+
+def test_an_unknown_type_is_a_placeholder_with_the_ports_its_wires_use(
+    view: GraphView, build: Callable[..., None]
+) -> None:
+    build(
+        [("n1", "Linear", 0, 0), ("n2", "Mystery", 200, 0), ("n3", "Linear", 400, 0)],
+        [("n1", "output", "n2", "strange"), ("n2", "odd", "n3", "x")],
+    )
+    face = view.graph_scene.node_items["n2"].face
+    assert not face.known and "Mystery" in face.summary
+    assert [spot.name for spot in face.layout.inputs] == ["strange"]
+    assert [spot.name for spot in face.layout.outputs] == ["odd"]
+    view.grab()
+
+
+def test_a_scene_far_from_the_origin_is_reachable(view: GraphView, build: Callable[..., None]) -> None:
+    build([("n1", "Linear", -50_000, -50_000), ("n2", "Linear", 0, 0)])
+    view.reveal("n1")
+    assert view.viewport().rect().contains(view.node_point("n1"))
+
+
+def test_a_scene_without_a_view_needs_no_engine(workspace: Workspace, chain: None) -> None:
+    scene = GraphScene(workspace)
+    assert len(scene.node_items) == 4 and len(scene.link_items) == 2
+    scene.deleteLater()
