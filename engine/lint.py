@@ -86,7 +86,7 @@ def _about(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     elif node.type == "Linear":
         yield from _collapsing(graph, node, book)
         yield from _image_into_dense(graph, node, book)
-    if node.type == "CrossEntropy":
+    if node.type == "CrossEntropy" or (node.type == "Accuracy" and not _yes_or_no(node, book)):
         yield from _class_count(graph, node, book)
     if isinstance(book.types[node.id], (Loss, Metric)):
         yield from _column_mix_up(graph, node, book)
@@ -147,7 +147,7 @@ def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]
     if column is None or not column.classes or found is None or not found.shape:
         return
     classes, scores = len(column.classes), found.shape[0]
-    if scores == classes:
+    if scores == classes or (scores > classes and node.type == "Accuracy"):
         return
     before, _ = _before(graph, node, "prediction")
     while before is not None and before.type not in ("Linear", "Conv2d", "LSTM", "GRU", "Data"):

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.symbols import Expr, F, torch
+from nodes.wires import need_axis
 
 NONE = "none"
 CHOICES = (
@@ -102,6 +103,7 @@ class Softmax(Activation):
     axis: int = param(1, label="Over axis", minimum=-8, maximum=8, doc="1 is the class axis; -1 is the last")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
+        need_axis(x, self.axis, self.title)
         return F.softmax(x, dim=self.axis)
 
 

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
-from engine.errors import EmitError
 from engine.params import Pair
-from engine.symbols import nn, without_defaults
+from engine.symbols import Expr, F, nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
+from nodes.wires import need_axes, plural, shown
 
 SAME_WORDS = ("valid", "same")
 
 
-def shown(pair: Pair) -> str:
-    """A kernel as people write it: 3×3."""
-    return "×".join(str(item) for item in pair) if isinstance(pair, tuple) else f"{pair}×{pair}"
+def padded_same(x: Expr, kernel: Pair, dilation: Pair) -> tuple[Expr, Any]:
+    """What to convolve, and the padding, so that the size stays: an even kernel needs one zero more behind.
+
+    torch says `padding="same"` too, but for even kernels it warns that it copies.
+    """
+    totals = [step * (size - 1) for size, step in zip(_two(kernel), _two(dilation), strict=True)]
+    if all(total % 2 == 0 for total in totals):
+        return x, "same"
+    rows, columns = totals
+    return F.pad(x, (0, columns % 2, 0, rows % 2)), (rows // 2, columns // 2)
 
 
-def plural(count: int, word: str) -> str:
-    return f"{count:,} {word}" + ("" if count == 1 else "s")
-
-
-def need_axes(x: Wire, axes: int, title: str, meaning: str) -> None:
-    """Errors: `EmitError` where the wire does not carry `axes` axes beside the batch."""
-    if len(x.shape) != axes:
-        found = "×".join(str(size) for size in x.shape) or "one number"
-        raise EmitError(f"{title} needs {meaning}, but {found} comes in.")
+def _two(pair: Pair) -> tuple[int, int]:
+    return pair if isinstance(pair, tuple) else (int(pair), int(pair))
 
 
 class Convolution(Layer, abstract=True):
@@ -89,17 +89,21 @@ class Conv2d(Convolution):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
+        image: Expr = x
+        padding: Any = 0 if self.padding == "valid" else self.padding
+        if padding == "same" and self.stride == 1:
+            image, padding = padded_same(x, self.kernel, self.dilation)
         made = nn.Conv2d(
             x.channels,
             self.filters,
             kernel_size=self.kernel,
             stride=self.stride,
-            padding=0 if self.padding == "valid" else self.padding,
+            padding=padding,
             dilation=self.dilation,
             groups=self.groups,
             bias=self.bias,
         )
-        return activate(self.activation, e.module(without_defaults(made))(x))
+        return activate(self.activation, e.module(without_defaults(made))(image))
 
     def summary(self) -> str:
         return self._summary(shown(self.kernel), self.activation)

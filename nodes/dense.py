@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.errors import EmitError
 from engine.symbols import nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
 
@@ -37,6 +38,8 @@ class Embedding(Layer):
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if x.dtype != "int64":
+            raise EmitError("Embedding needs whole numbers, such as words or classes; measurements come in.")
         return e.module(nn.Embedding(self.entries, self.size))(x)
 
     def summary(self) -> str:

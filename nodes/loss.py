@@ -7,14 +7,13 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
 from engine.errors import EmitError
-from engine.symbols import F, without_defaults
+from engine.symbols import Expr, F, without_defaults
+from nodes.wires import same_shapes, sizes
 
 
-def same_shapes(prediction: Wire, target: Wire) -> None:
-    """Errors: `EmitError` unless both have one shape; broadcasting would silently compare every pair."""
-    if prediction.shape != target.shape:
-        shown = ["×".join(map(str, wire.shape)) or "a single number" for wire in (prediction, target)]
-        raise EmitError(f"The prediction is {shown[0]} but the target is {shown[1]}; they must be alike.")
+def numbers(target: Wire) -> Expr:
+    """The target as numbers that a difference can be taken to."""
+    return target if target.dtype == "float32" else target.float()
 
 
 class WeightedLoss(LossType, abstract=True):
@@ -47,7 +46,8 @@ class CrossEntropy(WeightedLoss):
             )
         if not prediction.shape or target.shape != prediction.shape[1:]:
             raise EmitError(
-                "Cross-entropy needs one score for each class and one class number for each example."
+                "Cross-entropy needs one score for each class and one class number for each example, "
+                f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
         return without_defaults(F.cross_entropy(prediction, target, label_smoothing=self.smoothing))
 
@@ -61,8 +61,7 @@ class BCEWithLogits(WeightedLoss):
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
-        goal = target if target.dtype == "float32" else target.float()
-        return F.binary_cross_entropy_with_logits(prediction, goal)
+        return F.binary_cross_entropy_with_logits(prediction, numbers(target))
 
 
 class MSE(WeightedLoss):
@@ -74,7 +73,7 @@ class MSE(WeightedLoss):
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
-        return F.mse_loss(prediction, target)
+        return F.mse_loss(prediction, numbers(target))
 
 
 class L1(WeightedLoss):
@@ -85,7 +84,7 @@ class L1(WeightedLoss):
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
-        return F.l1_loss(prediction, target)
+        return F.l1_loss(prediction, numbers(target))
 
 
 class Huber(WeightedLoss):
@@ -97,4 +96,4 @@ class Huber(WeightedLoss):
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
-        return without_defaults(F.huber_loss(prediction, target, delta=self.delta))
+        return without_defaults(F.huber_loss(prediction, numbers(target), delta=self.delta))

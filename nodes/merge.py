@@ -7,6 +7,9 @@ from typing import Any, ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.errors import EmitError
 from engine.symbols import torch
+from nodes.wires import listed, need_axis
+
+MANY = 16  # beyond this a chain of + is no longer readable
 
 
 class Merge(Layer, abstract=True):
@@ -27,22 +30,33 @@ class Add(Merge):
     aliases: ClassVar[tuple[str, ...]] = ("sum", "residual", "skip", "plus")
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
-        first, *rest = self._wires(wires)
-        total: Any = first
-        for wire in rest:
+        joined = self._wires(wires)
+        if any(wire.shape != joined[0].shape for wire in joined):
+            raise EmitError(f"Add needs inputs of one shape, but {listed(joined)} come in.")
+        if len(joined) > MANY:
+            return torch.stack(tuple(joined)).sum(0)
+        total: Any = joined[0]
+        for wire in joined[1:]:
             total = total + wire
         return total  # type: ignore[no-any-return]
 
 
 class Multiply(Merge):
-    """Multiplies its inputs number by number: a gate."""
+    """Multiplies its inputs number by number: a gate. A size of 1 stretches to the size beside it."""
 
     aliases: ClassVar[tuple[str, ...]] = ("product", "gate", "times")
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
-        first, *rest = self._wires(wires)
-        total: Any = first
-        for wire in rest:
+        joined = self._wires(wires)
+        alike = len({len(wire.shape) for wire in joined}) == 1
+        if not alike or any(
+            len(set(axis) - {1}) > 1 for axis in zip(*(w.shape for w in joined), strict=True)
+        ):
+            raise EmitError(f"Multiply needs inputs of one shape, but {listed(joined)} come in.")
+        if len(joined) > MANY and len({wire.shape for wire in joined}) == 1:
+            return torch.stack(tuple(joined)).prod(0)
+        total: Any = joined[0]
+        for wire in joined[1:]:
             total = total * wire
         return total  # type: ignore[no-any-return]
 
@@ -56,6 +70,13 @@ class Concatenate(Merge):
     )
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
-        if self.axis == 0:
-            raise EmitError("Axis 0 is the batch: examples cannot be laid side by side.")
-        return torch.cat(tuple(self._wires(wires)), self.axis)
+        joined = self._wires(wires)
+        need_axis(joined[0], self.axis, self.title)
+        along = self.axis - 1 if self.axis > 0 else len(joined[0].shape) + self.axis
+        others = {wire.shape[:along] + wire.shape[along + 1 :] for wire in joined}
+        if len(others) > 1 or len({len(wire.shape) for wire in joined}) > 1:
+            raise EmitError(
+                f"Concatenate needs inputs that differ along axis {self.axis} only, "
+                f"but {listed(joined)} come in."
+            )
+        return torch.cat(tuple(joined), self.axis)

@@ -7,7 +7,8 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
 from engine.errors import EmitError
 from engine.symbols import F, equal
-from nodes.loss import same_shapes
+from nodes.loss import numbers
+from nodes.wires import same_shapes, sizes
 
 
 class Accuracy(Metric):
@@ -24,7 +25,8 @@ class Accuracy(Metric):
             return equal(prediction.argmax(1), target).float().mean()
         if prediction.shape != target.shape:
             raise EmitError(
-                "Accuracy needs one score for each class, or one yes-or-no score of the target's shape."
+                "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "
+                f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
         return equal((prediction.gt(0)).float(), target).float().mean()
 
@@ -38,7 +40,7 @@ class MeanSquaredError(Metric):
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
-        return F.mse_loss(prediction, target)
+        return F.mse_loss(prediction, numbers(target))
 
 
 class MeanAbsoluteError(Metric):
@@ -50,4 +52,4 @@ class MeanAbsoluteError(Metric):
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
-        return F.l1_loss(prediction, target)
+        return F.l1_loss(prediction, numbers(target))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.params import Pair
 from engine.symbols import F, torch, without_defaults
-from nodes.convolution import need_axes, shown
+from nodes.wires import need_axes, shown
 
 
 class Pooling(Layer, abstract=True):

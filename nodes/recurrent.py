@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.errors import EmitError
 from engine.symbols import Expr, nn, torch
-from nodes.convolution import need_axes, plural
+from nodes.wires import need_axes, plural
 
 STATES = "output of every step", "last hidden state", "last cell state"
 
@@ -17,7 +17,7 @@ class Recurrent(Layer, abstract=True):
 
     family = "recurrent"
     hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
-    layers: int = param(1, minimum=1, doc="stacked on top of each other")
+    layers: int = param(1, minimum=1, maximum=256, doc="stacked on top of each other")
     dropout: float = param(0.0, minimum=0, below=1, doc="share dropped between stacked layers")
     both_ways: bool = param(False, label="Both directions", doc="read the sequence forwards and backwards")
 

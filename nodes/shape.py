@@ -16,6 +16,8 @@ class Flatten(Layer):
     family = "shape"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if not x.shape:
+            raise EmitError("Flatten needs numbers to lay in a row, but one number an example comes in.")
         return x.flatten(1)
 
 

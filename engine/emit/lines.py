@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from engine.emit.wrap import wrapped
 from engine.symbols import Expr, lift, name
 
 WIDTH = 110
@@ -20,13 +21,13 @@ class Line:
     """One line; `node_id` is the node it came from, `comment` stands behind the code."""
 
     plain: str
-    twin: str = ""
+    twin: str | None = None
     node_id: str | None = None
     comment: str = ""
 
     @property
     def run(self) -> str:
-        return self.twin or self.plain
+        return self.plain if self.twin is None else self.twin
 
 
 def block(text: str, node_id: str | None = None) -> list[Line]:
@@ -39,7 +40,7 @@ def indented(lines: Iterable[Line], by: int = 4) -> list[Line]:
     return [
         Line(
             pad + line.plain if line.plain else "",
-            pad + line.twin if line.twin else "",
+            pad + line.twin if line.twin else line.twin,
             line.node_id,
             line.comment,
         )
@@ -47,18 +48,23 @@ def indented(lines: Iterable[Line], by: int = 4) -> list[Line]:
     ]
 
 
-def with_comments(lines: Sequence[Line]) -> list[Line]:
-    """Set the comments of a block at one column, where they fit."""
+def laid_out(lines: Sequence[Line]) -> list[Line]:
+    """Lines with their comments at one column, and broken where they are too long.
+
+    The twin of a broken line stands whole on the first of its lines.
+    """
     column = max(
         (len(line.plain) for line in lines if line.comment and len(line.plain) < COMMENT_AT), default=0
     )
     found = []
     for line in lines:
+        first, *rest = wrapped(line.plain, WIDTH)
+        pieces = [first, *rest]
         if line.comment:
-            text = f"{line.plain:<{column}}  # {line.comment}"
-            found.append(Line(text, line.run, line.node_id))
-        else:
-            found.append(line)
+            fits = f"{pieces[-1]:<{0 if rest else column}}  # {line.comment}"
+            pieces[-1] = fits if len(fits) <= WIDTH else pieces[-1]
+        twins = [line.run, *[""] * len(rest)]
+        found += [Line(piece, twin, line.node_id) for piece, twin in zip(pieces, twins, strict=True)]
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.catalogue import Column, Data, Input, Layer, Loss, Metric, NodeType, Output, Wire
 from engine.emit.builder import NodeCode, Pattern, build, names_in
-from engine.emit.lines import Line, indented, returned_dict, statement, tapped, with_comments
+from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
 from engine.emit.names import NameBook
 from engine.errors import EmitError, NeuroloomError
 from engine.graph import Graph, Link, Project
@@ -40,6 +40,7 @@ class Assembly:
     source: str | None = None
     codes: dict[str, NodeCode] = field(default_factory=dict)
     variables: dict[Place, str] = field(default_factory=dict)
+    measured: frozenset[Any] = frozenset()  # functions of ours that losses and metrics call
     attribute_names: NameBook = field(default_factory=NameBook)
     variable_names: NameBook = field(default_factory=lambda: NameBook(RESERVED))
 
@@ -58,7 +59,7 @@ class Assembly:
                 *(unpack.call for unpack in code.unpacks),
             ):
                 found |= part.carries
-        return found
+        return found | self.measured
 
     def columns(self) -> list[Column]:
         """The columns of the data source that the graph uses, in the source's order."""
@@ -107,7 +108,7 @@ def model_lines(made: Assembly) -> list[Line]:
         if last.plain.startswith(f"{variable} = "):
             cut = len(variable) + 3
             forward[-1] = Line(
-                f"return {last.plain[cut:]}", f"return {last.twin[cut:]}", last.node_id, last.comment
+                f"return {last.plain[cut:]}", f"return {last.run[cut:]}", last.node_id, last.comment
             )
         else:
             forward.append(Line(f"return {variable}"))
@@ -117,14 +118,8 @@ def model_lines(made: Assembly) -> list[Line]:
     kind = "Tensor" if len(made.results) == 1 else f"tuple[{', '.join(['Tensor'] * len(made.results))}]"
     takes = ", ".join(_comment(made, place) for place in made.arguments)
     head = Line(f"    def forward(self, {arguments}) -> {kind}:", comment=takes)
-    body = with_comments([head, *indented(forward, 8)])
-    return [
-        Line("class Model(nn.Module):"),
-        Line("    def __init__(self) -> None:"),
-        *indented(init, 8),
-        Line(""),
-        *body,
-    ]
+    start = [Line("class Model(nn.Module):"), Line("    def __init__(self) -> None:")]
+    return laid_out([*start, *indented(init, 8), Line(""), head, *indented(forward, 8)])
 
 
 def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[str]) -> list[Line]:
@@ -156,6 +151,7 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
         with _at(one):
             code = build(types[one], "loss", wires)
         result = next(iter(code.ports.values()))
+        made.measured |= result.carries
         return tapped(one, "value", result) if taps else result
 
     losses = [one for one in wanted if isinstance(types[one], Loss)]
@@ -180,7 +176,7 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
             items.append((made.metrics[one], value(one, False), value(one, True), one))
     body.extend(returned_dict(items))
     head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
-    return [Line(head), *indented(body)]
+    return laid_out([Line(head), *indented(body)])
 
 
 def _name_results(made: Assembly, measured: Iterable[str]) -> None:

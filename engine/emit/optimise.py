@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.emit.lines import Line, indented
+from engine.emit.lines import Line, indented, laid_out
 from engine.errors import EmitError
 from engine.optimisers import Optimiser, Schedule, make_optimiser, make_schedule
 from engine.plan import Plan
@@ -28,10 +28,8 @@ def optimiser_lines(plan: Plan) -> list[Line]:
     """The function `optimiser_for(model)`."""
     chosen = make_optimiser(plan.optimiser)
     call = _constructor(chosen)
-    return [
-        Line("def optimiser_for(model: Model) -> torch.optim.Optimizer:"),
-        *indented([Line(f"return {call}")]),
-    ]
+    head = Line("def optimiser_for(model: Model) -> torch.optim.Optimizer:")
+    return laid_out([head, Line(f"    return {call}")])
 
 
 def schedule_lines(plan: Plan) -> list[Line]:
@@ -48,7 +46,7 @@ def schedule_lines(plan: Plan) -> list[Line]:
         "def schedule_for(optimiser: torch.optim.Optimizer, steps_per_epoch: int, epochs: int)"
         " -> torch.optim.lr_scheduler.LRScheduler:"
     )
-    return [Line(head), *indented([Line(f'"""{doc}"""'), *[Line(text) for text in body]])]
+    return laid_out([Line(head), *indented([Line(f'"""{doc}"""'), *[Line(text) for text in body]])])
 
 
 def _constructor(chosen: Optimiser) -> Expr:
@@ -75,22 +73,30 @@ def _step(chosen: Schedule) -> tuple[str, list[str]]:
 
 def _cosine(chosen: Schedule, warm: float) -> tuple[str, list[str]]:
     final = float(getattr(chosen, "final", 0.0))
-    doc = "Down along half a cosine wave; stepped after each batch."
-    before = []
-    if warm:
+    wave = "(1 + math.cos(math.pi * done)) / 2"
+    share = wave if final == 0 else f"{final!r} + {1 - final!r} * {wave}"
+    if not warm:
+        doc = "Down along half a cosine wave; stepped after each batch."
+        start = ["total = max(1, epochs * steps_per_epoch)"]
+        factor = ["    done = min(1.0, step / total)"]
+    else:
         doc = f"Up evenly for {warm:g} epochs, then down along half a cosine wave; stepped after each batch."
-        before = ["    if step < warm:", "        return (step + 1) / warm"]
+        start = [
+            f"warm = math.ceil({warm!r} * steps_per_epoch)",
+            "falling = max(1, epochs * steps_per_epoch - warm)",
+        ]
+        factor = [
+            "    if step < warm:",
+            "        return (step + 1) / warm",
+            "    done = min(1.0, (step - warm) / falling)",
+        ]
     lines = [
-        f"warm = math.ceil({warm!r} * steps_per_epoch)" if warm else "",
-        "total = epochs * steps_per_epoch",
+        *start,
         "",
         "def factor(step: int) -> float:",
-        *before,
-        "    done = min(1.0, (step - warm) / max(1, total - warm))"
-        if warm
-        else "    done = min(1.0, step / total)",
-        f"    return {final!r} + {1 - final!r} * (1 + math.cos(math.pi * done)) / 2",
+        *factor,
+        f"    return {share}",
         "",
         "return torch.optim.lr_scheduler.LambdaLR(optimiser, factor)",
     ]
-    return doc, lines if warm else lines[1:]
+    return doc, lines

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
-from engine.emit.lines import WIDTH, Line, block, quoted, tidy
+from engine.emit.builder import build
+from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
 from engine.emit.model import Assembly, assemble, measuring_lines, model_lines
 from engine.emit.names import slug
 from engine.emit.optimise import check_plan, optimiser_lines, schedule_lines
@@ -23,6 +26,19 @@ LIBRARY = {
     "argparse": "import argparse",
     "Iterator": "from collections.abc import Iterator",
 }
+HIDDEN = (
+    "torch",
+    "numpy",
+    "sklearn",
+    "scipy",
+    "safetensors",
+    "networkx",
+    "sympy",
+    "joblib",
+    "triton",
+    "jinja2",
+)
+LONGEST = 90  # characters of a title
 STANDARD = ("argparse", "gzip", "json", "math", "Iterator", "Path", "Any")
 
 
@@ -79,32 +95,24 @@ def write_script(
     trains = bool(losses) and isinstance(data, Data)
     files = data.files if isinstance(data, Data) else ()
     parts: list[list[Line]] = []
-    carried = [found for found in made.carries]
-    if trains:
-        assert isinstance(data, Data)
-        loader, values = _loader(made, data)
-        sources = portable_source([*carried, loader])
-    else:
-        loader, values = None, {}
-        sources = portable_source(carried)
+    parts.append(model_lines(made))
+    needed: list[Any] = []
     if weights:
         from engine.data.weights import read_weights
 
-        sources = [*sources, *portable_source([read_weights])]
-    own = [*model_lines(made)]
+        needed.append(read_weights)
     if trains:
+        assert isinstance(data, Data)
+        loader, values = _loader(made, data)
+        needed.append(loader)
         first = made.columns()[0].name
-        parts += [block(text) for text in sources]
-        parts.append(own)
-        parts.append(
-            measuring_lines(made, "objective", 'The losses of a batch; training minimises "loss".', losses)
-        )
+        doc = 'The losses of a batch; training minimises "loss".'
+        parts.append(measuring_lines(made, "objective", doc, losses))
         measured = "objective"
         if metrics:
             doc = "The losses and metrics of a batch."
             parts.append(measuring_lines(made, "measure", doc, [*losses, *metrics]))
             measured = "measure"
-        assert loader is not None
         parts.append(_load_lines(made, loader.__name__, values))
         parts.append(block(BATCHES.replace("FIRST", quoted(first))))
         parts.append(block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", measured)))
@@ -113,17 +121,18 @@ def write_script(
         if schedule:
             parts.append(schedule)
         parts.append(block(REPORT))
-        parts.append(list(_train_lines(project.plan, first, bool(schedule))))
-        parts.append(list(_main_lines(project, files, weights)))
+        parts.append(_train_lines(project.plan, first, bool(schedule)))
+        parts.append(_main_lines(project, files, weights))
     else:
-        parts += [block(text) for text in sources]
-        parts += [own, list(_model_only_lines(project, made, weights))]
+        parts.append(_model_only_lines(project, made, weights))
+    needed += sorted(made.carries, key=lambda found: str(found.__name__))
+    parts[:0] = [block(text) for text in portable_source(needed)]
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
     constants = _constants(project.plan) if trains else []
     text = "\n".join(line.plain for line in body)
     head = [
-        *_docstring(project, made, files, trains),
+        *_docstring(project, made, files, trains, "sklearn" in text),
         Line(""),
         *_imports(text),
         Line(""),
@@ -138,23 +147,31 @@ def write_script(
 
 
 def file_name(project: Project) -> str:
-    """A file name for the script that every system accepts: `mnist_cnn.py`."""
-    return f"{slug(project.title, 'network')}.py"
+    """A file name for the script that every system accepts and that hides no module: `mnist_cnn.py`."""
+    stem = slug(project.title, "network")
+    # Python looks beside the script first, so torch.py would be imported in torch's place.
+    if (
+        stem in sys.stdlib_module_names
+        or stem in HIDDEN
+        or re.fullmatch("con|prn|aux|nul|(com|lpt)[0-9]", stem)
+    ):
+        stem += "_network"
+    return f"{stem}.py"
 
 
-def _loader(made: Assembly, data: Data):  # type: ignore[no-untyped-def]
-    from engine.emit.builder import build
-
+def _loader(made: Assembly, data: Data) -> tuple[Callable[..., Any], dict[str, Any]]:
     loader = build(data, "data", {}).loader
     if loader is None:
         raise EmitError(f"{data.title} does not say how it is loaded.", node_id=made.source)
     return loader
 
 
-def _docstring(project: Project, made: Assembly, files: Sequence[str], trains: bool) -> list[Line]:
+def _docstring(
+    project: Project, made: Assembly, files: Sequence[str], trains: bool, scikit_learn: bool
+) -> list[Line]:
     title = _plain_text(project.title) or "A network"
     data = made.book.types.get(made.source or "")
-    needs = "torch and numpy" if not trains or files else "torch, numpy and scikit-learn"
+    needs = "torch and numpy" if not scikit_learn else "torch, numpy and scikit-learn"
     usage = f"    python {file_name(project)}"
     if trains:
         usage += (" --data FOLDER" if files else "") + f" --epochs {project.plan.epochs}"
@@ -166,9 +183,10 @@ def _docstring(project: Project, made: Assembly, files: Sequence[str], trains: b
 
 
 def _plain_text(text: str) -> str:
-    """One line of printable text that cannot end a docstring."""
+    """One line of printable text that cannot end a docstring, nor mean anything to argparse."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    return re.sub(r"\s+", " ", printable).replace("\\", "/").replace('"""', "'''").strip(' "')[:200]
+    printable = printable.replace("%(", "% (")
+    return re.sub(r"\s+", " ", printable).replace("\\", "/").replace('"', "'").strip(" '")[:LONGEST]
 
 
 def _imports(text: str) -> list[Line]:
@@ -212,7 +230,7 @@ def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[
     used = [column.name for column in made.columns()]
     every = made.book.types[made.source] if made.source else None
     lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
-    doc = "; ".join(f"{column.name} {_sizes(column.shape)}" for column in made.columns())
+    doc = "; ".join(f"{_plain_text(column.name)} {_sizes(column.shape)}" for column in made.columns())
     first = "{split: {column: values}} for train, validation and test"
     if len(first) + len(doc) < WIDTH - 16:
         lines.append(f'    """{first}: {doc}."""')
@@ -228,14 +246,14 @@ def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[
         )
     else:
         lines.append(f"    return {call}")
-    return [Line(text, node_id=made.source) for text in lines]
+    return laid_out([Line(text, node_id=made.source) for text in lines])
 
 
 def _sizes(shape: tuple[int, ...]) -> str:
     return "(" + ", ".join(["N", *(str(size) for size in shape)]) + ("," if not shape else "") + ")"
 
 
-def _train_lines(plan: Plan, first: str, scheduled: bool) -> Iterator[Line]:
+def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
     stops, keeps = plan.patience is not None, plan.stop.restore_best
     text = [
         "def train("
@@ -243,7 +261,7 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> Iterator[Line]:
     ]
     text.append("    optimiser = optimiser_for(model)")
     if scheduled:
-        text.append(f'    steps_per_epoch = -(-len(data["train"][{quoted(first)}]) // BATCH)')
+        text.append(f'    steps_per_epoch = math.ceil(len(data["train"][{quoted(first)}]) / BATCH)')
         text.append("    schedule = schedule_for(optimiser, steps_per_epoch, epochs)")
     text.append("    shuffle = torch.Generator().manual_seed(seed)")
     text.append("    step = 0")
@@ -292,10 +310,10 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> Iterator[Line]:
         ]
     if keeps:
         text += ["    if kept is not None:", "        model.load_state_dict(kept)"]
-    return iter([Line(one) for one in text])
+    return laid_out([Line(one) for one in text])
 
 
-def _main_lines(project: Project, files: Sequence[str], weights: str | None) -> Iterator[Line]:
+def _main_lines(project: Project, files: Sequence[str], weights: str | None) -> list[Line]:
     title = quoted(_plain_text(project.title) or "A network")
     text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
     if files:
@@ -334,10 +352,10 @@ def _main_lines(project: Project, files: Sequence[str], weights: str | None) -> 
         "    if args.save:",
         "        torch.save(model.state_dict(), args.save)",
     ]
-    return iter([Line(one) for one in text])
+    return laid_out([Line(one) for one in text])
 
 
-def _model_only_lines(project: Project, made: Assembly, weights: str | None) -> Iterator[Line]:
+def _model_only_lines(project: Project, made: Assembly, weights: str | None) -> list[Line]:
     examples = []
     for place in made.arguments:
         found = made.book.signature(*place)
@@ -359,7 +377,7 @@ def _model_only_lines(project: Project, made: Assembly, weights: str | None) -> 
         "    for result in found if isinstance(found, tuple) else (found,):",
         "        print(tuple(result.shape))",
     ]
-    return iter([Line(one) for one in text])
+    return laid_out([Line(one) for one in text])
 
 
 DEVICE = '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'
@@ -377,7 +395,8 @@ EVALUATE = '''
 def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
     """The means over a split, with dropout off."""
     model.eval()
-    n, sums = 0, dict[str, float]()
+    n = 0
+    sums: dict[str, float] = {}
     for batch in batches(split):
         size = len(batch[FIRST])
         n += size

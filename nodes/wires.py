@@ -1,0 +1,52 @@
+"""What nodes ask of the wires that come in, and the sentences where those do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.catalogue import Wire
+from engine.errors import EmitError
+from engine.params import Pair
+
+
+def sizes(wire: Wire) -> str:
+    """The sizes of one example, such as 3×32×32."""
+    return "×".join(str(size) for size in wire.shape) or "one number"
+
+
+def shown(pair: Pair) -> str:
+    """A kernel as people write it: 3×3."""
+    return "×".join(str(item) for item in pair) if isinstance(pair, tuple) else f"{pair}×{pair}"
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count:,} {word}" + ("" if count == 1 else "s")
+
+
+def need_axes(x: Wire, axes: int, title: str, meaning: str) -> None:
+    """Errors: `EmitError` where the wire does not carry `axes` axes beside the batch."""
+    if len(x.shape) != axes:
+        raise EmitError(f"{title} needs {meaning}, but {sizes(x)} comes in.")
+
+
+def need_axis(x: Wire, axis: int, title: str) -> None:
+    """Errors: `EmitError` where `axis` (0 is the batch, -1 the last) is none that an example has."""
+    count = len(x.shape)
+    if not (1 <= axis <= count or -count <= axis <= -1):
+        if axis in (0, -count - 1):
+            raise EmitError(f"{title} cannot work along axis {axis}, the batch: its examples stay apart.")
+        raise EmitError(f"{title} has no axis {axis} to work along: {sizes(x)} comes in.")
+
+
+def same_shapes(prediction: Wire, target: Wire) -> None:
+    """Errors: `EmitError` unless both have one shape; broadcasting would silently compare every pair."""
+    if prediction.shape != target.shape:
+        raise EmitError(
+            f"The prediction is {sizes(prediction)} but the target is {sizes(target)}; they must be alike."
+        )
+
+
+def listed(wires: Iterable[Wire]) -> str:
+    """The sizes of several wires: 16×8×8 and 16×6×6."""
+    *first, last = (sizes(wire) for wire in wires)
+    return f"{', '.join(first)} and {last}" if first else last
