@@ -36,7 +36,7 @@ class Minimap(QWidget):
         room = self._view.size()
         self.move(room.width() - self.width() - EDGE, room.height() - self.height() - EDGE)
 
-    def _world(self) -> QRectF:
+    def world(self) -> QRectF:
         """The part of the scene that the map shows: the graph, and the viewport if that is near it."""
         box: Box | None = around(box for _, box in self._view.graph_scene.boxes.items())
         if box is None:
@@ -48,7 +48,8 @@ class Minimap(QWidget):
         )
         return bounds.united(shown.intersected(roomy))
 
-    def _scale(self, world: QRectF) -> tuple[float, QPointF]:
+    def placing(self, world: QRectF) -> tuple[float, QPointF]:
+        """How the scene lies on the map: multiply by the first, add the second."""
         room = QRectF(INNER, INNER, self.width() - 2 * INNER, self.height() - 2 * INNER)
         scale = min(room.width() / max(world.width(), 1.0), room.height() / max(world.height(), 1.0))
         corner = room.center() - world.center() * scale
@@ -61,10 +62,10 @@ class Minimap(QWidget):
         painter.setPen(QPen(theme.line, 1))
         painter.setBrush(theme.panel)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
-        world = self._world()
+        world = self.world()
         if world.isNull():
             return
-        scale, corner = self._scale(world)
+        scale, corner = self.placing(world)
         painter.setPen(Qt.PenStyle.NoPen)
         items = self._view.graph_scene.node_items
         for node_id, (left, top, right, bottom) in self._view.graph_scene.boxes.items():
@@ -91,9 +92,12 @@ class Minimap(QWidget):
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._go(event)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        event.accept()
+
     def _go(self, event: QMouseEvent) -> None:
-        world = self._world()
+        world = self.world()
         if not world.isNull():
-            scale, corner = self._scale(world)
+            scale, corner = self.placing(world)
             self._view.navigation.centre_on((event.position() - corner) / scale)
         event.accept()

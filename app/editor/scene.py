@@ -120,7 +120,7 @@ class GraphScene(QGraphicsScene):
             item.show_linked(frozenset(link.target_port for link in graph.incoming(node_id)))
         for link in sorted(new):
             self._put_link(link)
-        if dirty or new:
+        if dirty or new or gone:
             self._reroute(touched | ends, dirty)
             self._fit_scene_rect()
             self.arranged.emit()

@@ -151,7 +151,9 @@ def test_the_map_goes_where_it_is_clicked(view: GraphView, build: Callable[..., 
     build([("n1", "Linear", 0, 0), ("n2", "Linear", 6000, 4000)])
     view.navigation.set_zoom(1.0)
     view.reveal("n1")
-    QTest.mouseClick(view.minimap, Qt.MouseButton.LeftButton, NONE, QPoint(117, 69))
+    scale, corner = view.minimap.placing(view.minimap.world())
+    on_map = QPointF(6064, 4028) * scale + corner
+    QTest.mouseClick(view.minimap, Qt.MouseButton.LeftButton, NONE, on_map.toPoint())
     assert view.viewport().rect().contains(view.node_point("n2"))
     view.set_overlays(minimap=False, status=False)
     assert view.minimap.isHidden() and view.status.isHidden()
