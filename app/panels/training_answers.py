@@ -66,11 +66,12 @@ class TrainingAnswers(QWidget):
         self._forget()
         self._live = Live(workspace, self, self._probes, self.refresh, 250)
         self._which.chosen.connect(self._chosen)
-        workspace.changed.connect(self._find_losses)
-        workspace.inferred.connect(self._find_losses)
-        self._find_losses()
+        workspace.changed.connect(self._changed)
 
-    def _find_losses(self, change: object = None) -> None:
+    def _changed(self, change: object = None) -> None:
+        self._live.again()
+
+    def _find_losses(self) -> None:
         graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
         kinds = {node_id: catalogue.get(node.type) for node_id, node in graph.nodes.items()}
         losses = tuple(node_id for node_id, kind in kinds.items() if kind is not None and kind.kind == "loss")
@@ -83,7 +84,6 @@ class TrainingAnswers(QWidget):
         if losses != self._losses:
             self._losses = losses
             self._forget()
-            self._live.again()
 
     def _chosen(self, loss_id: str) -> None:
         self._forget()
@@ -99,6 +99,7 @@ class TrainingAnswers(QWidget):
             line.setText("")
 
     def _probes(self) -> Probes:
+        self._find_losses()
         chosen = self._which.key
         return frozenset({Probe(chosen, "confusion"), Probe(chosen, "predictions")} if chosen else ())
 

@@ -66,17 +66,18 @@ class TrainingLayers(QWidget):
         self.activations.say("Activations appear when the network has been built.")
         self.norms.say("Gradients appear with the first batches.")
         self._live = Live(workspace, self, self._probes, self.refresh, 125)
-        workspace.selected.connect(self._choose)
-        workspace.changed.connect(self._choose)
-        workspace.inferred.connect(self._choose)
-        self._choose()
+        workspace.selected.connect(self._changed)
+        workspace.changed.connect(self._changed)
 
     @property
     def node_id(self) -> str:
         """Whose activations are shown."""
         return self._node_id
 
-    def _choose(self, change: object = None) -> None:
+    def _changed(self, change: object = None) -> None:
+        self._live.again()
+
+    def _choose(self) -> None:
         chosen = self._node_to_show()
         node = self._workspace.node(chosen)
         self._title.setText(f"{node.name or node.type} · activations" if node is not None else "Activations")
@@ -85,7 +86,6 @@ class TrainingLayers(QWidget):
             self._seen.pop(Probe(chosen, "activations"), None)
             self._example.setText("")
             self.activations.say("Activations appear when the network has been built.")
-            self._live.again()
 
     def _node_to_show(self) -> str:
         """The selected node; without one the first convolution, else the first layer with weights."""
@@ -107,6 +107,7 @@ class TrainingLayers(QWidget):
         return ""
 
     def _probes(self) -> Probes:
+        self._choose()
         return frozenset({NORMS, Probe(self._node_id, "activations")} if self._node_id else {NORMS})
 
     def refresh(self) -> None:

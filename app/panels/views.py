@@ -103,13 +103,9 @@ class ViewsPanel(QWidget):
         self._node_id = ids[0] if len(ids) == 1 else ""
         for card in self._cards:
             card.forget()
-        self._describe()
         self._live.again()
 
     def _changed(self, change: object = None) -> None:
-        if self._node_id and self._workspace.node(self._node_id) is None:
-            self._node_id = ""
-        self._describe()
         self._live.again()
 
     def _describe(self) -> None:
@@ -165,6 +161,9 @@ class ViewsPanel(QWidget):
     # -- pictures ---------------------------------------------------------------------------------
 
     def _probes(self) -> Probes:
+        if self._node_id and self._workspace.node(self._node_id) is None:
+            self._node_id = ""
+        self._describe()
         if not self._node_id or self._stack.currentIndex() == 0:
             return frozenset()
         # A hidden card is left out; a card counts as shown although the panel itself is just about to be.

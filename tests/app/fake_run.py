@@ -43,6 +43,7 @@ class FakeTrainer:
     watched: frozenset[Probe] = frozenset()
     asked: list[Any] = field(default_factory=list)
     folder: Path | None = None
+    data: Any = None
 
     def watch(self, probes: frozenset[Probe]) -> None:
         self.watched = probes
@@ -53,7 +54,7 @@ class FakeTrainer:
     def update(self, project: object, revision: int) -> None:
         self.asked.append("update")
 
-    def start(self, project: object, revision: int) -> None:
+    def start(self, project: object, revision: int, **overrides: object) -> None:
         self.asked.append("start")
         self.state = "running"
 

@@ -1,0 +1,117 @@
+"""The data panel: rows, classes, ranges and samples of the splits that the trainer has read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.panels.data import DataPanel
+from app.panels.data_facts import gather
+from app.panels.data_samples import DataSamples
+from app.views.segments import Segments
+from app.workspace import Workspace
+from engine.edits import Remove
+from tests.app.fake_run import DIGITS, FakeTrainer, workspace_with_fakes
+
+torch = pytest.importorskip("torch")
+
+
+def splits(rows: int = 90) -> dict[str, dict[str, Any]]:
+    generator = torch.Generator().manual_seed(0)
+    made = {}
+    for split, share in (("train", 1.0), ("validation", 0.3), ("test", 0.2)):
+        count = int(rows * share)
+        made[split] = {
+            "image": torch.rand(count, 1, 8, 8, generator=generator),
+            "digit": torch.arange(count) % 10,
+        }
+    return made
+
+
+class Shown:
+    """A data panel on screen."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.workspace: Workspace
+        self.trainer: FakeTrainer
+        self.workspace, self.trainer = workspace_with_fakes(folder)
+        self.panel = DataPanel(self.workspace)
+        qtbot.addWidget(self.panel)
+        self.panel.resize(1064, 280)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+
+    def words(self) -> list[str]:
+        return [found.text() for found in self.panel.findChildren(QLabel) if found.isVisible()]
+
+
+@pytest.fixture
+def shown(qtbot: QtBot, tmp_path: Path) -> Iterator[Shown]:
+    made = Shown(qtbot, tmp_path)
+    yield made
+    made.workspace.close()
+
+
+def test_the_panel_waits_for_the_data_and_then_shows_them(shown: Shown, qtbot: QtBot) -> None:
+    assert any("Reading the data" in words for words in shown.words())
+    shown.trainer.data = splits()
+    qtbot.waitUntil(lambda: [bar.value for bar in shown.panel.counts.bars] == [90.0, 27.0, 18.0])
+    assert [bar.name for bar in shown.panel.classes.bars] == list(DIGITS)
+    assert {"image", "1×8×8", "float32", "10 classes"} <= set(shown.words())
+    shown.panel.grab()
+
+
+def test_another_split_can_be_looked_at(shown: Shown, qtbot: QtBot) -> None:
+    shown.trainer.data = splits()
+    qtbot.waitUntil(lambda: bool(shown.panel.counts.bars))
+    choice = shown.panel.findChild(Segments, "dataSplit")
+    qtbot.mouseClick(choice, Qt.MouseButton.LeftButton, pos=choice.rect_of("test").center())
+    assert sum(bar.value for bar in shown.panel.classes.bars) == 18
+
+
+def test_more_rows_can_be_turned_to(shown: Shown, qtbot: QtBot) -> None:
+    shown.trainer.data = splits()
+    more = shown.panel.findChild(QPushButton, "moreSamples")
+    qtbot.waitUntil(more.isVisible)
+    assert "Rows 1 to 60" in shown.words()
+    qtbot.mouseClick(more, Qt.MouseButton.LeftButton)
+    assert "Rows 61 to 90" in shown.words()
+    assert shown.panel.samples.tiles.captions[0] == "row 61: digit 0"
+    qtbot.mouseClick(more, Qt.MouseButton.LeftButton)
+    assert "Rows 1 to 60" in shown.words()
+
+
+def test_without_a_data_node_the_panel_says_what_would_fill_it(shown: Shown) -> None:
+    shown.workspace.apply("Delete", Remove(("n1",)))
+    assert any("Add a data node" in words for words in shown.words())
+
+
+@pytest.mark.logs("could not be summarised")
+def test_data_that_cannot_be_summarised_say_so_and_are_not_tried_again(shown: Shown, qtbot: QtBot) -> None:
+    shown.trainer.data = {"train": {"image": "not a tensor"}}
+    qtbot.waitUntil(lambda: any("could not be summarised" in words for words in shown.words()))
+
+
+def test_samples_of_large_sets_are_few() -> None:
+    facts = gather(splits(900))
+    assert len(facts.samples["train"]["image"]) == 240
+    assert facts.summary.rows == {"train": 900, "validation": 270, "test": 180}
+
+
+def test_a_series_is_shown_in_order_and_a_table_by_histograms(qtbot: QtBot) -> None:
+    samples = DataSamples()
+    qtbot.addWidget(samples)
+    follow = np.arange(20.0)[:, None]
+    samples.show_samples({"window": np.zeros((20, 5, 1)), "next": follow}, {})
+    assert samples.series.lines[0].values.tolist() == follow[:, 0].tolist()
+    samples.show_samples({"features": np.random.default_rng(0).normal(size=(30, 4))}, {})
+    assert [picture.isHidden() for picture in samples.histograms] == [False] * 4 + [True] * 4
+    samples.show_samples({"features": np.zeros((0, 4))}, {})
+    assert samples.tiles.message == "There are no rows in this split."
