@@ -191,21 +191,25 @@ def _own(value: Tensor) -> Tensor:
     return value.detach().to("cpu", copy=True).contiguous()
 
 
-def load_weights(path: Path) -> Tensors:
-    """The weights in a safetensors file, or the best ones of a run's folder.
+def weights_file(place: Path) -> Path:
+    """A safetensors file as it is, or that of the best (else the last) weights in a run's folder.
 
-    Errors: `TrainingError` when there are none.
+    Errors: `TrainingError` when there is none.
     """
-    candidates = (
-        [path / "weights-best.safetensors", path / "weights-last.safetensors"] if path.is_dir() else [path]
-    )
-    for candidate in candidates:
-        if candidate.is_file():
-            try:
-                return load_file(candidate)
-            except (OSError, ValueError, SafetensorError) as error:
-                raise TrainingError(f"The weights in {candidate.name} cannot be read: {error}.") from error
-    raise TrainingError(f"There are no weights in {path.name or path}.")
+    names = ("weights-best.safetensors", "weights-last.safetensors")
+    candidates = [place / name for name in names] if place.is_dir() else [place]
+    found = next((path for path in candidates if path.is_file()), None)
+    if found is None:
+        raise TrainingError(f"There are no weights in {place}.")
+    return found
+
+
+def load_weights(path: Path) -> Tensors:
+    """The weights in a safetensors file. Errors: `TrainingError` when they cannot be read."""
+    try:
+        return load_file(path)
+    except (OSError, ValueError, SafetensorError) as error:
+        raise TrainingError(f"The weights in {path.name} cannot be read: {error}.") from error
 
 
 def same_weights(mine: Tensors, found: Tensors) -> bool:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+_THREADS_AT_FIRST = torch.get_num_threads()
+
 
 def choose_device(wanted: str | None = None) -> tuple[str, str | None]:
     """The device to use and, where it isn't the one asked for, a sentence that says so.
@@ -45,6 +47,11 @@ def device_name(device: str) -> str:
         threads = torch.get_num_threads()
         return f"CPU · {threads} thread{'s' if threads != 1 else ''}"
     return device.upper()
+
+
+def use_threads(count: int | None) -> None:
+    """Let torch compute on this many threads in the calling thread; None for as many as it had at first."""
+    torch.set_num_threads(_THREADS_AT_FIRST if count is None else count)
 
 
 def _exists(device: torch.device) -> bool:

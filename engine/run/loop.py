@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.run.confusion import Confusions
-from engine.run.devices import random_state, set_random_state
+from engine.run.devices import random_state, set_random_state, use_threads
 from engine.run.feed import Feed
 from engine.run.heads import Head
 
@@ -88,6 +88,7 @@ class Run:
         self.settings = settings
         self.feed = feed
         self.revision = revision
+        use_threads(program.threads)
         torch.manual_seed(settings.seed)
         self.model: nn.Module = program.Model().to(settings.device)
         self.data = load()

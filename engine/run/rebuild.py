@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from engine.run.devices import untouched_random
+from engine.run.devices import untouched_random, use_threads
 from engine.run.loop import Settings, Splits, Stage
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def rebuild(
     New layers draw their first weights from the run's seed. An error leaves the run as it was.
     """
     device = settings.device
+    use_threads(program.threads)
     with untouched_random(device):
         torch.manual_seed(settings.seed)
         model: nn.Module = program.Model().to(device)

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 SHARE = 0.02  # of the training time may go into writing
 _SHORTEST = 1.0  # seconds between two writes
-_FIRST = 2.0
 
 STEPS_HEADER = "step,epoch,seconds,loss\n"
 
@@ -53,7 +52,7 @@ class RunFolder:
         self.path = path
         self._steps_written = 0
         self._best_written = 0
-        self._due = time.perf_counter() + _FIRST
+        self._due = time.perf_counter() + _SHORTEST
         self._facts: dict[str, Any] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,172 @@
+"""`train` on the command line: lines for people or machines, a progress bar, Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from engine.catalogue import Catalogue
+from engine.data.shipped import datasets_folder
+from engine.graph import Project
+from engine.run.headless import run_headless
+from engine.run.loop import Record, Run
+from engine.run.store import new_folder
+
+BAR_EVERY = 0.1  # seconds
+FLUSH_EVERY = 0.1
+OK, INTERRUPTED = 0, 130
+
+
+class Stopping:
+    """Whether somebody pressed Ctrl-C, or the reader of the output has gone."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self) -> bool:
+        return self.asked
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Inside, the first Ctrl-C asks the run to stop; a second one ends the program as ever."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+        def ask(number: int, frame: Any) -> None:
+            self.asked = True
+            signal.signal(number, before[signal.Signals(number)])
+
+        for number in before:
+            signal.signal(number, ask)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Printer:
+    """Shows a run: a JSON object a line, or a line an epoch with a progress bar on a terminal."""
+
+    def __init__(self, as_json: bool, stopping: Stopping) -> None:
+        self._as_json = as_json
+        self._stopping = stopping
+        self._bar = not as_json and sys.stderr.isatty()
+        self._bar_at = self._flush_at = 0.0
+        self._run: Run | None = None
+        self._shown = False
+
+    def begin(self, run: Run) -> None:
+        """Remember the run whose numbers are to come."""
+        self._run = run
+
+    def notice(self, text: str) -> None:
+        sys.stderr.write(f"neuroloom: {text}\n")
+
+    def line(self, record: Record) -> None:
+        """Show what one step, epoch or test gave."""
+        try:
+            if self._as_json:
+                self._print_json(record)
+            elif "step" in record:
+                self._draw_bar()
+            else:
+                self.clear()
+                sys.stdout.write(self._words(record) + "\n")
+                sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._stopping.asked = True
+
+    def clear(self) -> None:
+        """Take the bar off the screen."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
+
+    def _print_json(self, record: Record) -> None:
+        sys.stdout.write(json.dumps(record) + "\n")
+        now = perf_counter()
+        if now >= self._flush_at or "step" not in record:
+            sys.stdout.flush()
+            self._flush_at = now + FLUSH_EVERY
+
+    def _words(self, record: Record) -> str:
+        values = "  ".join(f"{name} {value:.4f}" for name, value in record.items() if name != "epoch")
+        run = self._run
+        if "epoch" not in record or run is None:
+            return values
+        train = run.history[-1].get("train_loss", math.nan)
+        return (
+            f"epoch {int(record['epoch']) + 1:>3}/{run.settings.epochs}  loss {train:.4f}  {values}  "
+            f"{duration(run.seconds)}"
+        )
+
+    def _draw_bar(self) -> None:
+        now = perf_counter()
+        run = self._run
+        if not self._bar or run is None or now < self._bar_at:
+            return
+        self._bar_at = now + BAR_EVERY
+        total = run.settings.epochs * run.steps_per_epoch
+        share = run.step / total
+        left = duration(run.seconds / run.step * (total - run.step))
+        head = f"epoch {run.epoch + 1}/{run.settings.epochs} "
+        tail = f" {100 * share:3.0f} %  loss {run.loss:.4f}  {left} left"
+        room = max(4, min(40, shutil.get_terminal_size().columns - len(head) - len(tail) - 1))
+        full = round(share * room)
+        sys.stderr.write(f"\r{head}{'━' * full}{'┄' * (room - full)}{tail}\x1b[K")
+        sys.stderr.flush()
+        self._shown = True
+
+
+def train(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> int:
+    """Train and return the exit status. Errors: `NeuroloomError`, once the run's folder is written."""
+    stopping = Stopping()
+    printer = Printer(options.json, stopping)
+    folder: Path = options.out or new_folder(Path("runs"), project.title)
+    try:
+        with stopping.listening():
+            outcome = run_headless(
+                project,
+                catalogue,
+                datasets_folder(),
+                epochs=options.epochs,
+                seed=options.seed,
+                device=options.device,
+                folder=folder,
+                resume=options.resume,
+                on_line=printer.line,
+                on_notice=printer.notice,
+                on_start=printer.begin,
+                stopped=stopping,
+            )
+    finally:
+        printer.clear()
+    steps = outcome.run.step
+    sys.stderr.write(f"{outcome.state} after {steps:,} steps; the run is in {folder}\n")
+    return OK if outcome.state == "finished" else INTERRUPTED
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: `8.3 s`, `1 min 52 s`, `2 h 05 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    return f"{minutes // 60} h {minutes % 60:02} min"
