@@ -1,4 +1,4 @@
-"""Writes a network as a script of its own, whole or not at all. No Qt here: it runs in a worker thread."""
+"""What an export of the open project may take along: its data, and the weights of a run that fit it."""
 
 from __future__ import annotations
 
@@ -6,42 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.catalogue import Catalogue
-from engine.data.shipped import copy_files, datasets_folder
-from engine.errors import DataError, NeuroloomError
-from engine.files import load_project, write_atomically
+from engine.data.shipped import datasets_folder
+from engine.errors import NeuroloomError
+from engine.exporting import export
+from engine.files import load_project
 from engine.graph import Link, Node, Project
 
 LAST_WEIGHTS = "weights-last.safetensors"
 BEST_WEIGHTS = "weights-best.safetensors"
 
-
-def export(
-    project: Project, catalogue: Catalogue, target: Path, *, with_data: bool, weights: Path | None
-) -> list[Path]:
-    """Writes the script to `target`, its data and weights beside it, and returns the files, the script first.
-
-    Errors: `NeuroloomError`; what this call had written by then is removed again.
-    """
-    from engine.emit.script import write_script
-
-    weights_file = target.with_suffix(".safetensors")
-    script = write_script(project, catalogue, weights=weights_file.name if weights else None)
-    wanted = [target, *([weights_file] if weights else [])]
-    if with_data:
-        wanted += [target.parent / name for name in script.files]
-    fresh = [path for path in wanted if not path.exists()]
-    try:
-        if with_data:
-            copy_files(script.files, target.parent)
-        if weights is not None:
-            write_atomically(weights_file, _read(weights))
-        # The script last: where it stands, everything it needs stands too.
-        write_atomically(target, script.plain.text.encode("utf-8"))
-    except (NeuroloomError, OSError):
-        for path in fresh:
-            path.unlink(missing_ok=True)
-        raise
-    return wanted
+__all__ = ["data_size", "export", "trained_weights"]
 
 
 def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], int]:
@@ -74,10 +48,3 @@ def trained_weights(project: Project, folder: Path | None) -> tuple[Path | None,
 def _structure(project: Project) -> tuple[list[Node], list[Link]]:
     nodes = [replace(node, position=(0.0, 0.0)) for node in project.graph.nodes.values()]
     return nodes, list(project.graph.links)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"The weights cannot be read: {error.strerror}.") from error

@@ -9,8 +9,10 @@ from torch import Tensor
 from engine.errors import DataError, TrainingError
 from engine.graph import Graph, Link, Node
 from engine.plan import Choice
+from engine.run.begin import look_for_heads
 from engine.run.failures import explain
 from engine.run.headless import run_headless
+from engine.run.heads import check_labels
 from tests.engine.run.networks import DATASETS, ByHand, catalogue, iris, run_of
 
 
@@ -31,10 +33,27 @@ def test_weights_that_grew_past_float32_are_named_as_such() -> None:
 
 
 def test_labels_outside_the_classes_are_named_before_the_first_step() -> None:
-    lines: list[object] = []
-    with pytest.raises(TrainingError, match="from 0 to 2, but the model can only answer 0 to 1") as caught:
-        run_headless(iris(classes=2), catalogue(), DATASETS, device="cpu", on_line=lines.append)
-    assert caught.value.node_id == "n5" and "3 outputs" in str(caught.value) and not lines
+    run = run_of(iris())
+    counted_from_one = {
+        split: {**columns, "species": columns["species"] + 1} for split, columns in run.data.items()
+    }
+    with pytest.raises(TrainingError, match="from 1 to 3, but the model can only answer 0 to 2") as caught:
+        check_labels(run.heads, counted_from_one)
+    assert caught.value.node_id == "n5" and "from 0 instead of 1" in str(caught.value)
+    more = {"train": {"species": torch.tensor([0, 7])}}
+    with pytest.raises(TrainingError, match="8 outputs"):
+        check_labels(run.heads, more)
+
+
+def test_looking_for_labels_runs_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a wrong label in a loss would poison a GPU for the whole process")
+
+    run = run_of(iris())
+    monkeypatch.setattr("torch.nn.functional.cross_entropy", refuse)
+    look_for_heads(run, catalogue())
+    (head,) = run.heads
+    assert (head.loss_id, head.kind, head.size, head.column) == ("n5", "classes", 3, "species")
 
 
 def test_yes_or_no_targets_outside_0_and_1_are_named() -> None:
