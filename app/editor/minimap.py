@@ -43,6 +43,8 @@ class Minimap(QWidget):
             return QRectF()
         bounds = QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1])
         shown = self._view.visible_rect()
+        if shown.contains(bounds):
+            return bounds
         roomy = bounds.adjusted(
             -bounds.width() - 400, -bounds.height() - 400, bounds.width() + 400, bounds.height() + 400
         )
@@ -92,7 +94,7 @@ class Minimap(QWidget):
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._go(event)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         event.accept()
 
     def _go(self, event: QMouseEvent) -> None:

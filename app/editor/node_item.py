@@ -15,6 +15,8 @@ DETAIL_ZOOM = 0.4  # below it a node is a coloured plate: measured three times c
 LABEL_ROOM = 64.0
 COUNT_SIZE = 10
 DIMMED = 0.32
+SMALLEST_PICTURE, LARGEST_PICTURE, PICTURE_HEIGHT = 34.0, 44.0, 24.0
+THIN = 10.0  # a picture under a summary that leaves no room beside it
 _HALO = 9.0
 
 
@@ -129,7 +131,10 @@ class NodeItem(QGraphicsItem):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_body(painter, theme)
         self._paint_texts(painter, theme)
-        if self.picture is not None:
+        failed = self.problem is not None and self.problem[0] == "error"
+        if (
+            self.picture is not None and not failed
+        ):  # a node in error computes nothing: its picture is an old one
             self._paint_picture(painter)
         self._paint_ports(painter, theme)
         if self.problem is not None:
@@ -200,9 +205,18 @@ class NodeItem(QGraphicsItem):
         name = QFontMetricsF(theme.font(bold=True)).elidedText(_one_line(self.face.name), elide, room - taken)
         second = self.value or self.face.summary
         font = theme.mono(SMALL) if self.value else theme.font(SMALL)
-        if self.picture is not None and not self.face.tall:
-            room -= self.picture.deviceIndependentSize().width() + 6
         return name, QFontMetricsF(font).elidedText(_one_line(second), elide, room)
+
+    def picture_room(self) -> tuple[float, float]:
+        """Width and height for a picture: a strip on tall nodes, otherwise beside or under the summary."""
+        whole = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
+        if self.face.tall:
+            return whole, g.TILE
+        summary = _one_line(self.face.summary)
+        taken = QFontMetricsF(current_theme().font(SMALL)).horizontalAdvance(summary) + 8 if summary else 0.0
+        if whole - taken >= SMALLEST_PICTURE:
+            return min(LARGEST_PICTURE, whole - taken), PICTURE_HEIGHT
+        return whole, THIN
 
     @property
     def shortened(self) -> bool:
@@ -219,7 +233,8 @@ class NodeItem(QGraphicsItem):
         if self.face.tall:
             left, top = g.TEXT_LEFT, g.STRIP_TOP
         else:
-            left, top = layout.width - g.TEXT_RIGHT - size.width(), layout.height - 7 - size.height()
+            bottom = 5 if size.height() <= THIN else 7
+            left, top = layout.width - g.TEXT_RIGHT - size.width(), g.HEIGHT - bottom - size.height()
         painter.drawImage(QPointF(left, top), picture)
 
     def _paint_ports(self, painter: QPainter, theme: Theme) -> None:

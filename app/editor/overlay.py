@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from app.theme import SMALL, current_theme, themes
 
 EDGE = 14
+HINT_WIDTH = 300
+HINT_PADDING = 22
 AWAY = QPoint(16, 18)  # from the cursor
 
 
@@ -60,8 +62,7 @@ class CursorHint(Overlay):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("canvasHint", parent)
-        self.setMaximumWidth(300)
-        self.setWordWrap(False)
+        self.setFont(current_theme().font(SMALL))
         self.hide()
 
     def say(self, text: str, place: QPoint, *, bad: bool = False) -> None:
@@ -73,9 +74,13 @@ class CursorHint(Overlay):
             f"background: {theme.panel.name()}; color: {colour.name()}; border: 1px solid {edge.name()};"
             f" border-radius: 5px; padding: 4px 8px; font-size: {SMALL}px;"
         )
-        self.setWordWrap(len(text) > 46)
         self.setText(text)
-        self.adjustSize()
+        line = self.fontMetrics().horizontalAdvance(text) + HINT_PADDING
+        self.setWordWrap(line > HINT_WIDTH)
+        self.setFixedWidth(min(line, HINT_WIDTH))
+        self.setFixedHeight(
+            self.heightForWidth(HINT_WIDTH) if line > HINT_WIDTH else self.sizeHint().height()
+        )
         self.move(kept_inside(place + AWAY, self.size(), self.parentWidget().size()))
         self.show()
         self.raise_()

@@ -10,34 +10,55 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from app.editor.geometry import TILE, TILE_GAP, TILES
+from app.editor.geometry import TILE_GAP
 from app.theme import current_theme
 from app.views.colourmaps import GREY, VIRIDIS, limits, shade, to_image
 from engine.run.feed import Snapshot
 
-SMALL_TILE = 22.0
-BARS_WIDTH = 44.0
-BARS_HEIGHT = 26.0
-MOST_BARS = 22
+LARGEST_BAR = 8.0
+SMALLEST_TILE = 16.0
+CAPTION = 10
 Array = NDArray[Any]
 
 
-def picture_of(snapshot: Snapshot, *, tall: bool, data: bool, ratio: float) -> QImage | None:
+def picture_of(snapshot: Snapshot, room: tuple[float, float], *, data: bool, ratio: float) -> QImage | None:
     """Tiles for maps `(C, H, W)` and `(H, W)`, bars for vectors; None for what is no picture.
 
-    Tall nodes have room for three tiles, the others for one; `ratio` is the screen's device pixel ratio.
+    `room` is the width and height there is, `ratio` the screen's device pixel ratio. A picture of data is
+    grey and has its labels beside it.
     """
     array = np.asarray(snapshot.array)
-    if array.size == 0:
+    if array.size <= 1:
         return None
-    if array.ndim == 1 and array.size > 1:
-        width = TILES * TILE + (TILES - 1) * TILE_GAP if tall else BARS_WIDTH
-        return _bars(array, width, TILE if tall else BARS_HEIGHT, ratio)
     maps = array[None] if array.ndim == 2 else array
     if maps.ndim != 3 or min(maps.shape[1:]) < 2:
-        return _bars(maps.reshape(-1), BARS_WIDTH, BARS_HEIGHT, ratio) if maps.size > 1 else None
-    size, count = (TILE, TILES) if tall else (SMALL_TILE, 1)
-    return _tiles(maps[:count], size, GREY if data else VIRIDIS, ratio)
+        return _bars(array.reshape(-1), room, ratio)
+    if room[1] < SMALLEST_TILE:
+        return None
+    if data:
+        return _example(maps[:1], _labels(snapshot), room, ratio)
+    count = max(1, int((room[0] + TILE_GAP) // (room[1] + TILE_GAP)))
+    return _tiles(maps[:count], room[1], VIRIDIS, ratio)
+
+
+def _labels(snapshot: Snapshot) -> list[str]:
+    """The single numbers that come with an example, such as its class."""
+    ports = snapshot.extra.get("ports", {})
+    return [f"{name} {float(values.reshape(-1)[0]):g}" for name, values in ports.items() if values.size == 1]
+
+
+def _example(maps: Array, labels: list[str], room: tuple[float, float], ratio: float) -> QImage:
+    """One image of the data and what it is."""
+    theme = current_theme()
+    image = _blank(*room, ratio)
+    painter = QPainter(image)
+    painter.drawImage(QRectF(0, 0, room[1], room[1]), _tiles(maps, room[1], GREY, ratio))
+    painter.setFont(theme.mono(CAPTION))
+    painter.setPen(theme.dim)
+    area = QRectF(room[1] + 8, 0, room[0] - room[1] - 8, room[1])
+    painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, "\n".join(labels[:2]))
+    painter.end()
+    return image
 
 
 def _tiles(maps: Array, size: float, table: Array, ratio: float) -> QImage:
@@ -60,11 +81,13 @@ def _scaled(image: QImage, side: int) -> QImage:
     return image.scaled(side, side, Qt.AspectRatioMode.IgnoreAspectRatio, mode)
 
 
-def _bars(values: Array, width: float, height: float, ratio: float) -> QImage:
+def _bars(values: Array, room: tuple[float, float], ratio: float) -> QImage:
     """A vector as bars over a zero line; a long one is shown by the largest of each stretch."""
+    width, height = room
+    most = max(2, int(width // 2.5))
     values = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
-    if len(values) > MOST_BARS:
-        edges = np.linspace(0, len(values), MOST_BARS + 1).astype(int)
+    if len(values) > most:
+        edges = np.linspace(0, len(values), most + 1).astype(int)
         stretches = [values[a:b] for a, b in pairwise(edges)]
         values = np.array([part[np.abs(part).argmax()] for part in stretches])
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
@@ -72,8 +95,8 @@ def _bars(values: Array, width: float, height: float, ratio: float) -> QImage:
     theme = current_theme()
     image = _blank(width, height, ratio)
     painter = QPainter(image)
-    step = min(width / len(values), 8.0)
-    left = width - step * len(values)
+    step = min(width / len(values), LARGEST_BAR)
+    left = 0.0 if height > SMALLEST_TILE else width - step * len(values)
     zero = height * high / span
     below = QColor(theme.accent)
     below.setAlphaF(0.55)

@@ -188,7 +188,11 @@ def curve(start: Point, end: Point) -> QPainterPath:
     if abs(y1 - y2) < 0.5 and x2 > x1:
         path.lineTo(x2, y2)
         return path
-    pull = max(abs(x2 - x1) / 2, min(80.0, abs(y2 - y1) / 2, 40.0 + abs(x2 - x1)))
+    across, down = x2 - x1, abs(y2 - y1)
+    # Backwards only a wire that is still being drawn comes here; its loops stay small.
+    pull = (
+        max(across / 2, min(80.0, down / 2, 40.0 + across)) if across > 0 else min(120.0, 30.0 - across / 4)
+    )
     path.cubicTo(x1 + pull, y1, x2 - pull, y2, x2, y2)
     return path
 

@@ -73,10 +73,8 @@ class Thumbnails(QObject):
         known = self._drawn.get(item.node_id)
         if known is None or known[0] is not snapshot:
             ratio = self._view.devicePixelRatioF()
-            known = (
-                snapshot,
-                picture_of(snapshot, tall=item.face.tall, data=item.face.kind == "data", ratio=ratio),
-            )
+            data = item.face.kind == "data"
+            known = (snapshot, picture_of(snapshot, item.picture_room(), data=data, ratio=ratio))
             self._drawn[item.node_id] = known
         return known[1]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import (
     QCloseEvent,
@@ -25,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QToolTip, QWidget
 
 from app.editor import editing, keys, tips
+from app.editor.finder import Finder
 from app.editor.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
 from app.editor.gestures import Gestures
 from app.editor.interactions.base import Interaction, Pointer
@@ -33,13 +32,12 @@ from app.editor.menu import canvas_menu
 from app.editor.minimap import Minimap
 from app.editor.navigation import Navigation
 from app.editor.overlay import CursorHint, EmptyPage, StatusLine
+from app.editor.remembered import RememberedView
 from app.editor.rename import NameField
 from app.editor.scene import GraphScene
-from app.editor.search import SearchPopup
 from app.editor.status import status_parts
 from app.editor.thumbnails import Thumbnails
 from app.workspace import Workspace
-from engine.catalogue import NodeType
 from engine.document import Change
 
 __all__ = ["MIME", "GraphView"]
@@ -62,7 +60,6 @@ class GraphView(QGraphicsView):
         self._wants_minimap = True
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
-        self._search_place = QPointF()
         self.navigation = Navigation(self)
         self.gestures = Gestures(self)
         self.minimap = Minimap(self)
@@ -70,8 +67,10 @@ class GraphView(QGraphicsView):
         self.hint = CursorHint(self)
         self.empty = EmptyPage(self)
         self.name_field = NameField(workspace, self)
-        self.popup = SearchPopup(workspace.catalogue, self)
+        self.finder = Finder(self)
+        self.popup = self.finder.popup
         self.thumbnails = Thumbnails(self)
+        self._remembered = RememberedView(self, workspace.settings, workspace.document.path)
         self._set_up()
 
     def _set_up(self) -> None:
@@ -88,6 +87,7 @@ class GraphView(QGraphicsView):
         self.workspace.inferred.connect(self._show_status)
         self.workspace.engine_ready.connect(self._show_status)
         self.workspace.revealed.connect(self.reveal)
+        self.workspace.selected.connect(self._selected)
         self.graph_scene.arranged.connect(self._arranged)
         self.horizontalScrollBar().valueChanged.connect(self._scrolled)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
@@ -137,8 +137,25 @@ class GraphView(QGraphicsView):
 
     def open_search(self) -> None:
         """Opens the search popup at the cursor, or in the middle when the cursor is elsewhere."""
-        place = self._cursor_inside() or self.viewport().rect().center()
-        self.open_search_at(place)
+        self.open_search_at(self._cursor_inside() or self.viewport().rect().center())
+
+    def open_search_at(self, place: QPoint) -> None:
+        """Opens the search popup with its corner at `place` (viewport pixels)."""
+        self.cancel_interaction()
+        self.finder.open_at(place)
+
+    def show_from(self, place: tuple[float, QPointF] | None) -> None:
+        """Shows a project from where it was last seen (zoom and centre), or whole."""
+        self._travelled = place is not None
+        if place is None:
+            self.fit()
+        else:
+            self.navigation.set_zoom(place[0])
+            self.navigation.centre_on(place[1])
+
+    def seen_from(self) -> tuple[float, QPointF] | None:
+        """Zoom and centre, once the user has moved the viewport."""
+        return (self.navigation.zoom, self.navigation.centre) if self._travelled else None
 
     def travel(self) -> None:
         """The user moves the viewport: from now on it stays where it is put."""
@@ -240,45 +257,6 @@ class GraphView(QGraphicsView):
     def redo(self) -> None:
         if not self.cancel_interaction():
             self.workspace.redo()
-
-    # -- search
-
-    def open_search_at(self, place: QPoint) -> None:
-        """Opens the search popup with its corner at `place` (viewport pixels)."""
-        self.cancel_interaction()
-        self._search_place = self.mapToScene(place)
-        self.popup.open_at(place, None, self._add_found, self._search_closed)
-
-    def search_for(
-        self,
-        place: QPoint,
-        types: list[type[NodeType]],
-        choose: Callable[[str], None],
-        give_up: Callable[[], None],
-    ) -> None:
-        """Opens the popup with only these types, for a gesture that ends in a new node."""
-        self.popup.open_at(place, types, choose, give_up)
-
-    def close_search(self) -> None:
-        """Closes the popup without a choice."""
-        self.popup.dismiss()
-
-    def _add_found(self, type_id: str) -> None:
-        """Adds the chosen type after the one selected node, otherwise where the popup was opened."""
-        selection = self.workspace.selection
-        if len(selection) == 1:
-            added = editing.add_after(self.workspace, type_id, selection[0], self.graph_scene.boxes.all())
-            if added is not None:
-                self.reveal(added)
-            return
-        at = self._search_place
-        place = free_spot(
-            (at.x(), at.y() - FIRST_PORT), (WIDTH, 2 * FIRST_PORT), self.graph_scene.boxes.all()
-        )
-        editing.add(self.workspace, type_id, place)
-
-    def _search_closed(self) -> None:
-        """Nothing was chosen, nothing is left behind."""
 
     # -- pointer
 
@@ -413,6 +391,7 @@ class GraphView(QGraphicsView):
 
     def hideEvent(self, event: QHideEvent) -> None:
         self.cancel_interaction()
+        self._remembered.keep(self.workspace.document.path)
         super().hideEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -464,9 +443,13 @@ class GraphView(QGraphicsView):
         if self.name_field.node_id is not None and self.workspace.node(self.name_field.node_id) is None:
             self.name_field.finish(keep=False)
         if change.kind == "load":
-            self._travelled = False
-            self.fit()
+            self._remembered.switch(self.workspace.document.path)
         self._show_status()
+
+    def _selected(self, ids: tuple[str, ...]) -> None:
+        # What another panel selects is meant alone: Delete must not take along an earlier selected wire.
+        if ids and self.interaction is None and not self.hasFocus():
+            self.graph_scene.select_links(())
 
     def _arranged(self) -> None:
         self.navigation.set_area(self.graph_scene.bounds() or QRectF())

@@ -215,7 +215,7 @@ class DragWire(Interaction):
         self.choosing = True
         types = fitting_types(self.workspace, self.fixed.link_to)
         self.view.gestures.keep(self)
-        self.view.search_for(pointer.view, types, self._chosen, self._given_up)
+        self.view.finder.offer(pointer.view, types, self._chosen, self._given_up)
         self._choice_place = pointer.scene
 
     def _chosen(self, type_id: str) -> None:
@@ -240,7 +240,7 @@ class DragWire(Interaction):
     def cancel(self) -> None:
         if self.choosing:
             self.choosing = False
-            self.view.close_search()
+            self.view.finder.close()
         if self._draft is not None:
             self.scene.removeItem(self._draft)
             self._draft = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -157,3 +158,25 @@ def test_the_map_goes_where_it_is_clicked(view: GraphView, build: Callable[..., 
     assert view.viewport().rect().contains(view.node_point("n2"))
     view.set_overlays(minimap=False, status=False)
     assert view.minimap.isHidden() and view.status.isHidden()
+
+
+def test_a_project_is_shown_from_where_it_was_left(
+    view: GraphView, workspace: Workspace, chain: None, tmp_path: Path
+) -> None:
+    """E-12."""
+    project = workspace.document.snapshot()
+    first, second = tmp_path / "one.nloom", tmp_path / "two.nloom"
+    workspace.document.replace(project.copy(), first)
+    _wheel(view, QPoint(100, 100), QPoint(0, 240))
+    zoom, centre = view.navigation.zoom, view.navigation.centre
+    workspace.document.replace(project.copy(), second)
+    assert view.navigation.zoom != zoom
+    workspace.document.replace(project.copy(), first)
+    assert abs(view.navigation.zoom - zoom) < 1e-3
+    assert (view.navigation.centre - centre).manhattanLength() < 3
+    other = GraphView(workspace)
+    other.resize(900, 600)
+    view.hide()
+    workspace.document.replace(project.copy(), first)
+    assert abs(other.navigation.zoom - zoom) < 1e-3
+    other.deleteLater()
