@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.theme import Theme, current_theme, themes
@@ -15,6 +15,7 @@ from app.widgets.icons import icon
 from app.workspace import Workspace
 
 REDRAW_MS = 120
+NARROW = 830
 
 # state: what the main button says, its icon, its tool tip
 MAIN = {
@@ -45,15 +46,25 @@ class TrainingBar(QWidget):
         self._device = DeviceChip()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        for button in (self._main, self._step, self._stop):
-            row.addWidget(button)
-        row.addSpacing(14)
-        row.addWidget(self._progress, 1)
-        row.addSpacing(8)
-        row.addWidget(self._metric)
-        row.addSpacing(8)
-        row.addWidget(self._device)
+        row.setSpacing(0)
+        parts = (
+            self._main,
+            6,
+            self._step,
+            6,
+            self._stop,
+            18,
+            self._progress,
+            14,
+            self._metric,
+            14,
+            self._device,
+        )
+        for part in parts:
+            if isinstance(part, int):
+                row.addSpacing(part)
+            else:
+                row.addWidget(part, int(part is self._progress))
         self._main.clicked.connect(self._main_clicked)
         self._step.clicked.connect(self.step)
         self._stop.clicked.connect(self.stop)
@@ -74,6 +85,10 @@ class TrainingBar(QWidget):
         made.setIconSize(QSize(14, 14))
         made.setFixedHeight(28)
         return made
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._metric.set_compact(event.size().width() < NARROW)
+        super().resizeEvent(event)
 
     # -- actions ----------------------------------------------------------------------------------
 

@@ -110,7 +110,7 @@ class TrainingCurves(QWidget):
         trainer = self._workspace.trainer
         if trainer is None:
             return
-        begun = self.curves.catch_up(trainer.feed, trainer.progress.steps_per_epoch)
+        begun = self.curves.catch_up(trainer.feed)
         has_curves = bool(self.curves.tracks)
         self._stack.setCurrentIndex(int(has_curves))
         if not has_curves:

@@ -24,7 +24,7 @@ from app.views.track import Track
 
 @dataclass(frozen=True)
 class Curve:
-    """How a track is drawn: `style` is "raw" (thin), "smooth" (the running mean), "line" or "points"."""
+    """How a track is drawn: `style` is "raw" (thin), "smooth" (a mean), "line" or "points"."""
 
     name: str
     track: Track

@@ -31,11 +31,8 @@ class RunCurves:
         self._read: dict[str, int] = {}
         self.tracks: dict[str, Track] = {}
 
-    def catch_up(self, feed: Feed, steps_per_epoch: int) -> bool:
-        """Read what is new; True when a new run has begun.
-
-        The running mean of a training loss spans an eighth of an epoch, at least 3 and at most 200 steps.
-        """
+    def catch_up(self, feed: Feed) -> bool:
+        """Read what is new; True when a new run has begun."""
         begun = feed is not self._feed or feed.generation != self._generation
         if begun:
             self._feed, self._generation = feed, feed.generation
@@ -46,7 +43,7 @@ class RunCurves:
             if len(rows):
                 track = self.tracks.get(name)
                 if track is None:
-                    track = self.tracks[name] = Track(min(200.0, max(3.0, steps_per_epoch / 8)))
+                    track = self.tracks[name] = Track()
                 track.extend(rows)
                 self._read[name] = start + len(rows)
         return begun

@@ -20,6 +20,8 @@ def time_left(seconds: float) -> str:
     whole = max(0, round(seconds))
     if whole >= 3600:
         return f"{whole // 3600} h {whole % 3600 // 60} min left"
+    if whole >= 600:
+        return f"{whole // 60} min left"
     if whole >= 60:
         return f"{whole // 60} min {whole % 60} s left"
     return f"{whole} s left"
@@ -91,8 +93,9 @@ class ProgressText(QWidget):
         left, right = self._words
         line = QRectF(0, 2, self.width(), 18)
         room = self.width() - (metrics.horizontalAdvance(right) + 12 if right else 0)
-        if room < metrics.horizontalAdvance(left) and room < self.width() - 12:
-            left = left.replace("Epoch ", "").replace(" · step ", " · ")
+        for shorter in (left.replace(" of ", "/"), left.replace(" of ", "/").replace(" · step ", " · ")):
+            if metrics.horizontalAdvance(left) > room:
+                left = shorter
         painter.setPen(theme.text)
         shown = metrics.elidedText(left, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
@@ -126,6 +129,7 @@ class MetricText(QWidget):
         self.setObjectName("metricText")
         self._name = ""
         self._value: float | None = None
+        self._compact = False
         self.setFixedWidth(self._room())
         self.setFixedHeight(HEIGHT)
         themes.theme_changed.connect(self._theme_changed)
@@ -141,6 +145,16 @@ class MetricText(QWidget):
             self.setToolTip("" if value is None else f"{name}: {value:.6g}, the newest value of this run")
             self.update()
 
+    def set_compact(self, compact: bool) -> None:
+        """Whether to write "val. accuracy" for "validation accuracy"."""
+        if compact != self._compact:
+            self._compact = compact
+            self.setFixedWidth(self._room())
+            self.update()
+
+    def _shorten(self, name: str) -> str:
+        return name.replace("validation ", "val. ").replace("training ", "train ") if self._compact else name
+
     def _figures(self) -> str:
         if self._value is None:
             return ""
@@ -148,7 +162,7 @@ class MetricText(QWidget):
 
     def _room(self) -> int:
         theme = current_theme()
-        words = QFontMetrics(theme.font(SMALL)).horizontalAdvance("validation accuracy")
+        words = QFontMetrics(theme.font(SMALL)).horizontalAdvance(self._shorten("validation accuracy"))
         return words + 10 + QFontMetrics(theme.mono(13, bold=True)).horizontalAdvance("0.9871") + 2
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -165,7 +179,7 @@ class MetricText(QWidget):
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         room = self.width() - taken
-        words = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, room)
+        words = painter.fontMetrics().elidedText(self._shorten(self._name), Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRectF(0, 0, room, HEIGHT), middle, words)
 
     def _theme_changed(self, theme: Theme) -> None:

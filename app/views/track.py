@@ -1,7 +1,7 @@
 """One curve in bounded memory: as fine as the screen can show, and no spike is ever lost.
 
 Points are kept one by one until `CAPACITY` buckets are full; then neighbours are joined two by two. A bucket
-knows its smallest and largest value, which came first, and the mean; so a run of a million steps costs the
+knows its smallest and largest value, which came first, and the sum; so a run of a million steps costs the
 screen no more than one of ten thousand.
 """
 
@@ -19,7 +19,7 @@ BUCKET = np.dtype(
         ("low", np.float64),
         ("high", np.float64),
         ("low_first", np.bool_),
-        ("smooth", np.float64),  # running mean after the last point
+        ("total", np.float64),  # sum of the finite values
         ("bad", np.int64),  # points that are NaN or infinite
         ("size", np.int64),
     ]
@@ -31,17 +31,13 @@ AXES = ("step", "epoch", "seconds")
 class Track:
     """The points of one series, as they are drawn.
 
-    `window` is the time constant of the running mean, in points. Steps that do not grow replace what stood
-    from there on, so that a resumed run never draws backwards.
+    Steps that do not grow replace what stood from there on, so that a resumed run never draws backwards.
     """
 
-    def __init__(self, window: float = 50.0) -> None:
+    def __init__(self) -> None:
         self._rows = np.zeros(CAPACITY, BUCKET)
         self._count = 0
         self._per_bucket = 1
-        self._keep = np.exp(-1.0 / max(window, 1e-3))
-        self._mean = 0.0  # running mean before bias correction, and the weight it has gathered
-        self._weight = 0.0
         self._clock_shift = 0.0
         self._last_seconds = 0.0
         self.changes = 0  # grows with every point taken in
@@ -73,53 +69,33 @@ class Track:
         self._last_seconds = float(seconds[-1])
         places = np.column_stack((steps, points["epoch"], seconds))
         values = points["value"]
-        smooth = self._smooth(values)
         start = 0
         while start < len(values):
-            start += self._add(places[start:], values[start:], smooth[start:])
+            start += self._add(places[start:], values[start:])
 
     def _cut(self, step: float) -> None:
         rows = self._rows[: self._count]
         if self._count and rows["last"][-1, 0] >= step:
             self._count = int(np.searchsorted(rows["last"][:, 0], step))
             if self._count:
-                self._mean, self._weight = float(rows["smooth"][self._count - 1]), 1.0
                 self._last_seconds = float(rows["last"][self._count - 1, 2])
                 self._clock_shift = 0.0
             else:
-                self._mean = self._weight = self._last_seconds = self._clock_shift = 0.0
+                self._last_seconds = self._clock_shift = 0.0
 
-    def _smooth(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The running mean after each value; a value that is not finite leaves it as it was."""
-        keep, mean, weight = self._keep, self._mean, self._weight
-        smooth = np.empty(len(values))
-        for index, value in enumerate(values.tolist()):
-            if value - value == 0.0:  # finite
-                mean = keep * mean + (1.0 - keep) * value
-                weight = keep * weight + (1.0 - keep)
-            smooth[index] = mean / weight if weight else np.nan
-        self._mean, self._weight = mean, weight
-        return smooth
-
-    def _add(
-        self, places: NDArray[np.float64], values: NDArray[np.float64], smooth: NDArray[np.float64]
-    ) -> int:
+    def _add(self, places: NDArray[np.float64], values: NDArray[np.float64]) -> int:
         """Put as many points as there is room for into buckets; returns how many."""
         rows, per = self._rows, self._per_bucket
         if self._count and rows["size"][self._count - 1] < per:
-            room = per - int(rows["size"][self._count - 1])
-            taken = min(room, len(values))
+            taken = min(per - int(rows["size"][self._count - 1]), len(values))
             self._count -= 1
-            self._join(
-                rows[self._count : self._count + 1],
-                _buckets(places[:taken], values[:taken], smooth[:taken], taken),
-            )
+            self._join(rows[self._count : self._count + 1], _buckets(places[:taken], values[:taken], taken))
             return taken
         if self._count == CAPACITY:
             self._halve()
-            return self._add(places, values, smooth)
+            return self._add(places, values)
         taken = min(len(values), (CAPACITY - self._count) * per)
-        made = _buckets(places[:taken], values[:taken], smooth[:taken], per)
+        made = _buckets(places[:taken], values[:taken], per)
         rows[self._count : self._count + len(made)] = made
         self._count += len(made)
         return taken
@@ -158,13 +134,22 @@ class Track:
         return _growing(flat_x, flat_y)
 
     def smoothed(self, axis: str, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The running mean as points `(x, y)`, at most about `columns` of them, the last one always."""
+        """The mean over a sixteenth of the run about each place, as at most about `columns` points `(x, y)`.
+
+        The window is centred, so that the line does not lag behind a falling loss, and at the ends it is cut.
+        """
         rows = self._rows[: self._count]
-        if not len(rows):
+        count = len(rows)
+        if not count:
             return np.empty(0), np.empty(0)
-        every = max(1, len(rows) // max(columns, 1))
-        picked = np.arange(len(rows) - 1, -1, -every)[::-1]
-        return _growing(rows["last"][picked, AXES.index(axis)], rows["smooth"][picked])
+        half = max(1, count // 32)
+        picked = np.arange(count - 1, -1, -max(1, count // max(columns, 1)))[::-1]
+        totals = np.concatenate(([0.0], np.cumsum(rows["total"])))
+        sizes = np.concatenate(([0], np.cumsum(rows["size"] - rows["bad"])))
+        low, high = np.maximum(picked - half, 0), np.minimum(picked + half + 1, count)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (totals[high] - totals[low]) / (sizes[high] - sizes[low])
+        return _growing(rows["last"][picked, AXES.index(axis)], means)
 
     def bad(self, axis: str) -> NDArray[np.float64]:
         """Where points are NaN or infinite, as x."""
@@ -205,11 +190,8 @@ def _grouped(rows: NDArray[np.void], group: int) -> NDArray[np.void]:
     starts = np.arange(0, len(rows), group)
     ends = np.minimum(starts + group, len(rows)) - 1
     made = np.zeros(len(starts), BUCKET)
-    made["first"], made["last"], made["smooth"] = (
-        rows["first"][starts],
-        rows["last"][ends],
-        rows["smooth"][ends],
-    )
+    made["first"], made["last"] = rows["first"][starts], rows["last"][ends]
+    made["total"] = np.add.reduceat(rows["total"], starts)
     made["low"] = np.fmin.reduceat(rows["low"], starts)
     made["high"] = np.fmax.reduceat(rows["high"], starts)
     made["bad"] = np.add.reduceat(rows["bad"], starts)
@@ -223,18 +205,17 @@ def _grouped(rows: NDArray[np.void], group: int) -> NDArray[np.void]:
     return made
 
 
-def _buckets(
-    places: NDArray[np.float64], values: NDArray[np.float64], smooth: NDArray[np.float64], per: int
-) -> NDArray[np.void]:
+def _buckets(places: NDArray[np.float64], values: NDArray[np.float64], per: int) -> NDArray[np.void]:
     """Buckets of `per` points each; the last may hold fewer."""
     count = -(-len(values) // per)
     made = np.zeros(count, BUCKET)
     starts = np.arange(count) * per
     ends = np.minimum(starts + per, len(values)) - 1
-    made["first"], made["last"], made["smooth"] = places[starts], places[ends], smooth[ends]
+    made["first"], made["last"] = places[starts], places[ends]
     made["size"] = ends - starts + 1
     finite = np.isfinite(values)
     made["bad"] = np.add.reduceat(~finite, starts)
+    made["total"] = np.add.reduceat(np.where(finite, values, 0.0), starts)
     if per == 1:
         made["low"] = made["high"] = np.where(finite, values, np.nan)
         made["low_first"] = True
@@ -254,7 +235,7 @@ def _buckets(
 def _joined(left: NDArray[np.void], right: NDArray[np.void]) -> NDArray[np.void]:
     """Each bucket of `left` with its neighbour in `right`, which comes later."""
     made = np.zeros(len(left), BUCKET)
-    made["first"], made["last"], made["smooth"] = left["first"], right["last"], right["smooth"]
+    made["first"], made["last"], made["total"] = left["first"], right["last"], left["total"] + right["total"]
     made["low"] = np.fmin(left["low"], right["low"])
     made["high"] = np.fmax(left["high"], right["high"])
     left_has_low = ~(right["low"] < left["low"]) & np.isfinite(left["low"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -10,6 +11,8 @@ from PySide6.QtWidgets import QWidget
 from app.views.pace import Pace
 from app.workspace import Workspace
 from engine.run.feed import Probe
+
+log = logging.getLogger(__name__)
 
 Probes = frozenset[Probe]
 
@@ -94,9 +97,12 @@ class Live(QObject):
             self.pace.now()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Show:
-            self.again()
-        elif event.type() == QEvent.Type.Hide:
-            self.pace.stop()
-            watching(self._workspace).watch(self._owner, frozenset())
+        try:
+            if event.type() == QEvent.Type.Show:
+                self.again()
+            elif event.type() == QEvent.Type.Hide:
+                self.pace.stop()
+                watching(self._workspace).watch(self._owner, frozenset())
+        except Exception:  # one that leaves an event filter ends the process
+            log.exception("%s could not be brought up to date", type(watched).__name__)
         return False

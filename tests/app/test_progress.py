@@ -175,9 +175,10 @@ def test_the_metric_is_the_validation_metric_then_the_losses() -> None:
 def test_words_for_series_times_and_devices() -> None:
     assert spoken("val_mean_absolute_error") == "validation mean absolute error"
     assert spoken("lr") == "learning rate"
-    assert [time_left(seconds) for seconds in (8.2, 112, 7300)] == [
+    assert [time_left(seconds) for seconds in (8.2, 112, 870, 7300)] == [
         "8 s left",
         "1 min 52 s left",
+        "14 min left",
         "2 h 1 min left",
     ]
     assert device_words("NVIDIA H100") == "NVIDIA H100"
