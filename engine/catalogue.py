@@ -201,9 +201,14 @@ class NodeType:
 
 
 class Layer(NodeType, abstract=True):
-    """Lives in the model."""
+    """Lives in the model.
+
+    `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
+    and the meta device, which finds the shapes, does not mind.
+    """
 
     kind = "layer"
+    takes_whole: ClassVar[bool] = False
 
 
 class Data(NodeType, abstract=True):
@@ -344,6 +349,8 @@ class Catalogue:
 
 def _score(found: type[NodeType], words: list[str]) -> int | None:
     texts = [found.title, found.type_id, *found.aliases]
+    if " ".join(words) == found.title.casefold():
+        return -1
     total = 0
     for word in words:
         best = min(

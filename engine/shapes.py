@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from engine.catalogue import Catalogue, Data, Input, NodeType, Wire
+from engine.catalogue import Catalogue, Data, Input, Layer, NodeType, Wire
 from engine.emit.builder import NodeCode, Pattern, build
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
@@ -68,7 +68,7 @@ class ShapeBook:
         self.types: dict[str, NodeType] = {}
         self._facts: dict[str, Facts] = {}
         self._inputs: dict[str, dict[str, Signature]] = {}
-        self._ports: dict[str, tuple[str, ...]] = {}
+        self._ports: dict[str, tuple[str, ...] | None] = {}  # output ports; None where the type has a problem
         self._followers: dict[str, set[str]] = {}
         self._known: dict[Any, Facts] = {}
 
@@ -148,7 +148,7 @@ class ShapeBook:
 
     def _infer(self, graph: Graph, node: Node) -> Facts:
         self._inputs[node.id] = {}
-        self._ports[node.id] = ()
+        self._ports[node.id] = None
         self.types.pop(node.id, None)
         try:
             node_type = self.catalogue.make(node)
@@ -198,6 +198,10 @@ class ShapeBook:
         return facts
 
     def _run(self, node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
+        whole = next((port for port, found in arriving.items() if found.dtype == "int64"), None)
+        if whole is not None and isinstance(node_type, Layer) and not node_type.takes_whole:
+            message = f"{node_type.title} needs measurements, but whole numbers ({arriving[whole]}) come in."
+            return Facts(problem=Problem(None, message, whole, code="shape"))
         try:
             return _on_meta(node_type, arriving)
         except NeuroloomError as error:
@@ -205,8 +209,6 @@ class ShapeBook:
         except Exception as error:  # torch raises many kinds; each is about this node's line
             shapes = " and ".join(signature.full for signature in arriving.values())
             message = f"{node_type.title} does not fit {shapes or 'its input'}: {_first_sentence(error)}"
-            if any(found.dtype == "int64" for found in arriving.values()):
-                message = f"{node_type.title} needs measurements, but whole numbers come in ({shapes})."
             return Facts(problem=Problem(None, message, next(iter(arriving), None), code="shape"))
 
 
@@ -248,6 +250,8 @@ def _run_code(
 ) -> tuple[dict[str, torch.Tensor], int]:
     from torch.utils.flop_counter import FlopCounterMode
 
+    from engine.one_step import OneStep
+
     def values() -> dict[str, torch.Tensor]:
         variables: dict[str, Any] = {"self": SimpleNamespace(**layers), **tensors}
         for unpack in code.unpacks:
@@ -256,9 +260,9 @@ def _run_code(
 
     if not layers and not any("matmul" in str(made) for made in code.ports.values()):
         return values(), 0
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode(display=False) as counter, OneStep(counter) as steps:
         found = values()
-    return found, counter.get_total_flops() // 2
+    return found, (counter.get_total_flops() + steps.skipped) // 2
 
 
 def _bind(pattern: Pattern, value: Any) -> Iterator[tuple[str, Any]]:
@@ -289,14 +293,14 @@ def _begins(node_type: NodeType) -> dict[str, Signature] | None:
 
 
 def _misplaced(
-    node_type: NodeType, links: Iterable[Link], ports: Mapping[str, tuple[str, ...]]
+    node_type: NodeType, links: Iterable[Link], ports: Mapping[str, tuple[str, ...] | None]
 ) -> tuple[str, str] | None:
     """The port and the sentence for a wire that begins or ends at a port that is not there."""
     for link in links:
         if node_type.input_port(link.target_port) is None:
             return link.target_port, f"{node_type.title} has no input called {link.target_port[:60]!r}."
         known = ports.get(link.source)
-        if known and link.source_port not in known:
+        if known is not None and link.source_port not in known:
             return link.target_port, f"This wire begins at {link.source_port[:60]!r}, which is no output."
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.errors import EmitError
 from engine.params import Pair
 from engine.symbols import Expr, F, nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
@@ -123,6 +124,8 @@ class ConvTranspose2d(Convolution):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
+        if any(more >= step for more, step in zip(_two(self.output_padding), _two(self.stride), strict=True)):
+            raise EmitError("The output padding must be smaller than the stride: it fills what a step skips.")
         made = nn.ConvTranspose2d(
             x.channels,
             self.filters,

@@ -34,6 +34,7 @@ class Embedding(Layer):
 
     family = "dense"
     aliases: ClassVar[tuple[str, ...]] = ("lookup", "token", "word vectors")
+    takes_whole = True
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
 

@@ -16,6 +16,7 @@ class Merge(Layer, abstract=True):
     """Takes any number of inputs, at least two."""
 
     family = "merge"
+    takes_whole = True
     ports_in = (Port("x", many=True),)
 
     def _wires(self, wires: dict[str, Wire]) -> list[Wire]:

@@ -14,6 +14,7 @@ class Flatten(Layer):
     """Lays all numbers of an example in one row."""
 
     family = "shape"
+    takes_whole = True
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if not x.shape:
@@ -25,6 +26,7 @@ class Reshape(Layer):
     """Arranges the numbers of an example in another shape; their count stays the same."""
 
     family = "shape"
+    takes_whole = True
     aliases: ClassVar[tuple[str, ...]] = ("view", "unflatten")
     shape: Ints = param(
         (1, 28, 28), minimum=-1, doc="sizes without the batch; one of them may be -1 for the rest"
@@ -51,6 +53,7 @@ class Transpose(Layer):
     """Swaps two axes, such as channels and steps of a sequence."""
 
     family = "shape"
+    takes_whole = True
     aliases: ClassVar[tuple[str, ...]] = ("permute", "swap axes")
     first: int = param(1, minimum=1, maximum=8, label="Axis", doc="1 is the first axis after the batch")
     second: int = param(2, minimum=1, maximum=8, label="With axis", doc="the axis it is swapped with")
@@ -68,6 +71,7 @@ class LastStep(Layer):
     """Takes the last step of a sequence."""
 
     family = "shape"
+    takes_whole = True
     title = "Last step"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
