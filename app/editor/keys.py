@@ -39,10 +39,10 @@ def press(view: GraphView, event: QKeyEvent) -> bool:
         if event.matches(standard):
             command()
             return True
-    command = _commands(view).get((event.key(), modifiers))
-    if command is None:
+    plain = _commands(view).get((event.key(), modifiers))
+    if plain is None:
         return False
-    command()
+    plain()
     return True
 
 

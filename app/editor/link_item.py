@@ -55,6 +55,15 @@ class LinkItem(QGraphicsItem):
         if self.label is not None:
             self.label.place(route)
 
+    def show_shifted(self, route: Route, by: Point) -> None:
+        """Moves along with both of its nodes; the shape stays."""
+        self.prepareGeometryChange()
+        self.route, self._polyline = route, None
+        self._path.translate(*by)
+        self._bounds.translate(*by)
+        if self.label is not None:
+            self.label.moveBy(*by)
+
     def show_state(
         self, *, selected: bool | None = None, dimmed: bool | None = None, bad: bool | None = None
     ) -> None:
@@ -70,10 +79,8 @@ class LinkItem(QGraphicsItem):
     def distance(self, point: QPointF) -> float:
         """How far a scene point is from the wire."""
         if self._polyline is None:
-            polygon = self._path.toSubpathPolygons()
-            self._polyline = (
-                [(spot.x(), spot.y()) for spot in polygon[0]] if polygon else list(self.route.points)
-            )
+            polygons = self._path.toSubpathPolygons()
+            self._polyline = [(spot.x(), spot.y()) for spot in polygons[0].toList()] if polygons else []
         here = (point.x(), point.y())
         pairs = zip(self._polyline, self._polyline[1:], strict=False)
         return min((_distance(here, a, b) for a, b in pairs), default=math.inf)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SIZE = QSize(128, 80)
 INNER = 10.0
 SMALLEST_PLATE = 3.0
+LARGEST_SCALE = 0.14
 
 
 class Minimap(QWidget):
@@ -53,7 +54,8 @@ class Minimap(QWidget):
     def placing(self, world: QRectF) -> tuple[float, QPointF]:
         """How the scene lies on the map: multiply by the first, add the second."""
         room = QRectF(INNER, INNER, self.width() - 2 * INNER, self.height() - 2 * INNER)
-        scale = min(room.width() / max(world.width(), 1.0), room.height() / max(world.height(), 1.0))
+        fitting = min(room.width() / max(world.width(), 1.0), room.height() / max(world.height(), 1.0))
+        scale = min(LARGEST_SCALE, fitting)
         corner = room.center() - world.center() * scale
         return scale, corner
 

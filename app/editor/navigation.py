@@ -106,10 +106,12 @@ class Navigation:
         return min(LARGEST_FIT, width / max(rect.width(), 1.0), height / max(rect.height(), 1.0))
 
     def bring_in(self, rect: QRectF) -> None:
-        """Pans as little as needed to show a scene rectangle."""
-        shown = self._view.mapToScene(self._view.viewport().rect()).boundingRect()
-        if not shown.contains(rect):
-            self.centre_on(rect.center())
+        """Pans as little as needed to show a scene rectangle; of one that is too large, its first corner."""
+        view = self._view.viewport().rect()
+        place = self._view.mapFromScene(rect).boundingRect()
+        x = min(0, place.left()) or max(0, min(place.right() - view.right(), place.left()))
+        y = min(0, place.top()) or max(0, min(place.bottom() - view.bottom(), place.top()))
+        self._scroll(x, y)
 
     def wheel(self, event: QWheelEvent) -> None:
         """A wheel zooms about the cursor; two fingers on a touchpad pan, with Ctrl they zoom."""

@@ -25,6 +25,7 @@ class Overlay(QLabel):
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self._canvas = parent
         self.setObjectName(name)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -48,7 +49,7 @@ class StatusLine(Overlay):
 
     def settle(self) -> None:
         """Goes back to its corner after the canvas changed its size."""
-        self.move(EDGE, self.parentWidget().height() - self.height() - EDGE + 4)
+        self.move(EDGE, self._canvas.height() - self.height() - EDGE + 4)
 
     def _dress(self) -> None:
         theme = current_theme()
@@ -81,7 +82,7 @@ class CursorHint(Overlay):
         self.setFixedHeight(
             self.heightForWidth(HINT_WIDTH) if line > HINT_WIDTH else self.sizeHint().height()
         )
-        self.move(kept_inside(place + AWAY, self.size(), self.parentWidget().size()))
+        self.move(kept_inside(place + AWAY, self.size(), self._canvas.size()))
         self.show()
         self.raise_()
 
@@ -97,6 +98,7 @@ class EmptyPage(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._canvas = parent
         self.setObjectName("canvasEmpty")
         self.title = QLabel("Nothing here yet", self)
         self.text = QLabel(
@@ -121,7 +123,7 @@ class EmptyPage(QWidget):
     def settle(self) -> None:
         """Stands in the middle of the canvas."""
         self.adjustSize()
-        room = self.parentWidget().size()
+        room = self._canvas.size()
         self.move((room.width() - self.width()) // 2, (room.height() - self.height()) // 2)
 
     def _dress(self) -> None:

@@ -16,6 +16,7 @@ class NameField(QLineEdit):
 
     def __init__(self, workspace: Workspace, parent: QWidget) -> None:
         super().__init__(parent)
+        self._canvas = parent
         self.setObjectName("nodeNameField")
         self._workspace = workspace
         self._node_id: str | None = None
@@ -48,7 +49,7 @@ class NameField(QLineEdit):
         if keep:
             rename(self._workspace, node_id, self.text())
         if had_focus:
-            self.parentWidget().setFocus(Qt.FocusReason.PopupFocusReason)
+            self._canvas.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         super().keyPressEvent(event)

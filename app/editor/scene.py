@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
@@ -76,7 +76,6 @@ class GraphScene(QGraphicsScene):
             self.rebuild()
             return
         self._sync(set(change.touched))
-        # Shapes are told of separately; until the engine is loaded nothing else would mark unknown nodes.
         self.show_selection(self.workspace.selection)
 
     def _sync(self, touched: set[str]) -> None:
@@ -225,6 +224,7 @@ class GraphScene(QGraphicsScene):
         """Shows nodes at other places and their wires with them, until `settle` or the next change."""
         moved = positions.keys()
         shifts: dict[str, g.Point] = {}
+        rerouted = False
         for node_id, (x, y) in positions.items():
             item = self.node_items[node_id]
             shifts[node_id] = (x - item.x(), y - item.y())
@@ -232,13 +232,15 @@ class GraphScene(QGraphicsScene):
             item.setPos(x, y)
             self.boxes.put(node_id, item.box())
         for link in set().union(*(self._links_of.get(node_id, ()) for node_id in moved)):
-            item = self.link_items[link]
+            wire = self.link_items[link]
             if link.source in moved and link.target in moved and shifts[link.source] == shifts[link.target]:
                 self._routes[link] = _shifted(self._routes[link], shifts[link.source])
-                item.show_route(_shifted(item.route, shifts[link.source]))
+                wire.show_shifted(_shifted(wire.route, shifts[link.source]), shifts[link.source])
             else:
                 self._route(link)
-        self._set_apart()
+                rerouted = True
+        if rerouted:
+            self._set_apart()
 
     def settle(self, node_ids: Iterable[str]) -> None:
         """Takes nodes back to where the document has them, after a preview that came to nothing."""
@@ -273,13 +275,15 @@ class GraphScene(QGraphicsScene):
             count = shapes.parameters(node_id)
             item.show_facts(f"{count:,}" if count else "", problems.get(node_id))
         # Of several wires from one port the first is labelled, others where they run alone long enough.
-        first = {
-            (link.source, link.source_port): link for link in sorted(self.link_items, reverse=True)
-        }.values()
-        first = frozenset(first)
-        for link, item in self.link_items.items():
-            item.show_state(bad=(link.target, link.target_port) in bad_ports)
-            self._label(item, self._label_text(link), link in first)
+        first: dict[tuple[str, str], Link] = {}
+        for link in self.link_items:
+            port = (link.source, link.source_port)
+            earlier = first.get(port)
+            if earlier is None or link < earlier:
+                first[port] = link
+        for link, wire in self.link_items.items():
+            wire.show_state(bad=(link.target, link.target_port) in bad_ports)
+            self._label(wire, self._label_text(link), first[link.source, link.source_port] is link)
 
     def _label_text(self, link: Link) -> str:
         signature = self.workspace.shapes.signature(link.source, link.source_port)
@@ -398,8 +402,8 @@ class GraphScene(QGraphicsScene):
         self.invalidate()
         self.update()
 
-    def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
-        paint_grid(painter, rect)
+    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        paint_grid(painter, QRectF(rect))
 
 
 def _holds(box: g.Box, point: g.Box) -> bool:

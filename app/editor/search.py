@@ -38,6 +38,7 @@ class SearchPopup(QFrame):
 
     def __init__(self, catalogue: Catalogue, parent: QWidget) -> None:
         super().__init__(parent)
+        self._canvas = parent
         self.setObjectName("nodeSearch")
         self.resize(SIZE)
         self._catalogue = catalogue
@@ -92,7 +93,7 @@ class SearchPopup(QFrame):
         self._choose, self._give_up = choose, give_up
         self.field.clear()
         self._search("")
-        self.move(kept_inside(place, self.size(), self.parentWidget().size()))
+        self.move(kept_inside(place, self.size(), self._canvas.size()))
         self.show()
         self.raise_()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -119,7 +120,7 @@ class SearchPopup(QFrame):
             had_focus = self.field.hasFocus()
             self.hide()
             if had_focus:
-                self.parentWidget().setFocus(Qt.FocusReason.PopupFocusReason)
+                self._canvas.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _clicked(self, item: QListWidgetItem) -> None:
         self._accept(item)

@@ -444,6 +444,8 @@ class GraphView(QGraphicsView):
             self.name_field.finish(keep=False)
         if change.kind == "load":
             self._remembered.switch(self.workspace.document.path)
+        else:
+            self.travel()  # whoever edits has found a place to work: no panel that opens may move it
         self._show_status()
 
     def _selected(self, ids: tuple[str, ...]) -> None:

@@ -1,0 +1,96 @@
+"""Live pictures: drawn once a snapshot, only for what is in view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from app.editor.pictures import picture_of
+from app.editor.view import GraphView
+from app.views.watching import watching
+from app.workspace import Workspace
+from engine.run.feed import Feed, Probe, Snapshot
+
+
+class FakeTrainer:
+    """A feed and what is watched; no thread."""
+
+    state = "idle"
+    error = None
+
+    def __init__(self) -> None:
+        self.feed = Feed()
+        self.watched: frozenset[Probe] = frozenset()
+
+    def watch(self, probes: frozenset[Probe]) -> None:
+        self.watched = probes
+
+    def reset(self) -> None:
+        """No weights to reset."""
+
+    def prepare(self, project: object, revision: int) -> None:
+        """No model to build."""
+
+    def close(self, timeout: float) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def trainer(workspace: Workspace) -> FakeTrainer:
+    made = FakeTrainer()
+    workspace.trainer = made
+    return made
+
+
+def _snapshot(*shape: int) -> Snapshot:
+    return Snapshot(0, 0, np.random.default_rng(0).random(shape, dtype=np.float32), {})
+
+
+def test_nodes_show_the_newest_snapshot_and_losses_their_value(
+    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+) -> None:
+    build([("n1", "Conv2d", 0, 0), ("n2", "Linear", 200, 0), ("n3", "CrossEntropy", 400, 0)])
+    trainer.feed.put(Probe("n1", "activations"), _snapshot(8, 5, 5))
+    trainer.feed.append("train_loss", 1, 0.1, 0.1, 0.04127)
+    workspace.engine_ready.emit()
+    items = view.graph_scene.node_items
+    first = items["n1"].picture
+    assert first is not None and items["n2"].picture is None
+    assert items["n3"].value == "0.0413"
+    view.thumbnails._redraw()
+    assert items["n1"].picture is first
+    trainer.feed.put(Probe("n1", "activations"), _snapshot(8, 5, 5))
+    view.thumbnails._redraw()
+    assert items["n1"].picture is not first
+    view.grab()
+
+
+def test_only_nodes_in_view_and_near_enough_are_watched(
+    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 9000, 0), ("n3", "MeanSquaredError", 200, 0)])
+    view.navigation.set_zoom(1.0)
+    view.reveal("n1")
+    workspace.engine_ready.emit()
+    assert {probe.node_id for probe in watching(workspace).union} <= {"n1"}
+    view.reveal("n2")
+    assert {probe.node_id for probe in watching(workspace).union} == {"n2"}
+    view.navigation.set_zoom(0.2)
+    assert not watching(workspace).union
+    view.navigation.set_zoom(1.0)
+    view.hide()
+    assert not watching(workspace).union
+
+
+def test_pictures_of_every_kind_of_array() -> None:
+    assert picture_of(_snapshot(4, 6, 6), (102, 32), data=False, ratio=1.0).width() == 102
+    assert picture_of(_snapshot(4, 6, 6), (40, 24), data=False, ratio=2.0).height() == 48
+    assert picture_of(_snapshot(4, 6, 6), (102, 10), data=False, ratio=1.0) is None
+    assert picture_of(_snapshot(1, 28, 28), (102, 32), data=True, ratio=1.0) is not None
+    assert picture_of(_snapshot(3000), (44, 24), data=False, ratio=1.0) is not None
+    assert picture_of(_snapshot(1), (44, 24), data=False, ratio=1.0) is None
+    assert picture_of(_snapshot(0), (44, 24), data=False, ratio=1.0) is None
+    broken = Snapshot(0, 0, np.array([np.nan, np.inf, 1.0]), {})
+    assert picture_of(broken, (44, 24), data=False, ratio=1.0) is not None
