@@ -27,7 +27,7 @@ MENUS = ("File", "Edit", "View", "Graph", "Train", "Help")
 class Command:
     """One entry of a menu. `name` is the method that runs it and the action's object name.
 
-    With `canvas`, shortcuts work only where the canvas has the focus: they are plain keys, which fields need too.
+    With `canvas`, shortcuts work only where the canvas has the focus: fields need these keys too.
     """
 
     name: str
@@ -53,12 +53,12 @@ COMMANDS = (
     Command("cut", "Edit", "Cu&t", ("Ctrl+X",)),
     Command("copy", "Edit", "&Copy", ("Ctrl+C",)),
     Command("paste", "Edit", "&Paste", ("Ctrl+V",)),
-    Command("duplicate", "Edit", "D&uplicate", ("Ctrl+D",)),
+    Command("duplicate", "Edit", "Dupl&icate", ("Ctrl+D",)),
     Command("delete", "Edit", "&Delete", ("Del", "Backspace"), canvas=True),
     Command(
         "delete_and_reconnect",
         "Edit",
-        "Delete and &reconnect",
+        "D&elete and reconnect",
         ("Ctrl+Del", "Ctrl+Backspace"),
         "What fed the deleted nodes feeds what they fed",
         canvas=True,
@@ -67,8 +67,8 @@ COMMANDS = (
     Command("select_all", "Edit", "Select &all", ("Ctrl+A",)),
     Command("toggle_palette", "View", "&Palette", ("Ctrl+1",), checkable=True),
     Command("toggle_inspector", "View", "&Inspector", ("Ctrl+2",), checkable=True),
-    Command("toggle_bottom", "View", "&Panels below", ("Ctrl+3",), checkable=True, before_rule=True),
-    Command("zoom_in", "View", "Zoom &in", ("Ctrl++", "Ctrl+=")),
+    Command("toggle_bottom", "View", "Panels &below", ("Ctrl+3",), checkable=True, before_rule=True),
+    Command("zoom_in", "View", "Zoom i&n", ("Ctrl++", "Ctrl+=")),
     Command("zoom_out", "View", "Zoom &out", ("Ctrl+-",)),
     Command("zoom_reset", "View", "&Actual size", ("Ctrl+0",)),
     Command(
@@ -82,7 +82,7 @@ COMMANDS = (
     Command("rename", "Graph", "&Rename", ("F2",), before_rule=True),
     Command("next_problem", "Graph", "Next &problem", ("F8",)),
     Command("train", "Train", "&Train / Pause", ("F5",)),
-    Command("train_step", "Train", "S&tep one batch", ("F6",)),
+    Command("train_step", "Train", "Step one &batch", ("F6",)),
     Command("train_stop", "Train", "&Stop", ("Shift+F5",), before_rule=True),
     Command("train_reset", "Train", "&Reset weights", (), "Back to the weights that the seed gives"),
     Command("show_shortcuts", "Help", "&Keyboard shortcuts", ("F1",)),

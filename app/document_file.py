@@ -159,6 +159,6 @@ class DocumentFile(QObject):
         unknown = sorted({node.type for node in project.graph.nodes.values() if known.get(node.type) is None})
         if unknown:
             self._workspace.message.emit(
-                f"Some node types of this project are not installed: {', '.join(unknown)}. They are kept as they are.",
+                f"Some node types are not installed: {', '.join(unknown)}. They are kept as they are.",
                 "warning",
             )

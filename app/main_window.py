@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -37,7 +37,9 @@ CANCEL = "Cancel"
 
 
 class MainWindow(QMainWindow):
-    """One document and everything that shows it."""
+    """One document and everything that shows it. `closed` is emitted when nothing of it runs any more."""
+
+    closed = Signal()
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -206,7 +208,7 @@ class MainWindow(QMainWindow):
         # Ends the run with a checkpoint, and waits for the threads, so that the process can exit.
         self.workspace.close(_CLOSE_SECONDS)
         event.accept()
-        QGuiApplication.quit()
+        self.closed.emit()
 
     def may_stop_training(self, purpose: str) -> bool:
         """Whether a run that is under way may end; asks if there is one."""

@@ -26,6 +26,7 @@ def run(path: Path | None, places: Places | None = None) -> int:
     """Opens the window, with a project if `path` is given, and returns when it is closed."""
     app = QApplication([sys.argv[0]])
     app.setApplicationName("Neuroloom")
+    app.setQuitOnLastWindowClosed(False)
     app.setDesktopFileName("neuroloom")
     app.setWindowIcon(app_icon())
     places = places or Places.default()
@@ -35,6 +36,7 @@ def run(path: Path | None, places: Places | None = None) -> int:
     window = MainWindow(workspace)
     crash.report_to(workspace)
     signal.signal(signal.SIGINT, _Interrupt(window))
+    window.closed.connect(app.quit)
     window.show()
     QTimer.singleShot(ENGINE_DELAY_MS, workspace.start_engine)
     inspector = inspect_if_asked(window)

@@ -7,8 +7,17 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -177,7 +186,13 @@ class WelcomePage(QWidget):
         self._page = QWidget()
         self._page.setObjectName("welcomePage")
         self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._cards = [Card(example, workspace.catalogue) for example in examples()]
+        self._catalogue = workspace.catalogue
+        self._cards: list[Card] = []
+        # Reading the gallery takes a fifth of a second, which the first frame needn't wait for.
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.setInterval(0)
+        self._late.timeout.connect(self._show_examples)
         self._grid = QGridLayout()
         self._grid.setSpacing(16)
         self._grid.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
@@ -194,8 +209,6 @@ class WelcomePage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
-        for card in self._cards:
-            card.chosen.connect(self.example_chosen)
         file.recent_changed.connect(self._show_recent)
         themes.theme_changed.connect(self._repaint)
         self._show_recent()
@@ -239,8 +252,27 @@ class WelcomePage(QWidget):
         self._row.addLayout(inner, 0)
         self._row.addStretch(1)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._cards:
+            self._late.start()
+
+    def cards(self) -> list[Card]:
+        """The examples on show."""
+        return self._cards
+
+    def _show_examples(self) -> None:
+        self._cards = [Card(example, self._catalogue) for example in examples()]
+        for card in self._cards:
+            card.chosen.connect(self.example_chosen)
+        self._columns = 0
+        self._arrange()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
         room = min(self.width() - 64, _WIDEST)
         columns = max(1, (room + 16) // (_CARD.width() + 16))
         if columns != self._columns:

@@ -71,6 +71,7 @@ class InspectorPanel(QWidget):
             old.deleteLater()
         self.page = page
         self._content.insertWidget(0, page)
+        page.show()
         self._area.verticalScrollBar().setValue(0)
 
     def _make_room(self, _low: int, high: int) -> None:

@@ -182,7 +182,8 @@ class ProblemNote(QWidget):
         mark = QLabel()
         mark.setPixmap(pixmap(problem.severity, theme.bad if error else theme.warning, 14))
         mark.setAccessibleName(problem.severity)
-        text = label(problem.message, wrap=True)
+        node = workspace.node(problem.node_id)
+        text = label(sentence(problem, node.name if node is not None else ""), wrap=True)
         text.setObjectName("problemText")
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -200,6 +201,13 @@ class ProblemNote(QWidget):
 
     def _mend(self) -> None:
         apply_fix(self._workspace, self._problem)
+
+
+def sentence(problem: Any, name: str) -> str:
+    """A problem's message without the node's name in front, for places that show the name already."""
+    message: str = problem.message
+    bare = message.removeprefix(f"{name}: ") if name else message
+    return bare if bare == message else bare[:1].upper() + bare[1:]
 
 
 def apply_fix(workspace: Workspace, problem: Any) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.panels.node_page import apply_fix
+from app.panels.node_page import apply_fix, sentence
 from app.theme import current_theme, themes
 from app.widgets.empty import EmptyState
 from app.widgets.icons import pixmap
@@ -38,7 +38,7 @@ class ProblemRow(QFrame):
         name = node.name or node.type if node is not None else "Project"
         title = ElidedLabel(name, "heading")
         title.setFixedWidth(_NAME_WIDTH)
-        text = label(problem.message, wrap=True)
+        text = label(sentence(problem, name), wrap=True)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 7, 8, 7)
         row.setSpacing(10)

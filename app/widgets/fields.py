@@ -84,7 +84,7 @@ class FieldRow(QWidget):
         grid.addWidget(self.control, 0, 1)
         if spec.unit:
             grid.addWidget(label(spec.unit, "small"), 0, 2)
-        grid.addWidget(self.error, 1, 0, 1, 3)
+        grid.addWidget(self.error, 1, 0, 1, 3 if spec.unit else 2)
         grid.setColumnStretch(1, 1)
 
     # -- showing ----------------------------------------------------------------------------------

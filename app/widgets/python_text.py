@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     r"|(?P<definition>(?<=\bdef )\w+|(?<=\bclass )\w+)|(?P<decorator>^\s*@[\w.]+)|(?P<word>\b[A-Za-z_]\w*\b)"
 )
 _TRIPLE = '"""'
+_TOP = 6
 _KEYWORDS = frozenset((*keyword.kwlist, "self"))
 _BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 
@@ -168,7 +169,9 @@ class PythonText(QPlainTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         area = self.contentsRect()
-        self._gutter.setGeometry(QRect(area.left(), area.top(), self.gutter_width(), area.height()))
+        self._gutter.setGeometry(
+            QRect(area.left(), area.top() + _TOP, self.gutter_width(), area.height() - _TOP)
+        )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
@@ -202,7 +205,7 @@ class PythonText(QPlainTextEdit):
         self._make_room(self.blockCount())
 
     def _make_room(self, _count: int) -> None:
-        self.setViewportMargins(self.gutter_width(), 6, 0, 0)
+        self.setViewportMargins(self.gutter_width(), _TOP, 0, 0)
 
     def _gutter_scrolled(self, _rect: QRect, _dy: int) -> None:
         self._gutter.update()

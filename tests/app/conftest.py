@@ -1,0 +1,71 @@
+"""A workspace in a folder of its own, without and with the engine behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.places import Places
+from app.workspace import Workspace
+from engine.edits import AddNodes
+from engine.graph import Link, Node
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places.under(tmp_path / "home")
+
+
+@pytest.fixture
+def workspace(qapp: object, places: Places) -> Iterator[Workspace]:
+    """An empty document whose engine never starts."""
+    made = Workspace(places)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def shaped(workspace: Workspace) -> Workspace:
+    """The same with shapes and problems, and nothing that trains."""
+    from engine.emit.script import export_script
+    from engine.shapes import ShapeBook
+
+    class Resting:
+        """Stands where the trainer would."""
+
+        def __init__(self, *_: object) -> None:
+            from engine.run.feed import Feed
+            from engine.run.trainer import Progress
+
+            self.state, self.error, self.feed, self.folder = "idle", None, Feed(), None
+            self.progress = Progress()
+            self.asked: list[str] = []
+
+        def __getattr__(self, name: str):  # type: ignore[no-untyped-def]
+            def ask(*_: object, **__: object) -> bool:
+                self.asked.append(name)
+                return True
+
+            return ask
+
+    from app.engine_start import EngineParts
+
+    workspace.adopt_engine(EngineParts(ShapeBook, Resting, export_script))
+    return workspace
+
+
+def add_iris(workspace: Workspace) -> None:
+    """Iris through one layer into cross-entropy: n1, n2, n3."""
+    nodes = (
+        Node("n1", "Iris", "iris", {}, (0, 0)),
+        Node("n2", "Linear", "classes", {"units": 3}, (200, 0)),
+        Node("n3", "CrossEntropy", "loss", {}, (400, 0)),
+    )
+    links = (
+        Link("n1", "features", "n2", "x"),
+        Link("n2", "output", "n3", "prediction"),
+        Link("n1", "species", "n3", "target"),
+    )
+    assert workspace.apply("Add", AddNodes(nodes, links))

@@ -1,0 +1,93 @@
+"""The palette: families, search, drag data and adding."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt
+
+from app.panels.palette import NODE_MIME, TYPE_ROLE, PalettePanel
+from app.workspace import Workspace
+
+
+def rows(panel: PalettePanel) -> list[str]:
+    model = panel.list.model()
+    return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+
+
+def test_every_type_stands_under_its_family(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    shown = rows(panel)
+    for family, types in workspace.catalogue.families():
+        at = shown.index(family)
+        assert shown[at + 1 : at + 1 + len(types)] == [found.title for found in types]
+
+
+def test_headings_cannot_be_chosen_or_dragged(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    assert panel.model.flags(panel.model.index(0)) == Qt.ItemFlag.NoItemFlags
+    with qtbot.assertNotEmitted(panel.add_requested):
+        panel.list.doubleClicked.emit(panel.model.index(0))
+
+
+def test_search_is_fuzzy_and_enter_adds_the_best(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    qtbot.keyClicks(panel.search_field, "cnv2")
+    assert rows(panel)[0] == "Conv 2-D"
+    with qtbot.waitSignal(panel.add_requested) as asked:
+        qtbot.keyClick(panel.search_field, Qt.Key.Key_Return)
+    assert asked.args == ["Conv2d"]
+    qtbot.keyClick(panel.search_field, Qt.Key.Key_Escape)
+    assert panel.search_field.text() == ""
+    assert "data" in rows(panel)
+
+
+def test_enter_in_an_empty_search_adds_nothing(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    with qtbot.assertNotEmitted(panel.add_requested):
+        qtbot.keyClick(panel.search_field, Qt.Key.Key_Return)
+
+
+def test_a_search_without_matches_says_so(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    panel.show()
+    qtbot.keyClicks(panel.search_field, "zzqq")
+    assert rows(panel) == []
+    assert panel._nothing.isVisible() and "zzqq" in panel._nothing.text()
+
+
+def test_double_click_and_keys_add(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    panel.resize(216, 700)
+    panel.show()
+    index = panel.model.index(panel.model.first_type_row())
+    middle = panel.list.visualRect(index).center()
+    with qtbot.waitSignal(panel.add_requested) as asked:
+        qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(middle))
+        qtbot.mouseDClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(middle))
+    assert asked.args == [index.data(TYPE_ROLE)]
+    qtbot.keyClick(panel.search_field, Qt.Key.Key_Down)
+    with qtbot.waitSignal(panel.add_requested) as asked:
+        qtbot.keyClick(panel.list, Qt.Key.Key_Return)
+    assert asked.args == [index.data(TYPE_ROLE)]
+
+
+def test_a_drag_carries_the_type(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    index = panel.model.index(panel.model.first_type_row())
+    mime = panel.model.mimeData([index])
+    assert bytes(mime.data(NODE_MIME).data()).decode() == index.data(TYPE_ROLE)
+
+
+def test_rows_explain_themselves(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    for row in range(panel.model.rowCount()):
+        index = panel.model.index(row)
+        if index.data(TYPE_ROLE):
+            assert index.data(Qt.ItemDataRole.ToolTipRole), index.data()

@@ -1,0 +1,249 @@
+"""The window as a whole: pages, sizes, themes, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
+
+from app import commands, main_window
+from app.main_window import MainWindow
+from app.places import Places
+from app.theme import current_theme, set_theme
+from app.welcome import Card
+from app.workspace import Workspace
+from engine.edits import SetParam
+from engine.graph import Project
+from tests.app.conftest import add_iris
+
+Answer = Callable[..., str]
+
+
+@pytest.fixture
+def window(shaped: Workspace, qtbot) -> Iterator[MainWindow]:  # type: ignore[no-untyped-def]
+    made = MainWindow(shaped)
+    # The widgets of a test are closed before its fixtures are torn down.
+    qtbot.addWidget(made, before_close_func=settle)
+    made.show()
+    yield made
+
+
+def settle(window: MainWindow) -> None:
+    """Leaves nothing to ask about."""
+    window.workspace.trainer.state = "idle"
+    window.workspace.document.mark_saved()
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the next questions are answered with; a question that is not expected fails the test."""
+    waiting: list[str] = []
+
+    def answer(_parent: QWidget, title: str, _text: str, choices: tuple[str, ...], _detail: str = "") -> str:
+        assert waiting, f"unexpected question: {title}"
+        chosen = waiting.pop(0)
+        assert chosen in choices
+        return chosen
+
+    monkeypatch.setattr(main_window, "ask", answer)
+    monkeypatch.setattr(commands, "ask", answer)
+    return waiting
+
+
+def test_it_begins_with_the_welcome_page(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
+    assert not window.at_work
+    qtbot.waitUntil(lambda: len(window.welcome.cards()) >= 5, timeout=10_000)
+    titles = {card.example.project.title for card in window.welcome.cards()}
+    assert "MNIST CNN" in titles
+    assert all(card.example.line for card in window.welcome.cards())
+
+
+def test_new_shows_an_empty_canvas_with_the_focus(window: MainWindow) -> None:
+    window.actions_by_name["new_project"].trigger()
+    assert window.at_work
+    assert window.canvas.isVisible()
+    assert window.windowTitle().startswith("Untitled")
+
+
+def test_an_example_opens_from_its_card(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
+    qtbot.waitUntil(lambda: bool(window.welcome.cards()), timeout=10_000)
+    card: Card = next(card for card in window.welcome.cards() if card.example.project.title == "Iris")
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert window.at_work
+    assert window.workspace.document.project.title == "Iris"
+    assert window.workspace.document.path is None
+    assert window.top_bar.chip.name() == "Iris"
+
+
+def test_the_palette_adds_in_the_middle_of_the_view(window: MainWindow) -> None:
+    window.show_workbench()
+    window.palette_panel.add_requested.emit("Linear")
+    assert [node.type for node in window.workspace.document.project.graph.nodes.values()] == ["Linear"]
+
+
+def test_chip_and_title_show_what_is_unsaved(window: MainWindow, tmp_path: Path) -> None:
+    window.show_workbench()
+    assert not window.top_bar.chip.unsaved
+    add_iris(window.workspace)
+    assert window.top_bar.chip.unsaved and window.isWindowModified()
+    window.file.save(tmp_path / "flowers.nloom")
+    assert not window.top_bar.chip.unsaved and not window.isWindowModified()
+    assert window.top_bar.chip.name() == "flowers.nloom"
+    assert "flowers.nloom" in window.windowTitle()
+
+
+def test_undo_and_redo_say_what_they_do(window: MainWindow) -> None:
+    window.show_workbench()
+    undo, redo = window.actions_by_name["undo"], window.actions_by_name["redo"]
+    assert not undo.isEnabled() and not redo.isEnabled()
+    undo.trigger()
+    add_iris(window.workspace)
+    assert undo.text() == "&Undo add"
+    undo.trigger()
+    assert not window.workspace.document.project.graph.nodes
+    assert redo.text() == "&Redo add" and redo.isEnabled()
+
+
+def test_undo_in_a_field_belongs_to_the_field(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
+    window.show_workbench()
+    add_iris(window.workspace)
+    window.activateWindow()
+    field = window.palette_panel.search_field
+    field.setFocus()
+    qtbot.keyClicks(field, "conv")
+    qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(field, Qt.Key.Key_Backspace)
+    qtbot.keyClick(field, Qt.Key.Key_Delete)
+    assert len(window.workspace.document.project.graph.nodes) == 3
+
+
+def test_problems_are_counted_on_their_tab(window: MainWindow) -> None:
+    window.show_workbench()
+    add_iris(window.workspace)
+    assert window.bottom.tabs.count_of(2) == 0
+    window.workspace.apply("Set units", SetParam("n2", "units", -3))
+    assert window.bottom.tabs.count_of(2) > 0
+    window.actions_by_name["next_problem"].trigger()
+    assert window.workspace.selection == ("n2",)
+    assert window.bottom.tabs.tabText(window.bottom.tabs.currentIndex()) == "Problems"
+
+
+def test_the_theme_changes_and_is_remembered(window: MainWindow) -> None:
+    before = current_theme().name
+    window.actions_by_name["toggle_theme"].trigger()
+    assert current_theme().name != before
+    assert window.workspace.settings.value("window/theme") == current_theme().name
+    set_theme(before)
+
+
+def test_panels_hide_and_sizes_are_remembered(shaped: Workspace, places: Places, qtbot) -> None:  # type: ignore[no-untyped-def]
+    first = MainWindow(shaped)
+    qtbot.addWidget(first)
+    first.show()
+    first.show_workbench()
+    first.actions_by_name["toggle_palette"].trigger()
+    assert first.palette_panel.isHidden()
+    first.close()
+    later = Workspace(places)
+    second = MainWindow(later)
+    qtbot.addWidget(second)
+    assert second.palette_panel.isHidden()
+    assert not second.inspector.isHidden()
+    second.close()
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720)])
+def test_it_fits_the_usual_screens(window: MainWindow, qtbot, size: tuple[int, int]) -> None:  # type: ignore[no-untyped-def]
+    window.show_workbench()
+    window.resize(*size)
+    qtbot.wait(20)
+    assert (window.width(), window.height()) == size
+    bar = window.top_bar
+    shown = [widget for widget in (bar.menu_bar, bar.chip, bar.training) if widget.isVisible()]
+    for left, right in pairwise(shown):
+        assert left.geometry().right() < right.geometry().left()
+    assert shown[-1].geometry().right() <= bar.width()
+
+
+def test_controls_have_names_for_screen_readers(window: MainWindow) -> None:
+    window.show_workbench()
+    for kind in (QAbstractButton, QLineEdit):
+        for widget in window.findChildren(kind):
+            if widget.isVisible():
+                text = widget.text() if isinstance(widget, QAbstractButton) else ""
+                assert text or widget.accessibleName(), widget.objectName() or type(widget).__name__
+
+
+# -- the end ------------------------------------------------------------------------------------------
+
+
+def test_closing_with_unsaved_changes_asks(window: MainWindow, answers: list[str], tmp_path: Path) -> None:
+    window.show_workbench()
+    window.file.save(tmp_path / "flowers.nloom")
+    add_iris(window.workspace)
+    answers.append(main_window.CANCEL)
+    assert not window.close()
+    assert window.isVisible()
+    answers.append(main_window.SAVE)
+    assert window.close()
+    assert '"n2"' in (tmp_path / "flowers.nloom").read_text("utf-8")
+
+
+def test_unsaved_changes_can_be_given_up(window: MainWindow, answers: list[str], places: Places) -> None:
+    window.show_workbench()
+    add_iris(window.workspace)
+    answers.append(main_window.DISCARD)
+    assert window.close()
+    assert not list(places.autosaves.glob("*.nloom"))
+
+
+def test_closing_while_training_asks_and_ends_the_run(window: MainWindow, answers: list[str]) -> None:
+    window.show_workbench()
+    trainer = window.workspace.trainer
+    trainer.state = "running"
+    answers.append(main_window.KEEP_TRAINING)
+    assert not window.close()
+    assert "close" not in trainer.asked
+    answers.append(main_window.STOP_AND_CLOSE)
+    assert window.close()
+    assert "close" in trainer.asked
+
+
+def test_opening_another_project_asks_first(window: MainWindow, answers: list[str], tmp_path: Path) -> None:
+    window.show_workbench()
+    window.file.save(tmp_path / "empty.nloom")
+    add_iris(window.workspace)
+    answers.append(main_window.CANCEL)
+    window.commands.open_path(tmp_path / "empty.nloom")
+    assert len(window.workspace.document.project.graph.nodes) == 3
+    answers.append(main_window.DISCARD)
+    window.commands.open_path(tmp_path / "empty.nloom")
+    assert not window.workspace.document.project.graph.nodes
+
+
+def test_a_bad_file_is_told_in_the_banner(window: MainWindow, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.nloom"
+    bad.write_text("{")
+    window.commands.open_path(bad)
+    assert window.banner.isVisible() and window.banner.text
+    assert not window.at_work
+
+
+def test_work_left_by_a_crash_is_offered(window: MainWindow, answers: list[str], places: Places) -> None:
+    from dataclasses import replace
+
+    from engine.autosave import Autosave
+
+    lost = Project(title="Lost work")
+    copy = Autosave(places.autosaves)
+    copy.write(replace(lost), None)
+    copy.close(keep=True)
+    answers.append("Restore")
+    window.begin(None)
+    assert window.at_work
+    assert window.workspace.document.project.title == "Lost work"
+    assert window.workspace.document.modified

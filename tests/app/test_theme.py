@@ -1,0 +1,64 @@
+"""Colours: text that can be read, and a style sheet without holes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.theme import DARK, LIGHT, Theme, contrast, current_theme, set_theme, style_sheet, themes
+from app.widgets.python_text import code_colours
+
+THEMES = pytest.mark.parametrize("theme", [DARK, LIGHT], ids=["dark", "light"])
+SURFACES = ("window", "panel", "raised", "canvas", "node")
+TEXTS = ("text", "dim", "hint", "good_text", "warning_text", "bad_text")
+
+
+@THEMES
+@pytest.mark.parametrize("role", TEXTS)
+def test_text_stands_out_from_every_surface(theme: Theme, role: str) -> None:
+    for surface in SURFACES:
+        assert contrast(getattr(theme, role), getattr(theme, surface)) >= 4.5, surface
+
+
+@THEMES
+def test_text_on_accent_and_selection_can_be_read(theme: Theme) -> None:
+    assert contrast(theme.on_accent, theme.accent) >= 4.5
+    assert contrast(theme.text, theme.selection) >= 4.5
+    assert contrast(theme.text, theme.hover) >= 4.5
+
+
+@THEMES
+def test_code_colours_can_be_read(theme: Theme) -> None:
+    for kind, colour in code_colours(theme).items():
+        assert contrast(colour, theme.panel) >= 4.5, kind
+        assert contrast(colour, theme.selection) >= 3, kind
+
+
+def test_contrast_is_the_published_ratio() -> None:
+    assert contrast(LIGHT.panel, LIGHT.panel) == 1
+    black, white = LIGHT.text.fromRgb(0, 0, 0), LIGHT.panel
+    assert contrast(black, white) == pytest.approx(21)
+
+
+@THEMES
+def test_style_sheet_fills_in_every_role(theme: Theme, qapp: object) -> None:
+    text = style_sheet(theme)
+    assert not re.findall(r"@\w+", text)
+    assert text.count("{") == text.count("}")
+
+
+def test_unknown_family_is_grey() -> None:
+    assert DARK.family("made up") == DARK.family("shape")
+    assert DARK.family("data") != DARK.family("shape")
+
+
+def test_setting_a_theme_tells_everyone(qtbot) -> None:  # type: ignore[no-untyped-def]
+    before = current_theme().name
+    with qtbot.waitSignal(themes.theme_changed) as told:
+        set_theme("light")
+    assert told.args == [LIGHT]
+    assert current_theme() is LIGHT
+    with pytest.raises(KeyError):
+        set_theme("sepia")
+    set_theme(before)
