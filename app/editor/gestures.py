@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
+from app.editor.edge_pan import EdgePan
 from app.editor.interactions.base import Interaction, Pointer
 from app.editor.interactions.box import BoxSelect
 from app.editor.interactions.move import MoveNodes
@@ -25,6 +26,7 @@ class Gestures:
     def __init__(self, view: GraphView) -> None:
         self._view = view
         self.current: Interaction | None = None
+        self._edge = EdgePan(view)
         self._button = Qt.MouseButton.NoButton
         self._space = False
         self._hovered: str | None = None
@@ -48,6 +50,7 @@ class Gestures:
 
     def cancel(self) -> bool:
         """Ends the gesture under way as if it had never begun; False when there is none."""
+        self._edge.stop()
         interaction, self.current = self.current, None
         if interaction is not None:
             interaction.cancel()
@@ -80,6 +83,8 @@ class Gestures:
     def move(self, pointer: Pointer) -> None:
         if self.current is not None:
             self.current.move(pointer)
+            if self.current.reaches_out:
+                self._edge.watch(pointer)
         else:
             self._hover(pointer)
 
@@ -89,6 +94,7 @@ class Gestures:
             return
         # Forgotten first: the change it makes must not look like one that interrupts it.
         self.current = None
+        self._edge.stop()
         interaction.release(pointer)
         if self.current is None:
             self._hover(pointer)

@@ -39,4 +39,14 @@ def canvas_menu(view: GraphView) -> QMenu:
         ]
     for text, command in entries:
         menu.addAction(text).triggered.connect(command)
+    menu.addSeparator()
+    for text, shown, switch in (
+        ("Snap to grid", view.snapping, view.set_snapping),
+        ("Map", view.shows_minimap, view.set_minimap),
+        ("Status line", not view.status.isHidden(), view.set_status),
+    ):
+        action = menu.addAction(text)
+        action.setCheckable(True)
+        action.setChecked(shown)
+        action.toggled.connect(switch)
     return menu

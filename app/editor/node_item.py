@@ -204,8 +204,8 @@ class NodeItem(QGraphicsItem):
         elide = Qt.TextElideMode.ElideRight
         name = QFontMetricsF(theme.font(bold=True)).elidedText(_one_line(self.face.name), elide, room - taken)
         second = self.value or self.face.summary
-        font = theme.mono(SMALL) if self.value else theme.font(SMALL)
-        return name, QFontMetricsF(font).elidedText(_one_line(second), elide, room)
+        metrics = QFontMetricsF(theme.mono(SMALL) if self.value else theme.font(SMALL))
+        return name, metrics.elidedText(_whole_parts(_one_line(second), metrics, room), elide, room)
 
     def picture_room(self) -> tuple[float, float]:
         """Width and height for a picture: a strip on tall nodes, otherwise beside or under the summary."""
@@ -297,6 +297,14 @@ class NodeItem(QGraphicsItem):
     def badge_place(self) -> QPointF:
         """The middle of the error badge, relative to the node."""
         return QPointF(self.face.layout.width - 10, 0)
+
+
+def _whole_parts(text: str, metrics: QFontMetricsF, room: float) -> str:
+    """As many parts of "32 filters 3×3 · ReLU" as fit whole; the first one in any case."""
+    parts = text.split(" · ")
+    while len(parts) > 1 and metrics.horizontalAdvance(" · ".join(parts)) > room:
+        parts.pop()
+    return " · ".join(parts)
 
 
 def _one_line(text: str) -> str:

@@ -15,7 +15,7 @@ from engine.run.feed import Probe, Snapshot
 if TYPE_CHECKING:
     from app.editor.view import GraphView
 
-INTERVAL_MS = 150
+INTERVAL_MS = 250
 MOST = 60  # nodes in view; with more the pictures are too small to be worth their cost
 _ACTIVATIONS = "activations"
 

@@ -55,9 +55,9 @@ class GraphView(QGraphicsView):
         self.workspace = workspace
         self.graph_scene = GraphScene(workspace, self)
         self.setScene(self.graph_scene)
-        self.snapping = True
+        self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
         self._drop: DropNode | None = None
-        self._wants_minimap = True
+        self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
         self.navigation = Navigation(self)
@@ -82,6 +82,8 @@ class GraphView(QGraphicsView):
         self.viewport().setMouseTracking(True)
         self.setAcceptDrops(True)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
+        self.setAccessibleName("Canvas")
+        self.status.setVisible(bool(self.workspace.settings.value("canvas/status", True, bool)))
         self.empty.button.clicked.connect(self.open_search)
         self.workspace.changed.connect(self._changed)
         self.workspace.inferred.connect(self._show_status)
@@ -177,13 +179,26 @@ class GraphView(QGraphicsView):
             raise KeyError(f"{node_id} has no {side} port {port}")
         return self.mapFromScene(place)
 
-    def set_overlays(self, *, minimap: bool | None = None, status: bool | None = None) -> None:
-        """Shows or hides the map and the status line."""
-        if minimap is not None:
-            self._wants_minimap = minimap
-            self._show_minimap()
-        if status is not None:
-            self.status.setVisible(status)
+    @property
+    def shows_minimap(self) -> bool:
+        """Whether the map is wanted; an empty canvas hides it all the same."""
+        return self._wants_minimap
+
+    def set_minimap(self, shown: bool) -> None:
+        """Shows or hides the map in the corner, now and in later sessions."""
+        self._wants_minimap = shown
+        self._show_minimap()
+        self.workspace.settings.setValue("canvas/minimap", shown)
+
+    def set_status(self, shown: bool) -> None:
+        """Shows or hides the status line, now and in later sessions."""
+        self.status.setVisible(shown)
+        self.workspace.settings.setValue("canvas/status", shown)
+
+    def set_snapping(self, on: bool) -> None:
+        """Whether dragged nodes keep to the grid, now and in later sessions."""
+        self.snapping = on
+        self.workspace.settings.setValue("canvas/snapping", on)
 
     # -- commands for menus and keys; each makes one undoable step or none
 

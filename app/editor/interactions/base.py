@@ -38,6 +38,11 @@ class Interaction:
 
     survives_focus_out = False
 
+    @property
+    def reaches_out(self) -> bool:
+        """Whether the canvas moves along when this is dragged to its edge."""
+        return False
+
     def __init__(self, view: GraphView, start: Pointer) -> None:
         self.view = view
         self.scene = view.graph_scene

@@ -25,6 +25,10 @@ class BoxSelect(Interaction):
         self._kept = self._before if start.adds else ((), frozenset())
         self._box: Marquee | None = None
 
+    @property
+    def reaches_out(self) -> bool:
+        return self._box is not None
+
     def move(self, pointer: Pointer) -> None:
         if self._box is None:
             if not self.travelled(pointer):

@@ -29,6 +29,10 @@ class MoveNodes(Interaction):
         self._positions: dict[str, Point] = {}
         self._insertion: Insertion | None = None
 
+    @property
+    def reaches_out(self) -> bool:
+        return bool(self._origins)
+
     def move(self, pointer: Pointer) -> None:
         if not self._origins:
             if not self.travelled(pointer):

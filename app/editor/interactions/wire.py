@@ -66,6 +66,10 @@ class DragWire(Interaction):
     def survives_focus_out(self) -> bool:  # type: ignore[override]
         return self.choosing
 
+    @property
+    def reaches_out(self) -> bool:
+        return self._draft is not None and not self.choosing
+
     # -- following the pointer
 
     def move(self, pointer: Pointer) -> None:
@@ -85,7 +89,7 @@ class DragWire(Interaction):
             loose = place if place is not None else loose
         if self._draft is not None:
             self._draft.lead_to((loose.x(), loose.y()), refused=refused)
-        self._say(pointer, verdict)
+        self._say(pointer, goal, verdict)
         self._light(goal, verdict)
 
     def _begin(self) -> bool:
@@ -172,8 +176,8 @@ class DragWire(Interaction):
             now.show_marks({**now.marked, (goal.side, goal.port): False})
             self._marked.add(now.node_id)
 
-    def _say(self, pointer: Pointer, verdict: Verdict | None) -> None:
-        if verdict is None:
+    def _say(self, pointer: Pointer, goal: PortHit | None, verdict: Verdict | None) -> None:
+        if verdict is None or goal is None:
             self.view.hint.clear_away()
         elif not verdict.ok:
             self.view.hint.say(verdict.reason, pointer.view, bad=True)
@@ -182,7 +186,13 @@ class DragWire(Interaction):
             name = nodes[verdict.replaces.source].name or verdict.replaces.source
             self.view.hint.say(f"replaces the wire from {name}", pointer.view)
         else:
-            self.view.hint.clear_away()
+            self.view.hint.say(self._port_title(goal), pointer.view)
+
+    def _port_title(self, goal: PortHit) -> str:
+        """The port a wire would end at, with its node's name."""
+        face = self.scene.node_items[goal.node_id].face
+        spot = face.layout.spot(goal.port, goal.side)
+        return f"{face.name} · {spot.label}" if spot is not None else face.name
 
     # -- the end
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.editor.navigation import LARGEST, SMALLEST
 from app.editor.view import GraphView
@@ -156,7 +157,8 @@ def test_the_map_goes_where_it_is_clicked(view: GraphView, build: Callable[..., 
     on_map = QPointF(6064, 4028) * scale + corner
     QTest.mouseClick(view.minimap, Qt.MouseButton.LeftButton, NONE, on_map.toPoint())
     assert view.viewport().rect().contains(view.node_point("n2"))
-    view.set_overlays(minimap=False, status=False)
+    view.set_minimap(False)
+    view.set_status(False)
     assert view.minimap.isHidden() and view.status.isHidden()
 
 
@@ -180,3 +182,43 @@ def test_a_project_is_shown_from_where_it_was_left(
     workspace.document.replace(project.copy(), first)
     assert abs(other.navigation.zoom - zoom) < 1e-3
     other.deleteLater()
+
+
+def test_what_is_hidden_stays_hidden_next_time(view: GraphView, workspace: Workspace, chain: None) -> None:
+    view.set_minimap(False)
+    view.set_status(False)
+    view.set_snapping(False)
+    other = GraphView(workspace)
+    assert other.minimap.isHidden() and other.status.isHidden() and not other.snapping
+    other.deleteLater()
+
+
+def test_dragging_to_the_edge_moves_the_canvas_along(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None, qtbot: QtBot
+) -> None:
+    left = view.visible_rect().left()
+    hands.lift(view.node_point("n4"), QPoint(view.viewport().width() + 20, 300))
+    qtbot.waitUntil(lambda: view.visible_rect().left() > left + 60, timeout=3000)
+    hands.release(QPoint(view.viewport().width() - 40, 300))
+    item = view.graph_scene.node_items["n4"]
+    assert view.visible_rect().contains(item.pos()) and item.x() > 450
+    settled = view.visible_rect().left()
+    qtbot.wait(80)
+    assert view.visible_rect().left() == settled
+
+
+def test_a_pinch_zooms(view: GraphView, chain: None) -> None:
+    before = view.navigation.zoom
+    place = QPointF(300, 200)
+    event = QNativeGestureEvent(
+        Qt.NativeGestureType.ZoomNativeGesture,
+        QPointingDevice.primaryPointingDevice(),
+        2,
+        place,
+        place,
+        view.viewport().mapToGlobal(place),
+        -0.25,
+        QPointF(),
+    )
+    QApplication.sendEvent(view.viewport(), event)
+    assert abs(view.navigation.zoom - before * 0.75) < 1e-6
