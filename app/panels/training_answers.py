@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
+from app.views.activations import example_words
 from app.views.confusion import Confusion, most_confused
+from app.views.legend import Legend
 from app.views.segments import Segments
 from app.views.series import Line, SeriesPlot
 from app.views.watching import Live, Probes
@@ -29,6 +31,8 @@ class TrainingAnswers(QWidget):
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._which = Segments([])
         self._which.setObjectName("whichLoss")
+        self._legend = Legend()
+        self._legend.show_entries((("right", "dim", False), ("predicted", "accent", False)))
         self.confusion = Confusion()
         self.confusion.setObjectName("confusion")
         self.forecast = SeriesPlot(unit="example")
@@ -57,6 +61,7 @@ class TrainingAnswers(QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
         head.addWidget(self._title, 1)
+        head.addWidget(self._legend)
         head.addWidget(self._which)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -81,6 +86,7 @@ class TrainingAnswers(QWidget):
         ]
         self._which.set_options(names)
         self._which.setVisible(len(losses) > 1)
+        self._which.set_room(max(60, self.width() * 3 // 5))
         if losses != self._losses:
             self._losses = losses
             self._forget()
@@ -91,6 +97,7 @@ class TrainingAnswers(QWidget):
 
     def _forget(self) -> None:
         self._seen = None
+        self._legend.hide()
         self._title.setText("Answers, validation")
         self.confusion.say("Which classes are confused shows after the first epoch.")
         self._stack.setCurrentIndex(0)
@@ -114,10 +121,17 @@ class TrainingAnswers(QWidget):
                 self._seen = matrix
                 self._show_matrix(matrix)
             return
-        pairs = trainer.feed.latest(Probe(chosen, "predictions"))
-        if pairs is not None and pairs is not self._seen and pairs.array.ndim == 2:
-            self._seen = pairs
-            self._show_forecast(pairs)
+        found = trainer.feed.latest(Probe(chosen, "predictions"))
+        if found is None or found is self._seen:
+            return
+        self._seen = found
+        if found.array.ndim == 2:
+            self._show_forecast(found)
+        elif found.extra.get("kind") == "yes or no":
+            words = [f"{float(chance):.1%}".replace("%", " %") for chance in found.array.reshape(-1)[:4]]
+            self.confusion.say(
+                f"This head answers yes or no. For {example_words(found)}: yes with {', '.join(words)}."
+            )
 
     def _show_matrix(self, snapshot: Snapshot) -> None:
         matrix = snapshot.array
@@ -148,6 +162,7 @@ class TrainingAnswers(QWidget):
         self._title.setText("Predicted and right, validation")
         predicted, right = snapshot.array[:, 0], snapshot.array[:, 1]
         self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
+        self._legend.show()
         self._stack.setCurrentIndex(1)
 
 

@@ -25,6 +25,7 @@ AXES = (
 )
 SCALES = (("log", "log", "Logarithmic scale"), ("linear", "linear", "Linear scale"))
 READY_MS = 400
+_GAP = 10
 
 
 class TrainingCurves(QWidget):
@@ -42,6 +43,7 @@ class TrainingCurves(QWidget):
         self._quantity = Segments([("loss", "Loss", "Loss")], bold=True)
         self._quantity.setObjectName("curveQuantity")
         self._legend = Legend()
+        self._low_legend = Legend()  # stands in where many quantities leave no room above
         self._scale = Segments(SCALES)
         self._scale.setObjectName("curveScale")
         self._axis = Segments(AXES)
@@ -76,7 +78,7 @@ class TrainingCurves(QWidget):
     def _lay_out(self) -> None:
         head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(10)
+        head.setSpacing(_GAP)
         head.addWidget(self._quantity)
         head.addWidget(self._legend, 1)
         head.addWidget(self._export)
@@ -84,6 +86,7 @@ class TrainingCurves(QWidget):
         foot.setContentsMargins(0, 0, 0, 0)
         foot.setSpacing(10)
         foot.addWidget(self._scale)
+        foot.addWidget(self._low_legend)
         foot.addWidget(self._reading, 1)
         foot.addWidget(self._axis)
         self._column = QVBoxLayout(self._body)
@@ -133,7 +136,8 @@ class TrainingCurves(QWidget):
 
     def _offer_quantities(self) -> None:
         found = self.curves.quantities()
-        self._quantity.set_options([(name, _title(name), f"Show the {words(name)}") for name in found[:5]])
+        self._quantity.set_options([(name, _title(name), f"Show the {words(name)}") for name in found])
+        self._quantity.set_room(self._body.width() - self._export.sizeHint().width() - 2 * _GAP)
 
     def _choose_curves(self) -> None:
         from app.views.curves import Curve
@@ -155,10 +159,17 @@ class TrainingCurves(QWidget):
                 entries.insert(0, ("train", "accent", False))
             else:
                 curves.append(Curve(words(quantity(name)), track, "line", "accent"))
-        self._legend.show_entries(entries)
+        self._show_legend(entries)
         if self.plot is not None:
             self.plot.show_curves(curves)
             self.plot.set_log(scale == "log")
+
+    def _show_legend(self, entries: list[tuple[str, str, bool]]) -> None:
+        self._legend.show_entries(entries)
+        self._low_legend.show_entries(entries)
+        parts = (self._quantity, self._legend, self._export)
+        needed = sum(part.sizeHint().width() for part in parts) + 2 * _GAP
+        self._low_legend.setVisible(needed > self._body.width())
 
     def _quantity_chosen(self, key: str) -> None:
         self._redraw_now(key)

@@ -12,6 +12,7 @@ from app.theme import SMALL, Theme, current_theme, themes
 from app.views.picture import colour_of
 
 LINE = 18
+GAP = 16
 HEIGHT = 20
 
 
@@ -44,7 +45,7 @@ class Legend(QWidget):
         painter.setFont(theme.font(SMALL))
         x, middle = 0.0, HEIGHT / 2
         for (name, role, points), width in zip(self._entries, self._widths(), strict=True):
-            if x + width - 14 > self.width():
+            if x + width - GAP > self.width() + 1:
                 return
             colour = colour_of(theme, role)
             painter.setPen(QPen(colour, 2))
@@ -60,7 +61,7 @@ class Legend(QWidget):
 
     def _widths(self) -> list[int]:
         metrics = QFontMetrics(current_theme().font(SMALL))
-        return [LINE + 6 + metrics.horizontalAdvance(name) + 16 for name, _, _ in self._entries]
+        return [LINE + 6 + metrics.horizontalAdvance(name) + GAP for name, _, _ in self._entries]
 
     def _theme_changed(self, theme: Theme) -> None:
         self.update()

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QAction, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from app.theme import SMALL, Theme, current_theme, themes
 
 PAD = 7
+GAP = 2
 HEIGHT = 20
+MORE = "…"
+
+Option = tuple[str, str, str]  # key, word, tool tip
 
 
 class Segments(QWidget):
@@ -20,13 +24,14 @@ class Segments(QWidget):
     chosen = Signal(str)
 
     def __init__(
-        self, options: Sequence[tuple[str, str, str]], parent: QWidget | None = None, *, bold: bool = False
+        self, options: Sequence[Option], parent: QWidget | None = None, *, bold: bool = False
     ) -> None:
         """`options` are (key, word, tool tip)."""
         super().__init__(parent)
         self._bold = bold
-        self._options: tuple[tuple[str, str, str], ...] = tuple(options)
+        self._options: tuple[Option, ...] = tuple(options)
         self._key = options[0][0] if options else ""
+        self._room: int | None = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -41,7 +46,7 @@ class Segments(QWidget):
         """The chosen word."""
         return next((word for key, word, _ in self._options if key == self._key), "")
 
-    def set_options(self, options: Sequence[tuple[str, str, str]]) -> None:
+    def set_options(self, options: Sequence[Option]) -> None:
         """Offer other words; the choice stays where it is still offered, else it is the first."""
         if tuple(options) == self._options:
             return
@@ -50,6 +55,18 @@ class Segments(QWidget):
             self._key = options[0][0] if options else ""
         self.updateGeometry()
         self.update()
+
+    def set_room(self, room: int) -> None:
+        """Fold the words that do not fit into `room` pixels behind a last one, "…", that lists them."""
+        if room != self._room:
+            self._room = room
+            self.updateGeometry()
+            self.update()
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The options that stand there, not those behind "…"."""
+        return tuple(key for key, _, _ in self._shown() if key != MORE)
 
     def choose(self, key: str) -> None:
         """Choose an option as a click does."""
@@ -69,7 +86,7 @@ class Segments(QWidget):
         theme = current_theme()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for (key, word, _), rect in zip(self._options, self._rects(), strict=True):
+        for (key, word, _), rect in zip(self._shown(), self._rects(), strict=True):
             here = key == self._key
             if here and len(self._options) > 1:
                 painter.setPen(theme.accent if self.hasFocus() else Qt.PenStyle.NoPen)
@@ -81,8 +98,27 @@ class Segments(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         index = self._at(event.position().toPoint())
-        if event.button() == Qt.MouseButton.LeftButton and index >= 0:
-            self.choose(self._options[index][0])
+        if event.button() != Qt.MouseButton.LeftButton or index < 0:
+            return
+        key = self._shown()[index][0]
+        if key == MORE:
+            self.list_hidden().popup(self.mapToGlobal(self._rects()[index].bottomLeft()))
+        else:
+            self.choose(key)
+
+    def list_hidden(self) -> QMenu:
+        """A menu of the options behind "…"."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        shown = self.shown
+        for key, word, _ in self._options:
+            if key not in shown:
+                menu.addAction(word).setData(key)
+        menu.triggered.connect(self._picked)
+        return menu
+
+    def _picked(self, action: QAction) -> None:
+        self.choose(str(action.data()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
@@ -96,25 +132,40 @@ class Segments(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             index = self._at(event.pos())
             if index >= 0:
-                QToolTip.showText(event.globalPos(), self._options[index][2], self)
+                QToolTip.showText(event.globalPos(), self._shown()[index][2], self)
             return True
         return super().event(event)
 
     def rect_of(self, key: str) -> QRect:
         """Where an option stands, for a pointer."""
-        keys = [known for known, _, _ in self._options]
+        keys = [known for known, _, _ in self._shown()]
         return self._rects()[keys.index(key)]
 
     def _at(self, point: QPoint) -> int:
         return next((index for index, rect in enumerate(self._rects()) if rect.contains(point)), -1)
 
-    def _rects(self) -> list[QRect]:
+    def _widths(self, options: Sequence[Option]) -> list[int]:
         metrics = QFontMetrics(current_theme().font(SMALL + self._bold, bold=self._bold))
+        return [metrics.horizontalAdvance(word) + 2 * PAD + GAP for _, word, _ in options]
+
+    def _shown(self) -> tuple[Option, ...]:
+        options = self._options
+        if self._room is None or sum(self._widths(options)) <= self._room:
+            return options
+        last = (MORE, "…", "More")
+        for count in range(len(options) - 1, 0, -1):
+            kept = options[:count]
+            if self._key not in [key for key, _, _ in kept]:  # what is chosen is never folded away
+                kept = (*kept[:-1], *(option for option in options if option[0] == self._key))
+            if sum(self._widths((*kept, last))) <= self._room:
+                return (*kept, last)
+        return (*(option for option in options if option[0] == self._key), last)
+
+    def _rects(self) -> list[QRect]:
         rects, left = [], 0
-        for _, word, _ in self._options:
-            width = metrics.horizontalAdvance(word) + 2 * PAD
-            rects.append(QRect(left, 0, width, HEIGHT))
-            left += width + 2
+        for width in self._widths(self._shown()):
+            rects.append(QRect(left, 0, width - GAP, HEIGHT))
+            left += width
         return rects
 
     def _theme_changed(self, theme: Theme) -> None:
