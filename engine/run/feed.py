@@ -152,10 +152,10 @@ class Feed:
     def latest(self, key: tuple[Any, ...]) -> Snapshot | None:
         return self._latest.get(key)
 
-    def forget(self, nodes: frozenset[str]) -> None:
-        """Drop the snapshots of nodes that are gone."""
+    def forget_pictures(self) -> None:
+        """Drop all snapshots: they show a model that is gone."""
         with self._lock:
-            self._latest = {key: found for key, found in self._latest.items() if nodes.isdisjoint(key)}
+            self._latest = {}
             self._noted += 1
 
     def note(self, kind: str, message: str, node_id: str | None = None, step: int = 0) -> None:

@@ -270,11 +270,12 @@ def weights_of(run: Run, node_id: str) -> dict[str, nn.Parameter]:
 
 
 def _head_of(run: Run, probe: Probe) -> Head | None:
-    """The head that a node belongs to: its loss, its prediction, or else the first."""
+    """The head that a node belongs to: as its loss, as what predicts, or as what the prediction feeds."""
+    fed_by = {link.source for link in run.program.project.graph.incoming(probe.node_id)}
     for head in run.heads:
-        if probe.node_id in (head.loss_id, head.prediction[0]):
+        if probe.node_id in (head.loss_id, head.prediction[0]) or head.prediction[0] in fed_by:
             return head
-    return run.heads[0] if run.heads else None
+    return None
 
 
 def _rows(run: Run, start: int, count: int) -> Batch:

@@ -139,14 +139,15 @@ class Worker:
         self._rest("finished")
 
     def _rest(self, state: str) -> None:
-        """Stand still; what is on screen is brought up to the last step first."""
+        """Stand still, and bring what is on screen up to the last step."""
         self.going = False
         self._batches_left = None
         if self.run is not None:
             self.run.rest()
             self.run.peek = None
-            self._show(self.run)
         self.set_state(state)
+        if self.run is not None:
+            self._show(self.run)
 
     def _show(self, run: Run) -> None:
         """Take every watched picture of a model that stands still."""
@@ -203,7 +204,7 @@ class Worker:
         run = self.run
         try:
             program = self._sources.program(project, revision)
-            if run is None:
+            if run is None or not (self._open or run.step):
                 self._prepare(program, project, revision)
             elif program.source.text == run.program.source.text:
                 run.revision = revision
@@ -265,6 +266,7 @@ class Worker:
         self._leave()
         self.error = None
         self.feed.clear()
+        self.feed.forget_pictures()
         project = self._project
         if project is not None:
             if new_weights:
@@ -333,6 +335,7 @@ class Worker:
         self.run = run
         self.device = device_name(run.settings.device)
         self._program = run.program
+        self.feed.forget_pictures()
         self._probes.refresh()
         self._open = True
         self.store = None

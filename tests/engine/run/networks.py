@@ -109,6 +109,7 @@ class ByHand:
     """
 
     trains = True
+    threads = None
     data_files: tuple[str, ...] = ()
 
     def __init__(

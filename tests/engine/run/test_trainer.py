@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import TrainingError
+from engine.graph import Project
 from engine.plan import Choice
 from engine.run.feed import Probe
 from engine.run.store import read_settings
@@ -163,12 +164,40 @@ def test_pictures_work_before_training_while_paused_and_after(trainer: Trainer) 
     assert trainer.state == "idle" and trainer.feed.series() == ()
     trainer.start(iris(), 2)
     settle(trainer, "finished")
+    assert trainer.wait(20)
     after = trainer.feed.latest(probe)
     assert after is not None and (after.revision, after.step) == (2, 12)
     trainer.pin(3)
     assert trainer.wait(20)
     other = trainer.feed.latest(probe)
     assert other is not None and other.extra["example"] == 3
+
+
+def test_pictures_of_another_project_are_dropped(trainer: Trainer) -> None:
+    probe = Probe("n3", "activations")
+    trainer.watch(frozenset({probe}))
+    trainer.start(iris(), 2)
+    settle(trainer, "finished")
+    assert trainer.wait(20)
+    assert (
+        trainer.feed.latest(probe) is not None and trainer.feed.latest(Probe("n5", "confusion")) is not None
+    )
+    trainer.watch(frozenset())
+    trainer.reset()
+    assert trainer.wait(20)
+    assert trainer.feed.latest(probe) is None and trainer.feed.latest(Probe("n5", "confusion")) is None
+
+
+def test_preparing_another_project_begins_with_its_own_first_weights(trainer: Trainer) -> None:
+    def weights(project: Project) -> Tensor:
+        trainer.prepare(project)
+        assert trainer.wait(20) and trainer._worker.run is not None
+        return trainer._worker.run.model.classes.weight.clone()  # type: ignore[union-attr,operator]
+
+    alone = weights(iris(dropout=0.1))
+    trainer.reset()
+    weights(with_node(iris(), "n2", units=24))
+    assert torch.equal(weights(iris(dropout=0.1)), alone)
 
 
 def test_an_unfinished_graph_is_no_error_before_training(trainer: Trainer) -> None:
