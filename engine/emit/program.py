@@ -46,6 +46,7 @@ class Program:
         self.revision = revision
         self.trains = script.trains
         self.data_files = script.files
+        self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.data_node = script.assembly.source
         self.modules: dict[str, str] = {
             node_id: next(iter(code.modules))

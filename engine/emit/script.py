@@ -7,7 +7,9 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
+from unicodedata import east_asian_width
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
@@ -38,8 +40,10 @@ HIDDEN = (
     "triton",
     "jinja2",
 )
-LONGEST = 90  # characters of a title
+LONGEST = 78  # columns of a title
 STANDARD = ("argparse", "gzip", "json", "math", "Iterator", "Path", "Any")
+# Multiply-adds of a batch's forward pass below which one thread is faster than two.
+SMALL_BATCH = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class Script:
     assembly: Assembly
     trains: bool
     files: tuple[str, ...]
+    threads: int | None = None
 
 
 def export_script(
@@ -122,7 +127,7 @@ def write_script(
             parts.append(schedule)
         parts.append(block(REPORT))
         parts.append(_train_lines(project.plan, first, bool(schedule)))
-        parts.append(_main_lines(project, files, weights))
+        parts.append(_main_lines(project, files, weights, _threads(project.plan, made.book)))
     else:
         parts.append(_model_only_lines(project, made, weights))
     needed += sorted(made.carries, key=lambda found: str(found.__name__))
@@ -143,7 +148,17 @@ def write_script(
     twin = "\n".join(line.run for line in lines) + "\n"
     nodes = tuple(line.node_id for line in lines)
     ast.parse(plain)
-    return Script(Source(plain, nodes, dict(made.attributes)), twin, made, trains, files)
+    threads = _threads(project.plan, made.book)
+    return Script(Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads)
+
+
+def _threads(plan: Plan, book: ShapeBook) -> int | None:
+    """How many threads torch shall use: one where a batch is too little to share; None for torch's choice.
+
+    Two threads that wait for each other at each of many tiny products are slower than one, several times
+    slower on a busy machine.
+    """
+    return 1 if plan.batch * book.total_multiply_adds < SMALL_BATCH else None
 
 
 def file_name(project: Project) -> str:
@@ -185,8 +200,9 @@ def _docstring(
 def _plain_text(text: str) -> str:
     """One line of printable text that cannot end a docstring, nor mean anything to argparse."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    printable = printable.replace("%(", "% (")
-    return re.sub(r"\s+", " ", printable).replace("\\", "/").replace('"', "'").strip(" '")[:LONGEST]
+    plain = " ".join(printable.split()).replace("\\", "/").replace('"', "'").replace("%(", "% (").strip(" '")
+    widths = accumulate(2 if east_asian_width(letter) in "FW" else 1 for letter in plain)
+    return plain[: sum(width <= LONGEST for width in widths)]
 
 
 def _imports(text: str) -> list[Line]:
@@ -313,7 +329,9 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
     return laid_out([Line(one) for one in text])
 
 
-def _main_lines(project: Project, files: Sequence[str], weights: str | None) -> list[Line]:
+def _main_lines(
+    project: Project, files: Sequence[str], weights: str | None, threads: int | None
+) -> list[Line]:
     title = quoted(_plain_text(project.title) or "A network")
     text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
     if files:
@@ -338,9 +356,10 @@ def _main_lines(project: Project, files: Sequence[str], weights: str | None) -> 
         '    parser.add_argument("--json", action="store_true", help="one JSON object a line")',
         "    args = parser.parse_args()",
         "",
-        "    torch.manual_seed(args.seed)",
-        "    model = Model().to(args.device)",
     ]
+    if threads is not None:
+        text.append(f"    torch.set_num_threads({threads})  # faster than several for so small a network")
+    text += ["    torch.manual_seed(args.seed)", "    model = Model().to(args.device)"]
     if weights:
         text.append("    model.load_state_dict(read_weights(args.weights))")
     folder = "args.data" if files else "Path()"

@@ -25,11 +25,12 @@ SEED = 3
 
 # Runs each script as `python SCRIPT` would, one after the other: starting fifty interpreters takes minutes.
 RUNNER = """
-import contextlib, io, json, pathlib, runpy, sys
-found = {}
+import contextlib, io, json, pathlib, runpy, sys, torch
+found, threads = {}, torch.get_num_threads()
 for path in sorted(pathlib.Path().glob("*.py")):
     sys.argv = [path.name, *json.loads(path.with_suffix(".json").read_text())]
     out = io.StringIO()
+    torch.set_num_threads(threads)  # a script may have chosen its own
     try:
         with contextlib.redirect_stdout(out):
             runpy.run_path(path.name, run_name="__main__")
