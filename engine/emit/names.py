@@ -112,7 +112,7 @@ def slug(text: str, otherwise: str = "node") -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     snake = re.sub(r"[^0-9a-z]+", "_", plain.lower()).strip("_")[:LONGEST].strip("_")
     if not snake:
-        return otherwise if not text or otherwise == "node" else slug(otherwise)
+        return "node" if otherwise == "node" else slug(otherwise)
     return f"layer_{snake}" if snake[0].isdigit() else snake
 
 

@@ -46,18 +46,22 @@ def _broken(text: str, width: int) -> list[str]:
 
 
 def _unbracketed(text: str) -> list[str]:
-    """`x = a + b` or `return a, b` in brackets of its own, a part a line."""
-    target, equals, value = text.partition(" = ")
-    if not equals and text.startswith("return "):
-        target, value = "return", text.removeprefix("return ")
-    joint = next((sign for sign in (", ", " + ", " * ") if sign in value), None)
-    if joint is None or any(letter in value for letter in "\"'"):
+    """`x = a + b`, `return a, b` or `"key": a + b,` in brackets of its own, a part a line."""
+    for joint, behind in ((" = ", ""), ("return ", ""), (": ", ",")):
+        target, found, value = text.partition(joint)
+        if found and value.endswith(behind) and (joint != "return " or not target):
+            value = value.removesuffix(behind)
+            break
+    else:
         return [text]
-    first, *rest = value.split(joint)
-    head = f"{target} = (" if equals else f"{target} ("
-    if joint == ", ":
-        return [head, *(f"    {part}," for part in (first, *rest)), ")"]
-    return [head, "    " + first, *(f"    {joint.strip()} {part}" for part in rest), ")"]
+    sign = next((sign for sign in (", ", " + ", " * ") if sign in value), None)
+    if sign is None or any(letter in value for letter in "\"'"):
+        return [text]
+    first, *rest = value.split(sign)
+    head, tail = f"{target}{joint}(", f"){behind}"
+    if sign == ", ":
+        return [head, *(f"    {part}," for part in (first, *rest)), tail]
+    return [head, "    " + first, *(f"    {sign.strip()} {part}" for part in rest), tail]
 
 
 def _widest_bracket(text: str) -> tuple[int, int, list[int]] | None:
