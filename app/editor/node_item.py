@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.editor import geometry as g
 from app.editor.face import Face
+from app.editor.pictures import Picture
 from app.theme import SMALL, Theme, current_theme
 
 NODE_Z = 3.0
@@ -33,7 +34,7 @@ class NodeItem(QGraphicsItem):
         self.count = ""  # parameters, "16,010"
         self.value = ""  # a live number in place of the summary
         self.problem: tuple[str, str] | None = None  # severity, message
-        self.picture: QImage | None = None
+        self.picture: Picture | None = None
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
         self._texts: tuple[str, str] | None = None
@@ -98,7 +99,7 @@ class NodeItem(QGraphicsItem):
             self._texts = None
             self.update()
 
-    def show_live(self, picture: QImage | None, value: str) -> None:
+    def show_live(self, picture: Picture | None, value: str) -> None:
         """Shows what the node computes now: a picture, a number, or nothing."""
         if picture is not self.picture or value != self.value:
             self.picture, self.value = picture, value
@@ -135,7 +136,7 @@ class NodeItem(QGraphicsItem):
         if (
             self.picture is not None and not failed
         ):  # a node in error computes nothing: its picture is an old one
-            self._paint_picture(painter)
+            self._paint_picture(painter, theme)
         self._paint_ports(painter, theme)
         if self.problem is not None:
             self._paint_badge(painter, theme, self.problem[0])
@@ -224,18 +225,17 @@ class NodeItem(QGraphicsItem):
         shown = self._texts or self._fitted(current_theme())
         return shown != (self.face.name, self.value or self.face.summary)
 
-    def _paint_picture(self, painter: QPainter) -> None:
+    def _paint_picture(self, painter: QPainter, theme: Theme) -> None:
         picture = self.picture
         if picture is None:
             return
-        layout = self.face.layout
-        size = picture.deviceIndependentSize()
         if self.face.tall:
-            left, top = g.TEXT_LEFT, g.STRIP_TOP
+            corner = QPointF(g.TEXT_LEFT, g.STRIP_TOP)
         else:
-            bottom = 5 if size.height() <= THIN else 7
-            left, top = layout.width - g.TEXT_RIGHT - size.width(), g.HEIGHT - bottom - size.height()
-        painter.drawImage(QPointF(left, top), picture)
+            bottom = 5 if picture.height <= THIN else 7
+            left = self.face.layout.width - g.TEXT_RIGHT - picture.width
+            corner = QPointF(left, g.HEIGHT - bottom - picture.height)
+        picture.paint(painter, corner, theme)
 
     def _paint_ports(self, painter: QPainter, theme: Theme) -> None:
         colour = theme.family(self.face.family)

@@ -1,117 +1,116 @@
-"""Small pictures of what a node computes, at the size they have on the node."""
+"""Small pictures of what a node computes: tiles of maps, or bars of a vector."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from app.editor.geometry import TILE_GAP
-from app.theme import current_theme
+from app.theme import Theme
 from app.views.colourmaps import GREY, VIRIDIS, limits, shade, to_image
 from engine.run.feed import Snapshot
 
-LARGEST_BAR = 8.0
+NARROWEST_BAR, LARGEST_BAR = 3.5, 8.0  # a bar and the gap beside it
 SMALLEST_TILE = 16.0
+FINEST = 64  # pixels a side; a larger map is averaged down once, not at every repaint
 CAPTION = 10
 Array = NDArray[Any]
 
 
-def picture_of(snapshot: Snapshot, room: tuple[float, float], *, data: bool, ratio: float) -> QImage | None:
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Tiles in their own resolution, or bars, to be painted into a room of `width` and `height`."""
+
+    width: float
+    height: float
+    tiles: tuple[QImage, ...] = ()
+    above: tuple[QRectF, ...] = ()
+    below: tuple[QRectF, ...] = ()
+    caption: str = ""
+
+    def paint(self, painter: QPainter, corner: QPointF, theme: Theme) -> None:
+        """Draws it with its upper left corner at `corner`; a map's values stay sharp squares at any zoom."""
+        painter.save()
+        painter.translate(corner)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        side = self.height
+        for index, tile in enumerate(self.tiles):
+            painter.drawImage(QRectF(index * (side + TILE_GAP), 0, side, side), tile)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)  # or bars of 2.5 pixels would be 2 or 3 wide
+        painter.setPen(Qt.PenStyle.NoPen)
+        for bars, alpha in ((self.above, 1.0), (self.below, 0.55)):
+            colour = QColor(theme.accent)
+            colour.setAlphaF(alpha)
+            painter.setBrush(colour)
+            painter.drawRects(bars)
+        if self.caption:
+            painter.setFont(theme.mono(CAPTION))
+            painter.setPen(theme.dim)
+            area = QRectF(side + 8, 0, self.width - side - 8, side)
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.caption)
+        painter.restore()
+
+
+def picture_of(snapshot: Snapshot, room: tuple[float, float], *, data: bool = False) -> Picture | None:
     """Tiles for maps `(C, H, W)` and `(H, W)`, bars for vectors; None for what is no picture.
 
-    `room` is the width and height there is, `ratio` the screen's device pixel ratio. A picture of data is
-    grey and has its labels beside it.
+    `room` is the width and height there is. A picture of data is grey and has its labels beside it.
     """
     array = np.asarray(snapshot.array)
     if array.size <= 1:
         return None
     maps = array[None] if array.ndim == 2 else array
     if maps.ndim != 3 or min(maps.shape[1:]) < 2:
-        return _bars(array.reshape(-1), room, ratio)
+        return _bars(array.reshape(-1), *room)
     if room[1] < SMALLEST_TILE:
         return None
-    if data:
-        return _example(maps[:1], _labels(snapshot), room, ratio)
-    count = max(1, int((room[0] + TILE_GAP) // (room[1] + TILE_GAP)))
-    return _tiles(maps[:count], room[1], VIRIDIS, ratio)
+    count = 1 if data else max(1, int((room[0] + TILE_GAP) // (room[1] + TILE_GAP)))
+    shown = maps[:count]
+    low, high = limits(shown)
+    tiles = tuple(_tile(shade(values, GREY if data else VIRIDIS, low, high)) for values in shown)
+    width = room[0] if data else len(tiles) * (room[1] + TILE_GAP) - TILE_GAP
+    return Picture(width, room[1], tiles, caption=_labels(snapshot) if data else "")
 
 
-def _labels(snapshot: Snapshot) -> list[str]:
-    """The single numbers that come with an example, such as its class."""
+def _tile(colours: NDArray[np.uint32]) -> QImage:
+    image = to_image(colours)
+    if max(image.width(), image.height()) <= FINEST:
+        return image
+    smooth = Qt.TransformationMode.SmoothTransformation
+    return image.scaled(FINEST, FINEST, Qt.AspectRatioMode.KeepAspectRatio, smooth)
+
+
+def _labels(snapshot: Snapshot) -> str:
+    """The single numbers that come with an example, such as its class; two at most."""
     ports = snapshot.extra.get("ports", {})
-    return [f"{name} {float(values.reshape(-1)[0]):g}" for name, values in ports.items() if values.size == 1]
+    found = [f"{name} {float(values.reshape(-1)[0]):g}" for name, values in ports.items() if values.size == 1]
+    return "\n".join(found[:2])
 
 
-def _example(maps: Array, labels: list[str], room: tuple[float, float], ratio: float) -> QImage:
-    """One image of the data and what it is."""
-    theme = current_theme()
-    image = _blank(*room, ratio)
-    painter = QPainter(image)
-    painter.drawImage(QRectF(0, 0, room[1], room[1]), _tiles(maps, room[1], GREY, ratio))
-    painter.setFont(theme.mono(CAPTION))
-    painter.setPen(theme.dim)
-    area = QRectF(room[1] + 8, 0, room[0] - room[1] - 8, room[1])
-    painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, "\n".join(labels[:2]))
-    painter.end()
-    return image
-
-
-def _tiles(maps: Array, size: float, table: Array, ratio: float) -> QImage:
-    """Maps side by side, each shaded over the range they share."""
-    low, high = limits(maps)
-    side = round(size * ratio)
-    image = _blank(len(maps) * size + (len(maps) - 1) * TILE_GAP, size, ratio)
-    painter = QPainter(image)
-    for index, values in enumerate(maps):
-        tile = _scaled(to_image(shade(values, table, low, high)), side)
-        painter.drawImage(QRectF(index * (size + TILE_GAP), 0, size, size), tile)
-    painter.end()
-    return image
-
-
-def _scaled(image: QImage, side: int) -> QImage:
-    # Enlarged pixels stay square, as an array's elements are; a picture that shrinks is averaged.
-    grows = max(image.width(), image.height()) <= side
-    mode = Qt.TransformationMode.FastTransformation if grows else Qt.TransformationMode.SmoothTransformation
-    return image.scaled(side, side, Qt.AspectRatioMode.IgnoreAspectRatio, mode)
-
-
-def _bars(values: Array, room: tuple[float, float], ratio: float) -> QImage:
-    """A vector as bars over a zero line; a long one is shown by the largest of each stretch."""
-    width, height = room
-    most = max(2, int(width // 2.5))
+def _bars(values: Array, width: float, height: float) -> Picture:
+    """A vector as bars about a zero line; a long one is shown by the largest of each stretch."""
     values = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    most = max(2, int(width // NARROWEST_BAR))
     if len(values) > most:
         edges = np.linspace(0, len(values), most + 1).astype(int)
         stretches = [values[a:b] for a, b in pairwise(edges)]
         values = np.array([part[np.abs(part).argmax()] for part in stretches])
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    span = high - low or 1.0
-    theme = current_theme()
-    image = _blank(width, height, ratio)
-    painter = QPainter(image)
+    unit = height / (high - low or 1.0)
+    zero = high * unit
     step = min(width / len(values), LARGEST_BAR)
-    left = 0.0 if height > SMALLEST_TILE else width - step * len(values)
-    zero = height * high / span
-    below = QColor(theme.accent)
-    below.setAlphaF(0.55)
+    left = width - step * len(values)
+    above: list[QRectF] = []
+    below: list[QRectF] = []
     for index, value in enumerate(values):
-        reach = height * value / span
-        size = max(1.0, abs(reach))
+        size = max(1.0, abs(float(value)) * unit)
         top = zero - size if value >= 0 else zero
-        rect = QRectF(left + index * step, min(max(0.0, top), height - 1), max(1.0, step - 1), size)
-        painter.fillRect(rect, theme.accent if value >= 0 else below)
-    painter.end()
-    return image
-
-
-def _blank(width: float, height: float, ratio: float) -> QImage:
-    image = QImage(round(width * ratio), round(height * ratio), QImage.Format.Format_ARGB32_Premultiplied)
-    image.setDevicePixelRatio(ratio)
-    image.fill(Qt.GlobalColor.transparent)
-    return image
+        bar = QRectF(left + index * step, min(max(0.0, top), height - 1), max(1.0, step - 1), size)
+        (above if value >= 0 else below).append(bar)
+    return Picture(width, height, above=tuple(above), below=tuple(below))

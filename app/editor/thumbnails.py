@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QImage
 
 from app.editor.node_item import DETAIL_ZOOM, NodeItem
-from app.editor.pictures import picture_of
+from app.editor.pictures import Picture, picture_of
 from app.views.watching import Live
 from engine.run.feed import Probe, Snapshot
 
@@ -27,7 +26,7 @@ class Thumbnails(QObject):
         super().__init__(view)
         self._view = view
         self._workspace = view.workspace
-        self._drawn: dict[str, tuple[Snapshot, QImage | None]] = {}
+        self._drawn: dict[str, tuple[Snapshot, Picture | None]] = {}
         self._shown: tuple[str, ...] = ()
         self._live = Live(self._workspace, view, self._probes, self._redraw, INTERVAL_MS)
 
@@ -35,11 +34,6 @@ class Thumbnails(QObject):
         """The view shows other nodes now."""
         if self._in_view() != self._shown:
             self._live.again()
-
-    def restyle(self) -> None:
-        """Pictures with theme colours are drawn again."""
-        self._drawn.clear()
-        self._redraw()
 
     def _in_view(self) -> tuple[str, ...]:
         if self._workspace.trainer is None or self._view.navigation.zoom < DETAIL_ZOOM:
@@ -65,16 +59,15 @@ class Thumbnails(QObject):
             if item is not None:
                 item.show_live(self._picture(trainer, item), values.get(node_id, ""))
 
-    def _picture(self, trainer: Any, item: NodeItem) -> QImage | None:
+    def _picture(self, trainer: Any, item: NodeItem) -> Picture | None:
         snapshot = trainer.feed.latest(Probe(item.node_id, _ACTIVATIONS))
         if snapshot is None:
             self._drawn.pop(item.node_id, None)
             return None
         known = self._drawn.get(item.node_id)
         if known is None or known[0] is not snapshot:
-            ratio = self._view.devicePixelRatioF()
             data = item.face.kind == "data"
-            known = (snapshot, picture_of(snapshot, item.picture_room(), data=data, ratio=ratio))
+            known = (snapshot, picture_of(snapshot, item.picture_room(), data=data))
             self._drawn[item.node_id] = known
         return known[1]
 

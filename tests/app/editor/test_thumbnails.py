@@ -85,12 +85,19 @@ def test_only_nodes_in_view_and_near_enough_are_watched(
 
 
 def test_pictures_of_every_kind_of_array() -> None:
-    assert picture_of(_snapshot(4, 6, 6), (102, 32), data=False, ratio=1.0).width() == 102
-    assert picture_of(_snapshot(4, 6, 6), (40, 24), data=False, ratio=2.0).height() == 48
-    assert picture_of(_snapshot(4, 6, 6), (102, 10), data=False, ratio=1.0) is None
-    assert picture_of(_snapshot(1, 28, 28), (102, 32), data=True, ratio=1.0) is not None
-    assert picture_of(_snapshot(3000), (44, 24), data=False, ratio=1.0) is not None
-    assert picture_of(_snapshot(1), (44, 24), data=False, ratio=1.0) is None
-    assert picture_of(_snapshot(0), (44, 24), data=False, ratio=1.0) is None
-    broken = Snapshot(0, 0, np.array([np.nan, np.inf, 1.0]), {})
-    assert picture_of(broken, (44, 24), data=False, ratio=1.0) is not None
+    assert len(picture_of(_snapshot(4, 6, 6), (102, 32)).tiles) == 3
+    assert len(picture_of(_snapshot(4, 6, 6), (40, 24)).tiles) == 1
+    assert picture_of(_snapshot(4, 6, 6), (102, 10)) is None
+    assert picture_of(_snapshot(1, 128, 128), (102, 32), data=True).tiles[0].width() <= 64
+    assert len(picture_of(_snapshot(3000), (44, 24)).above) == 12
+    assert picture_of(_snapshot(1), (44, 24)) is None
+    assert picture_of(_snapshot(0), (44, 24)) is None
+    signed = picture_of(Snapshot(0, 0, np.array([-1.0, np.nan, np.inf, 3.0]), {}), (44, 24))
+    assert len(signed.above) == 3 and len(signed.below) == 1
+    assert all(bar.top() >= 0 and bar.bottom() <= 24 for bar in (*signed.above, *signed.below))
+
+
+def test_data_says_what_its_example_is() -> None:
+    ports = {"image": np.zeros((1, 4, 4)), "digit": np.array([6.0])}
+    snapshot = Snapshot(0, 0, np.zeros((1, 4, 4), np.float32), {"ports": ports})
+    assert picture_of(snapshot, (102, 32), data=True).caption == "digit 6"
