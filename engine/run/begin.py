@@ -17,7 +17,7 @@ from engine.run.devices import choose_device, untouched_random
 from engine.run.feed import POINT, Feed
 from engine.run.heads import check_labels, find_heads
 from engine.run.loop import Run, Settings, Splits
-from engine.run.store import read_steps
+from engine.run.store import read_metrics, read_steps
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -67,6 +67,7 @@ def continue_run(
     settings = replace(settings, device=device)
     run = begin_run(program, catalogue, loader(device), settings, feed, revision)
     checkpoints.restore(run, tensors, facts)
+    run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)
     return run
 
@@ -75,8 +76,6 @@ def _put_back_curves(run: Run, folder: Path) -> None:
     steps = read_steps(folder)
     run.feed.open("train_loss").extend(steps[steps["step"] <= run.step])
     for record in run.history:
-        if "epoch" not in record:
-            continue
         step, seconds, epoch = int(record["step"]), record["seconds"], record["epoch"] + 1
         rates = {"lr": record.get("lr", math.nan)}
         values = {name: value for name, value in record.items() if name.startswith("val_")} | rates

@@ -63,7 +63,7 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         "best": run.best,
         "best_epoch": run.best_epoch,
         "waited": run.waited,
-        "history": run.history,
+        "results": run.results,
         "optimiser": {"groups": optimiser["param_groups"], "state": numbers},
         "schedule": None if run.schedule is None else _plain(run.schedule.state_dict()),
     }
@@ -91,7 +91,7 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
     run.step, run.epoch, run.index = facts["step"], facts["epoch"], facts["index"]
     run.loss, run.loss_sum, run.seconds = facts["loss"], facts["loss_sum"], facts["seconds"]
     run.best, run.best_epoch, run.waited = facts["best"], facts["best_epoch"], facts["waited"]
-    run.history = list(facts["history"])
+    run.results = dict(facts["results"])
     run.order = tensors["order/start"]
     run.shuffle.set_state(tensors["order/now"])
     run.place()

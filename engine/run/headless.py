@@ -83,8 +83,7 @@ def run_headless(
         _end(store, run, "failed", found)
         raise found from None
     _end(store, run, state, None)
-    results = run.history[-1] if state == "finished" and run.history else {}
-    return Outcome(state, run, dict(results))
+    return Outcome(state, run, run.results)
 
 
 def _train(run: Run, store: RunFolder | None, stopped: Callable[[], bool] | None) -> str:

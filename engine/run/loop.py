@@ -99,7 +99,8 @@ class Run:
         self.loss = math.nan
         self.best, self.best_epoch, self.waited = math.inf, 0, 0
         self.kept: dict[str, Tensor] | None = None
-        self.history: list[Record] = []
+        self.history: list[Record] = []  # one record an epoch
+        self.results: Record = {}  # the values on the test split, at the end
         self.heads: tuple[Head, ...] = ()
         self.peek: Callable[[], Callable[[], None] | None] | None = None
         self.interrupted: Callable[[], bool] | None = None
@@ -280,7 +281,7 @@ class Run:
         seconds = self.seconds
         for name, value in record.items():
             self.feed.append(name, self.step, float(self.epoch), seconds, value)
-        self.history.append(dict(record))
+        self.results = dict(record)
         self.stage = Stage.DONE
         self.rest()
         if self.on_record is not None:

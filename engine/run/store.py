@@ -8,7 +8,8 @@
     weights-last.safetensors   the weights when last written
     checkpoint.json, checkpoint-*.safetensors   what a continued run needs
 
-Every file but steps.csv, which only grows, is written under a temporary name and renamed.
+The two tables only grow, so that a run of many epochs does not write its whole past again and again; every
+other file is written under a temporary name and renamed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 import torch
@@ -50,7 +51,8 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Use the folder at `path`, made if needed. Errors: `TrainingError` when it can't be."""
         self.path = path
-        self._steps_written = 0
+        self._steps_written = self._epochs_written = 0
+        self._columns: list[str] = []
         self._best_written = 0
         self._due = time.perf_counter() + _SHORTEST
         self._facts: dict[str, Any] = {}
@@ -80,6 +82,7 @@ class RunFolder:
         self.keep_project(project)
         self._write_settings()
         self._steps_written = self._trim_steps(run.step)
+        self._rewrite_metrics(run)
 
     def keep_project(self, project: Project) -> None:
         """Write the project as it is trained from now on."""
@@ -118,9 +121,6 @@ class RunFolder:
                 f"The weights could not be saved: {problem.strerror or problem}."
             ) from problem
         best = run.best if math.isfinite(run.best) else None
-        results = {
-            name: value for record in run.history[-1:] for name, value in record.items() if "test" in name
-        }
         self._facts |= {
             "state": state,
             "ended": _now(),
@@ -130,7 +130,7 @@ class RunFolder:
             "seconds": round(run.seconds, 3),
             "best": best,
             "best_epoch": run.best_epoch,
-            "results": results,
+            "results": run.results,
         }
         self._write_settings()
 
@@ -158,13 +158,35 @@ class RunFolder:
         return len(kept)
 
     def _write_metrics(self, run: Run) -> None:
-        epochs = [record for record in run.history if "epoch" in record]
-        names = list(dict.fromkeys(name for record in epochs for name in _ordered(record)))
+        fresh = run.history[self._epochs_written :]
+        if not fresh:
+            return
+        if any(name not in self._columns for record in fresh for name in record):
+            self._rewrite_metrics(run)
+            return
+        with open(self.path / "metrics.csv", "a", encoding="utf-8", newline="") as file:
+            _writer(file, self._columns).writerows(map(_from_one, fresh))
+        self._epochs_written = len(run.history)
+
+    def _rewrite_metrics(self, run: Run) -> None:
+        """Write the whole table: at the beginning, and when an edit has brought other columns."""
+        self._columns = list(dict.fromkeys(name for record in run.history for name in _ordered(record)))
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, names, lineterminator="\n", restval="")
-        writer.writeheader()
-        writer.writerows({**record, "epoch": int(record["epoch"]) + 1} for record in epochs)
+        writer = _writer(text, self._columns)
+        if self._columns:
+            writer.writeheader()
+        writer.writerows(map(_from_one, run.history))
         write_atomically(self.path / "metrics.csv", text.getvalue().encode())
+        self._epochs_written = len(run.history)
+
+
+def _writer(file: TextIO, columns: list[str]) -> csv.DictWriter[str]:
+    return csv.DictWriter(file, columns, lineterminator="\n", restval="")
+
+
+def _from_one(record: Mapping[str, Any]) -> dict[str, Any]:
+    """People count epochs from 1."""
+    return {**record, "epoch": int(record["epoch"]) + 1}
 
 
 def _ordered(record: Mapping[str, Any]) -> list[str]:
@@ -185,6 +207,20 @@ def read_steps(folder: Path) -> NDArray[Any]:
         if len(parts) == 4 and line.endswith("\n"):
             rows.append((int(parts[0]), *map(float, parts[1:])))
     return np.array(rows, POINT)
+
+
+def read_metrics(folder: Path) -> list[dict[str, int | float]]:
+    """The epochs of a run, counted from 0 as `Run.history` does; a torn last row is left out."""
+    try:
+        text = (folder / "metrics.csv").read_text("utf-8")
+    except FileNotFoundError:
+        return []
+    whole = text[: text.rfind("\n") + 1]
+    found: list[dict[str, int | float]] = []
+    for row in csv.DictReader(io.StringIO(whole)):
+        values = {name: float(value) for name, value in row.items() if value}
+        found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
+    return found
 
 
 def read_settings(folder: Path) -> dict[str, Any]:

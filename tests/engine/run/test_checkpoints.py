@@ -13,7 +13,7 @@ from engine.plan import Choice
 from engine.run import checkpoints
 from engine.run.headless import run_headless
 from engine.run.loop import Record
-from engine.run.store import read_settings, read_steps
+from engine.run.store import RunFolder, read_metrics, read_settings, read_steps
 from tests.engine.run.networks import DATASETS, catalogue, iris, run_of
 
 
@@ -131,3 +131,21 @@ def test_a_damaged_checkpoint_is_one_sentence(damage: str, tmp_path: Path) -> No
 def test_a_torn_last_row_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "steps.csv").write_text("step,epoch,seconds,loss\n1,0.5,0.1,2.0\n2,1.0,0.2,1.")
     assert read_steps(tmp_path)["step"].tolist() == [1]
+
+
+def test_epochs_read_back_as_they_were_and_new_columns_keep_the_old_rows(tmp_path: Path) -> None:
+    run = run_of(iris(epochs=3))
+    store = RunFolder(tmp_path)
+    store.begin(run.program.project, run)
+    while run.epoch < 2:
+        run.advance()
+    store.write(run)
+    assert read_metrics(tmp_path) == run.history
+    run.history.append({**run.history[0], "epoch": 2, "val_other": 0.5})
+    store.write(run)
+    run.history.append({**run.history[2], "epoch": 3})
+    store.write(run)
+    assert read_metrics(tmp_path) == run.history
+    with open(tmp_path / "metrics.csv", "a") as file:
+        file.write("5,20,1.")
+    assert read_metrics(tmp_path) == run.history
