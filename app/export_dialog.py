@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -19,13 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.background import Background
 from app.exporting import data_size, export, trained_weights
 from app.widgets.labels import label, restyle
 from app.workspace import Workspace
 from engine.errors import NeuroloomError
-from engine.graph import Project
 
-_POLL_MS = 50
 _PATIENCE_MS = 1000
 
 
@@ -39,8 +38,8 @@ class ExportDialog(QDialog):
         self.setMinimumWidth(480)
         self._workspace = workspace
         self.written: list[Path] = []
-        self._failure = ""
-        self._thread: threading.Thread | None = None
+        self._writer = Background("export", self)
+        self._writer.finished.connect(self._finished)
         project = workspace.document.project
         trainer = workspace.trainer
         files, size = data_size(project, workspace.catalogue)
@@ -101,9 +100,6 @@ class ExportDialog(QDialog):
         column.addSpacing(4)
         column.addWidget(self._progress)
         column.addLayout(foot)
-        self._poll = QTimer(self)
-        self._poll.setInterval(_POLL_MS)
-        self._poll.timeout.connect(self._look)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
@@ -122,54 +118,40 @@ class ExportDialog(QDialog):
             self._fail(f"There is no folder {target.parent}.")
             return
         weights = self._weights if self.weights_box.isChecked() else None
-        self._busy(True)
-        self._failure = ""
-        self._thread = threading.Thread(
-            target=self._write,
-            args=(self._workspace.document.snapshot(), target.absolute(), self.data_box.isChecked(), weights),
-            name="export",
+        self._show_busy(True)
+        self._writer.ask(
+            partial(
+                export,
+                self._workspace.document.snapshot(),
+                self._workspace.catalogue,
+                target.absolute(),
+                with_data=self.data_box.isChecked(),
+                weights=weights,
+            )
         )
-        self._thread.start()
-        self._poll.start()
         self._patience.start()
 
     def reject(self) -> None:
-        if self._thread is None:
+        if not self._writer.busy:
             super().reject()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self._thread is not None:
+        if self._writer.busy:
             event.ignore()
         else:
             super().closeEvent(event)
 
-    def _write(self, project: Project, target: Path, with_data: bool, weights: Path | None) -> None:
-        """Runs in the thread; touches no widget."""
-        try:
-            self.written = export(
-                project, self._workspace.catalogue, target, with_data=with_data, weights=weights
-            )
-        except NeuroloomError as error:
-            self._failure = str(error)
-        except OSError as error:
-            self._failure = f"{target.name} cannot be written: {error.strerror or error}."
-
-    def _look(self) -> None:
-        thread = self._thread
-        if thread is None or thread.is_alive():
-            return
-        self._poll.stop()
+    def _finished(self, written: list[Path] | None, error: NeuroloomError | None) -> None:
         self._patience.stop()
-        thread.join()
-        self._thread = None
-        self._busy(False)
-        if self._failure:
-            self._fail(self._failure)
+        self._show_busy(False)
+        if error is not None or not written:
+            self._fail(str(error))
             return
-        self._workspace.message.emit(f"Exported to {self.written[0]}.", "info")
+        self.written = written
+        self._workspace.message.emit(f"Exported to {written[0]}.", "info")
         self.accept()
 
-    def _busy(self, busy: bool) -> None:
+    def _show_busy(self, busy: bool) -> None:
         for widget in (self.export_button, self._cancel, self.path_field):
             widget.setEnabled(not busy)
         if not busy:

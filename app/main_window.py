@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QMargins, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -23,6 +23,8 @@ from app.widgets.questions import ask
 from app.workspace import Workspace
 
 DEFAULT_SIZE = QSize(1440, 900)
+# What a window manager adds around the window; unknown before it is shown.
+_FRAME = QMargins(0, 0, 0, 32)
 PALETTE_WIDTH = 216
 INSPECTOR_WIDTH = 300
 # Of the height below the top bar; the rest is canvas.
@@ -136,7 +138,8 @@ class MainWindow(QMainWindow):
         geometry = settings.value("window/geometry")
         if geometry is None or not self.restoreGeometry(geometry):
             screen = QGuiApplication.primaryScreen()
-            self.resize(DEFAULT_SIZE.boundedTo(screen.availableSize()) if screen else DEFAULT_SIZE)
+            room = screen.availableSize().shrunkBy(_FRAME) if screen else DEFAULT_SIZE
+            self.resize(DEFAULT_SIZE.boundedTo(room))
         self.reset_sizes()
         for splitter in (self._whole, self._right, self._upper):
             state = settings.value(f"window/{splitter.objectName()}")

@@ -45,6 +45,7 @@ class Workspace(QObject):
     message = Signal(str, str)  # sentence for the user, "info" | "warning" | "error"
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
+    closing = Signal()  # threads that work for the window end now
     revealed = Signal(str)  # a panel asks the canvas to show this node
 
     def __init__(
@@ -272,6 +273,7 @@ class Workspace(QObject):
 
     def close(self, timeout: float = 10.0) -> None:
         """Ends timers and threads: a run is checkpointed and stopped, a loading engine is waited for."""
+        self.closing.emit()
         self._poll.stop()
         self._retrain.stop()
         self._unsubscribe()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from app.background import Background
 from app.theme import current_theme, themes
 from app.widgets.empty import EmptyState
 from app.widgets.icons import icon
@@ -64,6 +66,10 @@ class CodePanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
         self._timer.timeout.connect(self.refresh)
+        # A thousand nodes take most of a second to write.
+        self._writer = Background("code-panel", self)
+        self._writer.finished.connect(self._show_source)
+        workspace.closing.connect(self._writer.close)
         workspace.changed.connect(self._changed)
         workspace.inferred.connect(self._later)
         workspace.engine_ready.connect(self._later)
@@ -80,7 +86,7 @@ class CodePanel(QWidget):
         self._timer.stop()
 
     def refresh(self) -> None:
-        """Makes the source anew if the document has changed since."""
+        """Has the source made anew if the document has changed since; what is shown stays until it is there."""
         engine = self._workspace.engine
         if engine is None:
             self._say(
@@ -96,14 +102,18 @@ class CodePanel(QWidget):
                 "info", "No code yet", "Add nodes to the canvas; the Python they become is shown here.", None
             )
             return
-        try:
-            self.source = engine.export_script(document.project, self._workspace.catalogue)
-        except NeuroloomError as error:
+        self._writer.ask(partial(engine.export_script, document.snapshot(), self._workspace.catalogue))
+
+    def _show_source(self, source: Any, error: NeuroloomError | None) -> None:
+        if self._writer.busy or not self._workspace.document.project.graph.nodes:
+            return
+        if error is not None:
             self._say("error", "This graph cannot be written as Python yet", str(error), error.node_id)
             return
-        lines = self.source.text.count("\n")
+        self.source = source
+        lines = source.text.count("\n")
         self._caption.setText(f"The script that trains this network · {lines:,} lines")
-        self.text.show_source(self.source.text)
+        self.text.show_source(source.text)
         self._stack.setCurrentWidget(self.text)
         self._copy.setEnabled(True)
         self.export_button.setEnabled(True)

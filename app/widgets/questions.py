@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from app.widgets.labels import restyle
+
 
 def ask(parent: QWidget, title: str, text: str, answers: Sequence[str], detail: str = "") -> str:
     """Asks with one button an answer; the first is the default, the last stands for Esc and closing."""
     box = QMessageBox(parent)
     box.setObjectName("question")
-    box.setWindowTitle(title)
+    box.setWindowTitle("Neuroloom")
     box.setText(f"<b>{title}</b>")
     box.setInformativeText(f"{text}\n{detail}".strip())
     buttons = {}
@@ -25,6 +27,7 @@ def ask(parent: QWidget, title: str, text: str, answers: Sequence[str], detail: 
         button.setObjectName(f"answer_{answer.split(' ', maxsplit=1)[0].casefold()}")
         if index == 0:
             button.setProperty("kind", "main")
+            restyle(button)
             box.setDefaultButton(button)
         if index == len(answers) - 1:
             box.setEscapeButton(button)

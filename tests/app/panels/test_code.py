@@ -21,6 +21,7 @@ def panel(shaped: Workspace, qtbot) -> CodePanel:  # type: ignore[no-untyped-def
     qtbot.addWidget(made)
     made.resize(900, 400)
     made.show()
+    qtbot.waitUntil(lambda: made.source is not None, timeout=10_000)
     return made
 
 
@@ -42,7 +43,7 @@ def test_hidden_it_makes_no_source(shaped: Workspace, panel: CodePanel, qtbot) -
     qtbot.wait(300)
     assert panel.source is before
     panel.show()
-    assert "77" in panel.text.toPlainText()
+    qtbot.waitUntil(lambda: "77" in panel.text.toPlainText(), timeout=3000)
 
 
 def test_selecting_a_node_marks_its_lines(shaped: Workspace, panel: CodePanel) -> None:
