@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Catalogue, load_catalogue
 from engine.document import Document
@@ -15,6 +15,11 @@ from engine.files import load_project
 from engine.graph import Link, Node, Project
 from engine.problems import Problem
 from engine.shapes import ShapeBook, check
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.emit.program import Program
 
 GALLERY = Path(__file__).parents[2] / "resources" / "gallery"
 GALLERY_IDS = tuple(sorted(path.stem for path in GALLERY.glob("*.nloom")))
@@ -105,3 +110,17 @@ def mended(sketch: Sketch, found: Problem) -> ShapeBook:
 def line_of(values: dict[str, Any]) -> str:
     """A record as `--json` prints it."""
     return json.dumps(values)
+
+
+def program_of(sketch: Sketch) -> Program:
+    from engine.emit.program import compile_program
+
+    return compile_program(sketch.project, catalogue())
+
+
+def batch_of(program: Program, rows: int = 6) -> dict[str, Tensor]:
+    """The first rows of the training data."""
+    from engine.data.shipped import datasets_folder
+
+    data = program.load(datasets_folder())
+    return {name: column[:rows] for name, column in data["train"].items()}
