@@ -1,0 +1,32 @@
+"""The exported text of each gallery project is the one that was last looked at and found good.
+
+NEUROLOOM_REWRITE=1 writes the files anew; then read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.emit.script import export_script, file_name
+from tests.engine.sketches import GALLERY_IDS, catalogue, gallery
+
+FOLDER = Path(__file__).parents[2] / "reference"
+
+
+@pytest.mark.parametrize("project_id", GALLERY_IDS)
+def test_the_text_is_the_one_that_was_looked_at(project_id: str) -> None:
+    project = gallery(project_id)
+    path = FOLDER / file_name(project)
+    text = export_script(project, catalogue()).text
+    if os.environ.get("NEUROLOOM_REWRITE"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(text.encode("utf-8"))
+    assert path.read_bytes().decode("utf-8") == text
+
+
+def test_no_file_is_left_of_a_project_that_is_gone() -> None:
+    names = {file_name(gallery(project_id)) for project_id in GALLERY_IDS}
+    assert {path.name for path in FOLDER.glob("*.py")} == names

@@ -1,0 +1,191 @@
+"""Santa Fe laser, LSTM
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python santa_fe_laser_lstm.py --data FOLDER --epochs 60
+
+FOLDER holds santafe/ and is the script's own by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 32, 60
+
+
+def read_laser(folder: Path) -> Tensor:
+    """The 1,100 readings of the experiment as (1100,), raw intensities 0..255."""
+    path = folder / "santafe" / "santafe_laser.npy"
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no {path}: choose the folder that holds santafe/ with that file.")
+    try:
+        return torch.tensor(np.load(path, allow_pickle=False).reshape(10093)[:1100]).double()
+    except (ValueError, EOFError, TypeError) as error:
+        raise ValueError(f"{path} is damaged, or is another file: copy it again.") from error
+
+
+def santa_fe_scale(folder: Path, *, validation: float = 0.1) -> tuple[float, float]:
+    """Mean and standard deviation of the training readings: raw = mean + deviation * standardised."""
+    train = read_laser(folder)[: 1000 - round(1000 * validation)]
+    return train.mean().item(), train.std(correction=0).item()
+
+
+def load_santa_fe(
+    folder: Path, device: str, *, lag: int = 50, validation: float = 0.1
+) -> dict[str, dict[str, Tensor]]:
+    """The laser as {split: {"window": (N, lag, 1), "next": (N, 1)}}, splits in the order of time.
+
+    Each split holds the readings to predict; a window may reach back into the split before.
+    """
+    mean, deviation = santa_fe_scale(folder, validation=validation)
+    readings = ((read_laser(folder) - mean) / deviation).float()
+    windows = readings.unfold(0, lag + 1, 1)  # row i holds readings i to i + lag
+    held = 1000 - lag - round(1000 * validation)
+    tested = 1000 - lag
+    parts = {"train": windows[:held], "validation": windows[held:tested], "test": windows[tested:]}
+    return {
+        split: {"window": part[:, :lag, None].to(device).clone(), "next": part[:, lag:].to(device).clone()}
+        for split, part in parts.items()
+    }
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(1, 100, batch_first=True)
+        self.forecast = nn.Linear(100, 1)
+
+    def forward(self, window: Tensor) -> Tensor:  # (N, 50, 1)
+        _, (h, _) = self.lstm(window)
+        x = h[-1]                                 # (N, 100)
+        return self.forecast(x)                   # (N, 1)
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    forecast = model(batch["window"])
+    return {"loss": F.mse_loss(forecast, batch["next"])}
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    forecast = model(batch["window"])
+    return {
+        "loss": F.mse_loss(forecast, batch["next"]),
+        "absolute_error": F.l1_loss(forecast, batch["next"]),
+    }
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: window (N, 50, 1); next (N, 1)."""
+    return load_santa_fe(folder, device, lag=50, validation=0.1)
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["window"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["window"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.002)
+
+
+def schedule_for(
+    optimiser: torch.optim.Optimizer, steps_per_epoch: int, epochs: int
+) -> torch.optim.lr_scheduler.LRScheduler:
+    """Down along half a cosine wave; stepped after each batch."""
+    total = max(1, epochs * steps_per_epoch)
+
+    def factor(step: int) -> float:
+        done = min(1.0, step / total)
+        return (1 + math.cos(math.pi * done)) / 2
+
+    return torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    steps_per_epoch = math.ceil(len(data["train"]["window"]) / BATCH)
+    schedule = schedule_for(optimiser, steps_per_epoch, epochs)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Santa Fe laser, LSTM")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds santafe/")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(args.data, args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()
