@@ -1,14 +1,19 @@
 """Pictures of a model: right in content, without a trace in the run, within their budget."""
 
+import logging
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from engine.graph import Project
+from engine.run import checkpoints
 from engine.run.feed import Feed, Probe
 from engine.run.loop import Run, Stage
 from engine.run.probes import BUDGET, KINDS, Probes
-from tests.engine.run.networks import digits, iris, run_of
+from tests.engine.run.networks import catalogue, digits, iris, run_of
+from tests.gallery.recipes import recipes
 
 
 def everything(run: Run) -> frozenset[Probe]:
@@ -141,3 +146,24 @@ def test_a_probe_of_a_node_that_is_gone_gives_nothing() -> None:
     probes.take_due(run, float("inf"))
     run.advance()
     assert run.feed.latest(Probe("n99", "activations")) is None
+
+
+RECIPES = [pytest.param(project, id=name) for name, project in recipes(catalogue())]
+
+
+@pytest.mark.parametrize("project", RECIPES)
+def test_every_node_type_can_be_watched_and_stored(
+    project: Project, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    caplog.set_level(logging.DEBUG, "engine.run")
+    project.plan = project.plan.with_(batch=16)
+    run, feed = taken(project, steps=1)
+    for node_id, node in project.graph.nodes.items():
+        if catalogue().make(node).kind in ("layer", "data"):
+            assert feed.latest(Probe(node_id, "activations")) is not None
+    checkpoints.save(tmp_path, run)
+    other = run_of(project)
+    checkpoints.restore(other, *checkpoints.load(tmp_path))
+    mine, found = checkpoints.capture(run)[1], checkpoints.capture(other)[1]
+    assert {**mine, "seconds": 0} == {**found, "seconds": 0}
+    assert not caplog.records
