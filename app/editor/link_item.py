@@ -8,8 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from app.editor.detail import TEXT_ZOOM, Detail
 from app.editor.geometry import Box, Point
-from app.editor.node_item import DETAIL_ZOOM, DIMMED
+from app.editor.node_item import DIMMED
 from app.editor.routing import Route, curve, path_of
 from app.theme import current_theme
 from engine.graph import Link
@@ -26,9 +27,10 @@ _DATA_WIRE = 1.6
 class LinkItem(QGraphicsItem):
     """One wire; looks where its scene's routes say it goes."""
 
-    def __init__(self, link: Link, route: Route) -> None:
+    def __init__(self, link: Link, route: Route, detail: Detail) -> None:
         super().__init__()
         self.link = link
+        self._detail = detail
         self.route = route
         self.selected = False
         self.dimmed = False
@@ -103,7 +105,7 @@ class LinkItem(QGraphicsItem):
             colour, width = theme.wire, 1.8
         pen = QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        if zoom < DETAIL_ZOOM:
+        if zoom < self._detail.plates_below:
             pen.setCosmetic(True)
             pen.setWidthF(1.5 if self.selected else 1.0)
             painter.setPen(pen)
@@ -151,7 +153,7 @@ class LabelItem(QGraphicsItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        if option.levelOfDetailFromTransform(painter.worldTransform()) < DETAIL_ZOOM:
+        if option.levelOfDetailFromTransform(painter.worldTransform()) < TEXT_ZOOM:
             return
         theme = current_theme()
         plate = QColor(theme.canvas)

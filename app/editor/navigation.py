@@ -15,7 +15,8 @@ NOTCH = 120.0
 TOUCH = 160.0  # pixels of a two-finger drag with Ctrl that count as one doubling, roughly
 ROOM = 20_000.0  # how far beyond the graph one can pan
 FARTHEST = 4e8  # scroll bars are 32 bit
-FIT_MARGIN = 40.0
+FIT_MARGIN = 10.0
+OVERHANG = 60.0  # wires turn outside the boxes that are fitted
 LARGEST_FIT = 1.0
 
 
@@ -82,28 +83,18 @@ class Navigation:
         away = self._view.mapFromScene(point) - self._view.viewport().rect().center()
         self._scroll(away.x(), away.y())
 
-    def show(self, rect: QRectF | None, room: QRectF | None = None) -> None:
-        """Shows a scene rectangle whole, at most at 100 %, inside `room` (viewport pixels, else all of it).
-
-        None goes back to the origin.
-        """
+    def show(self, rect: QRectF | None) -> None:
+        """Shows a scene rectangle whole, at most at 100 %; None goes back to the origin."""
         if rect is None or not rect.isValid():
             self.set_zoom(1.0)
             self.centre_on(QPointF(0, 0))
             return
-        whole = QRectF(self._view.viewport().rect())
-        room = whole if room is None else room
-        zoom = self.fitting_zoom(rect, room)
-        if zoom > 0:
-            self.set_zoom(zoom)
-        self.centre_on(rect.center() - (room.center() - whole.center()) / self.zoom)
-
-    def fitting_zoom(self, rect: QRectF, room: QRectF) -> float:
-        """The zoom at which a scene rectangle fills `room` (viewport pixels), at most 1; 0 for no room."""
+        room = self._view.viewport().size()
         width, height = room.width() - 2 * FIT_MARGIN, room.height() - 2 * FIT_MARGIN
-        if width <= 0 or height <= 0:
-            return 0.0
-        return min(LARGEST_FIT, width / max(rect.width(), 1.0), height / max(rect.height(), 1.0))
+        if width > 0 and height > 0:
+            across, down = width / (rect.width() + OVERHANG), height / (rect.height() + OVERHANG)
+            self.set_zoom(min(LARGEST_FIT, across, down))
+        self.centre_on(rect.center())
 
     def bring_in(self, rect: QRectF) -> None:
         """Pans as little as needed to show a scene rectangle; of one that is too large, its first corner."""

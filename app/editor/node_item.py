@@ -7,12 +7,13 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.editor import geometry as g
+from app.editor.detail import FAR_NAME, READABLE, TEXT_ZOOM, Detail
 from app.editor.face import Face
 from app.editor.pictures import Picture
+from app.editor.text_fit import cut, cut_parts, one_line
 from app.theme import SMALL, Theme, current_theme
 
 NODE_Z = 3.0
-DETAIL_ZOOM = 0.4  # below it a node is a coloured plate: measured three times cheaper for a whole graph
 LABEL_ROOM = 64.0
 COUNT_SIZE = 10
 DIMMED = 0.32
@@ -24,10 +25,11 @@ _HALO = 9.0
 class NodeItem(QGraphicsItem):
     """Shows a Face; holds no facts of its own and never changes the document."""
 
-    def __init__(self, node_id: str, face: Face) -> None:
+    def __init__(self, node_id: str, face: Face, detail: Detail) -> None:
         super().__init__()
         self.node_id = node_id
         self.face = face
+        self._detail = detail
         self.selected = False
         self.dimmed = False
         self.hovered = False
@@ -38,6 +40,7 @@ class NodeItem(QGraphicsItem):
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
         self._texts: tuple[str, str] | None = None
+        self._far: tuple[int, str] | None = None
         self.setZValue(NODE_Z)
 
     # -- geometry
@@ -67,7 +70,7 @@ class NodeItem(QGraphicsItem):
         if changed:
             self.prepareGeometryChange()
         self.face = face
-        self._texts = None
+        self._texts = self._far = None
         self.update()
         return changed
 
@@ -114,7 +117,7 @@ class NodeItem(QGraphicsItem):
 
     def restyle(self) -> None:
         """Called when the theme, and so the fonts, may have changed."""
-        self._texts = None
+        self._texts = self._far = None
         self.update()
 
     # -- painting
@@ -126,18 +129,23 @@ class NodeItem(QGraphicsItem):
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         if self.dimmed:
             painter.setOpacity(DIMMED)
-        if zoom < DETAIL_ZOOM:
+        if zoom < self._detail.plates_below:
             self._paint_plate(painter, theme)
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_body(painter, theme)
-        self._paint_texts(painter, theme)
+        far = zoom < TEXT_ZOOM
+        if far:
+            self._paint_name(painter, theme, zoom)
+        else:
+            self._paint_texts(painter, theme)
+        # A node in error computes nothing: the picture it has is an old one.
         failed = self.problem is not None and self.problem[0] == "error"
-        if (
-            self.picture is not None and not failed
-        ):  # a node in error computes nothing: its picture is an old one
+        if self.picture is not None and not failed:
             self._paint_picture(painter, theme)
         self._paint_ports(painter, theme)
+        if not far:
+            self._paint_port_labels(painter, theme)
         if self.problem is not None:
             self._paint_badge(painter, theme, self.problem[0])
 
@@ -181,8 +189,7 @@ class NodeItem(QGraphicsItem):
         if self._texts is None:
             self._texts = self._fitted(theme)
         name, second = self._texts
-        layout = self.face.layout
-        width = layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
+        width = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(theme.font(bold=True))
         painter.setPen(theme.text)
@@ -194,26 +201,36 @@ class NodeItem(QGraphicsItem):
         if self.count:
             painter.setFont(theme.mono(COUNT_SIZE))
             painter.setPen(theme.hint)
-            painter.drawText(
-                QRectF(g.TEXT_LEFT, 8, width, 16), middle | Qt.AlignmentFlag.AlignRight, self.count
-            )
+            area = QRectF(g.TEXT_LEFT, 8, width, 16)
+            painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, self.count)
+
+    def _paint_name(self, painter: QPainter, theme: Theme, zoom: float) -> None:
+        """From afar only the name, as large on the screen as can still be read."""
+        size = min(FAR_NAME, round(READABLE / zoom))
+        font = theme.font(size, bold=True)
+        width = self.face.layout.width - g.TEXT_LEFT - 4
+        if self._far is None or self._far[0] != size:
+            self._far = (size, cut(self.face.name, font, width))
+        painter.setFont(font)
+        painter.setPen(theme.text)
+        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(QRectF(g.TEXT_LEFT, 3, width, size + 4), middle, self._far[1])
 
     def _fitted(self, theme: Theme) -> tuple[str, str]:
         """Name and second line cut to the room they have; their whole text is in the tooltip."""
         room = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         taken = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(self.count) + 8 if self.count else 0.0
-        elide = Qt.TextElideMode.ElideRight
-        name = QFontMetricsF(theme.font(bold=True)).elidedText(_one_line(self.face.name), elide, room - taken)
-        second = self.value or self.face.summary
-        metrics = QFontMetricsF(theme.mono(SMALL) if self.value else theme.font(SMALL))
-        return name, metrics.elidedText(_whole_parts(_one_line(second), metrics, room), elide, room)
+        name = cut(self.face.name, theme.font(bold=True), room - taken)
+        if self.value:
+            return name, cut(self.value, theme.mono(SMALL), room)
+        return name, cut_parts(self.face.summary, theme.font(SMALL), room)
 
     def picture_room(self) -> tuple[float, float]:
         """Width and height for a picture: a strip on tall nodes, otherwise beside or under the summary."""
         whole = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         if self.face.tall:
             return whole, g.TILE
-        summary = _one_line(self.face.summary)
+        summary = one_line(self.face.summary)
         taken = QFontMetricsF(current_theme().font(SMALL)).horizontalAdvance(summary) + 8 if summary else 0.0
         if whole - taken >= SMALLEST_PICTURE:
             return min(LARGEST_PICTURE, whole - taken), PICTURE_HEIGHT
@@ -258,7 +275,6 @@ class NodeItem(QGraphicsItem):
                     painter.setPen(Qt.PenStyle.NoPen)
                     painter.setBrush(colour)
                     painter.drawEllipse(centre, radius, radius)
-        self._paint_port_labels(painter, theme)
 
     def _paint_port_labels(self, painter: QPainter, theme: Theme) -> None:
         layout = self.face.layout
@@ -297,15 +313,3 @@ class NodeItem(QGraphicsItem):
     def badge_place(self) -> QPointF:
         """The middle of the error badge, relative to the node."""
         return QPointF(self.face.layout.width - 10, 0)
-
-
-def _whole_parts(text: str, metrics: QFontMetricsF, room: float) -> str:
-    """As many parts of "32 filters 3×3 · ReLU" as fit whole; the first one in any case."""
-    parts = text.split(" · ")
-    while len(parts) > 1 and metrics.horizontalAdvance(" · ".join(parts)) > room:
-        parts.pop()
-    return " · ".join(parts)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -10,6 +10,7 @@ from PySide6.QtGui import QPainter, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
 from app.editor import geometry as g
+from app.editor.detail import Detail
 from app.editor.face import Face, face_of
 from app.editor.grid import paint_grid
 from app.editor.lanes import set_apart
@@ -48,6 +49,7 @@ class GraphScene(QGraphicsScene):
         self.link_items: dict[Link, LinkItem] = {}
         self.selected_links: frozenset[Link] = frozenset()
         self.boxes = Boxes()
+        self.detail = Detail()
         self._links_of: dict[str, set[Link]] = {}
         self._routes: dict[Link, Route] = {}
         self._routed: set[Link] = set()  # the wires with corners
@@ -122,12 +124,14 @@ class GraphScene(QGraphicsScene):
         if dirty or new or gone:
             self._reroute(touched | ends, dirty)
             self._fit_scene_rect()
+            if self.detail.suit(len(self.node_items)):
+                self.update()
             self.arranged.emit()
         if self.selected_links - self.link_items.keys():
             self.select_links(self.selected_links)
 
     def _put_node(self, node_id: str, face: Face) -> NodeItem:
-        item = NodeItem(node_id, face)
+        item = NodeItem(node_id, face, self.detail)
         self.node_items[node_id] = item
         self.addItem(item)
         return item
@@ -139,7 +143,7 @@ class GraphScene(QGraphicsScene):
         self.removeItem(self.node_items.pop(node_id))
 
     def _put_link(self, link: Link) -> None:
-        item = LinkItem(link, Route(((0.0, 0.0), (0.0, 0.0)), True, (0.0, 0.0, 0.0, 0.0)))
+        item = LinkItem(link, Route(((0.0, 0.0), (0.0, 0.0)), True, (0.0, 0.0, 0.0, 0.0)), self.detail)
         item.family = self._wire_family(link)
         self.link_items[link] = item
         for end in (link.source, link.target):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
-from app.editor.node_item import DETAIL_ZOOM, NodeItem
+from app.editor.node_item import NodeItem
 from app.editor.pictures import Picture, picture_of
 from app.views.watching import Live
 from engine.run.feed import Probe, Snapshot
@@ -36,7 +36,10 @@ class Thumbnails(QObject):
             self._live.again()
 
     def _in_view(self) -> tuple[str, ...]:
-        if self._workspace.trainer is None or self._view.navigation.zoom < DETAIL_ZOOM:
+        if (
+            self._workspace.trainer is None
+            or self._view.navigation.zoom < self._view.graph_scene.detail.plates_below
+        ):
             return ()
         ids = self._view.graph_scene.nodes_in(self._view.visible_rect())
         return tuple(ids) if len(ids) <= MOST else ()

@@ -100,19 +100,7 @@ class GraphView(QGraphicsView):
 
     def fit(self) -> None:
         """Shows the whole graph."""
-        bounds = self.graph_scene.bounds()
-        self.navigation.show(bounds)
-        if bounds is not None and self._under_minimap():
-            whole, corner = QRectF(self.viewport().rect()), QRectF(self.minimap.geometry())
-            left = QRectF(0, 0, corner.left(), whole.height())
-            above = QRectF(0, 0, whole.width(), corner.top())
-            wide = self.navigation.fitting_zoom(bounds, left) > self.navigation.fitting_zoom(bounds, above)
-            self.navigation.show(bounds, left if wide else above)
-
-    def _under_minimap(self) -> bool:
-        """Whether the map hides a node."""
-        corner = self.mapToScene(self.minimap.geometry()).boundingRect()
-        return not self.minimap.isHidden() and bool(self.graph_scene.nodes_in(corner))
+        self.navigation.show(self.graph_scene.bounds())
 
     def frame_selection(self) -> None:
         """Shows the selected nodes, or everything when none is selected."""
@@ -361,6 +349,7 @@ class GraphView(QGraphicsView):
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:
             self.fit()
+        self._show_minimap()
         self._show_status()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -369,7 +358,7 @@ class GraphView(QGraphicsView):
             self.fit()
 
     def _scrolled(self) -> None:
-        self.minimap.update()
+        self._show_minimap()
         self._show_status()
         self.thumbnails.look_again()
 
@@ -470,13 +459,18 @@ class GraphView(QGraphicsView):
 
     def _arranged(self) -> None:
         self.navigation.set_area(self.graph_scene.bounds() or QRectF())
-        self.minimap.update()
         self.empty.setVisible(not self.graph_scene.node_items)
         self._show_minimap()
         self.empty.settle()
 
     def _show_minimap(self) -> None:
-        self.minimap.setVisible(self._wants_minimap and bool(self.graph_scene.node_items))
+        """Shows the map unless it is unwanted, empty, or hides a node of a graph that is all in view anyway."""
+        bounds = self.graph_scene.bounds()
+        shown = self._wants_minimap and bounds is not None
+        if shown and self.visible_rect().contains(bounds):
+            shown = not self.graph_scene.nodes_in(self.mapToScene(self.minimap.geometry()).boundingRect())
+        self.minimap.setVisible(shown)
+        self.minimap.update()
 
     def _show_status(self) -> None:
         self.status.show_parts(status_parts(self.workspace, self.navigation.zoom))
