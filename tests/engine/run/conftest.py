@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from engine.run import devices
+
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(devices, "_THREADS_AT_FIRST", 1)
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
