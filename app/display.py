@@ -29,8 +29,9 @@ _FOR_X11 = (
     "libxcb-xkb.so.1",
 )
 PACKAGES = (
-    "libegl1 libgl1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-image0 "
-    "libxcb-render-util0 libxcb-shape0 libxcb-xinerama0 libdbus-1-3"
+    "libegl1 libgl1 libglib2.0-0 libfontconfig1 libdbus-1-3 libxkbcommon0 libxkbcommon-x11-0 libx11-xcb1 "
+    "libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 "
+    "libxcb-shape0 libxcb-sync1 libxcb-xfixes0 libxcb-xinerama0 libxcb-xkb1"
 )
 _HEADLESS = "without a window, `neuroloom train gallery:mnist-cnn` and the other commands work"
 _OFFSCREEN = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")

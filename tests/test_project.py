@@ -142,3 +142,13 @@ def test_pyside_is_pinned_below_the_version_that_aborts() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert "PySide6-Essentials>=6.8,<6.12" in project["dependencies"]
     assert "torch==2.13.0" in project["dependencies"]
+
+
+def test_the_packages_that_qt_needs_are_named_alike_everywhere() -> None:
+    """In the program's own complaint, in the README, and in what the checks install."""
+    from app.display import PACKAGES
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    checks = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert f" {PACKAGES} " in readme
+    assert set(PACKAGES.split()) <= set(checks.split())

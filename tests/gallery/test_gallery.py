@@ -22,7 +22,7 @@ from engine.shapes import check
 FOLDER = datasets_folder().parent / "gallery"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.nloom"))
 PARAMETERS = {"mnist-cnn": 34_826}
-ALLOWED = {"torch", "numpy", "sklearn", "safetensors"}
+ALLOWED = {"torch", "numpy", "sklearn"}
 
 
 @pytest.fixture(scope="module")
