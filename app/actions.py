@@ -77,6 +77,7 @@ COMMANDS = (
     Command("fit", "View", "Frame a&ll", ("Home",), canvas=True, before_rule=True),
     Command("toggle_theme", "View", "&Dark theme", (), checkable=True),
     Command("add_node", "Graph", "&Add node…", ("Tab",), "Search and add on the canvas", canvas=True),
+    Command("edit_node", "Graph", "&Edit in the inspector", ("Ctrl+I",), "Esc comes back to the canvas"),
     Command("find_type", "Graph", "&Search the palette", ("Ctrl+F",)),
     Command("connect_selected", "Graph", "&Connect selected", ("C",), "Wire from left to right", canvas=True),
     Command("rename", "Graph", "&Rename", ("F2",), before_rule=True),

@@ -213,6 +213,12 @@ class Commands:
             self._toggle("toggle_palette")
         self._window.palette_panel.focus_search()
 
+    def edit_node(self) -> None:
+        """Puts the caret into the inspector's first field."""
+        if self._window.inspector.isHidden():
+            self._toggle("toggle_inspector")
+        self._window.inspector.focus_first_field()
+
     def rename(self) -> None:
         """Lets the name of the selected node be typed."""
         self._window.canvas.rename_selected()

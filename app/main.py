@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 COMMANDS = ("gallery", "check", "train", "export", "nodes")
-USAGE = f"""usage: neuroloom [FILE]            open the window, with a project file
+_EXAMPLE = "gallery:"
+USAGE = f"""usage: neuroloom [FILE]            open the window, with a project file or gallery:ID
        neuroloom COMMAND ...       work without a window: {", ".join(COMMANDS)}
        neuroloom COMMAND --help    what a command does and takes
 """
@@ -33,6 +34,8 @@ def main(argv: list[str] | None = None) -> int:
             f"neuroloom: {' '.join(words)!r} is neither a command nor one project file.\n{USAGE}"
         )
         return 2
+    if files and files[0].startswith(_EXAMPLE):
+        return _open_window(None, files[0].removeprefix(_EXAMPLE))
     path = Path(files[0]) if files else None
     if path is not None and not path.is_file():
         sys.stderr.write(f"neuroloom: there is no file {files[0]!r}.\n")
@@ -40,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     return _open_window(path)
 
 
-def _open_window(path: Path | None) -> int:
+def _open_window(path: Path | None, example: str = "") -> int:
     from app.display import why_no_window
 
     reason = why_no_window()
@@ -57,7 +60,7 @@ def _open_window(path: Path | None) -> int:
             f"`apt-get install {PACKAGES}` brings what it needs.\n"
         )
         return 1
-    return run(path)
+    return run(path, example)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from app.panels.inspector import InspectorPanel
 from app.panels.palette import PalettePanel
 from app.theme import current_theme, themes
 from app.top_bar import TopBar
-from app.welcome import WelcomePage
+from app.welcome import WelcomePage, example_path
 from app.widgets.banner import Banner
 from app.widgets.questions import ask
 from app.workspace import Workspace
@@ -49,7 +49,6 @@ class MainWindow(QMainWindow):
         self.workspace = workspace
         self.file = DocumentFile(workspace, self)
         self.top_bar = TopBar(workspace, self.file)
-        self.banner = Banner()
         self.welcome = WelcomePage(workspace, self.file)
         self.palette_panel = PalettePanel(workspace)
         self.canvas = GraphView(workspace)
@@ -91,16 +90,19 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
-        column.addWidget(self.banner)
         column.addWidget(self.pages, 1)
         self.setCentralWidget(central)
+        self.banner = Banner(self.pages)
 
     def _connect(self) -> None:
         workspace = self.workspace
         workspace.message.connect(self.banner.show_message)
+        workspace.node_message.connect(self.banner.show_message)
+        self.banner.node_wanted.connect(workspace.reveal)
         workspace.title_changed.connect(self._show_title)
         workspace.revealed.connect(self._reveal)
         self.palette_panel.add_requested.connect(self._add_in_centre)
+        self.inspector.left.connect(self._focus_canvas)
         self.bottom.code.export_requested.connect(self.commands.export_script)
         self.welcome.new_requested.connect(self.commands.new_project)
         self.welcome.open_requested.connect(self.commands.open_project)
@@ -111,10 +113,14 @@ class MainWindow(QMainWindow):
 
     # -- beginning --------------------------------------------------------------------------------
 
-    def begin(self, path: Path | None) -> None:
-        """Shows the welcome page or a project, after offering work that a crash left behind."""
-        if not self.commands.offer_recovery() and path is not None:
+    def begin(self, path: Path | None, example: str = "") -> None:
+        """Shows the welcome page, a project or an example, after offering work that a crash left behind."""
+        if self.commands.offer_recovery():
+            return
+        if path is not None:
             self.commands.open_path(path)
+        elif example:
+            self.commands.open_example(example_path(example))
 
     def show_workbench(self) -> None:
         """Shows canvas and panels in place of the welcome page, the whole graph in view."""
@@ -193,6 +199,9 @@ class MainWindow(QMainWindow):
 
     def _add_in_centre(self, type_id: str) -> None:
         self.canvas.add_node(type_id, None)
+        self._focus_canvas()
+
+    def _focus_canvas(self) -> None:
         self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- ending -----------------------------------------------------------------------------------

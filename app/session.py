@@ -22,8 +22,8 @@ from app.workspace import Workspace
 ENGINE_DELAY_MS = 60
 
 
-def run(path: Path | None, places: Places | None = None) -> int:
-    """Opens the window, with a project if `path` is given, and returns when it is closed."""
+def run(path: Path | None, example: str = "", places: Places | None = None) -> int:
+    """Opens the window, with a project file or an example if one is named, and returns when it is closed."""
     app = QApplication([sys.argv[0]])
     app.setApplicationName("Neuroloom")
     app.setQuitOnLastWindowClosed(False)
@@ -40,7 +40,7 @@ def run(path: Path | None, places: Places | None = None) -> int:
     window.show()
     QTimer.singleShot(ENGINE_DELAY_MS, workspace.start_engine)
     inspector = inspect_if_asked(window)
-    window.begin(path)
+    window.begin(path, example)
     status = app.exec()
     crash.stop_reporting()
     del inspector

@@ -61,6 +61,11 @@ class Example:
         return sentence if not sentence or sentence[-1] in ".?!" else f"{sentence}."
 
 
+def example_path(example_id: str) -> Path:
+    """Where the example called `example_id` is installed, if there is one."""
+    return Path(str(files("resources").joinpath("gallery"))) / f"{example_id}.nloom"
+
+
 def examples() -> list[Example]:
     """The gallery that is installed; a project that cannot be read is left out, and logged."""
     folder = Path(str(files("resources").joinpath("gallery")))

@@ -43,6 +43,7 @@ class Workspace(QObject):
     ticked = Signal()  # the trainer's feed holds something new; at most 30 times a second
     state_changed = Signal(str)  # the trainer's state
     message = Signal(str, str)  # sentence for the user, "info" | "warning" | "error"
+    node_message = Signal(str, str, str)  # the same with the node that it is about
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
     closing = Signal()  # threads that work for the window end now
@@ -69,7 +70,6 @@ class Workspace(QObject):
         self._feed_version = -1
         self._events_seen = 0
         self._state = "idle"
-        self._error_shown: object = None
         self._title: tuple[Path | None, bool] | None = None
         self._unsubscribe = self.document.subscribe(self._document_changed)
         self._poll = QTimer(self)
@@ -154,7 +154,7 @@ class Workspace(QObject):
                 for edit in edits:
                     self.document.apply(edit)
         except NeuroloomError as error:
-            self.message.emit(error.message, "error")
+            self.message.emit(str(error), "error")
             return False
         return True
 
@@ -183,7 +183,7 @@ class Workspace(QObject):
         self.changed.emit(change)
         self.announce_title()
         if loaded:
-            if self.trainer is not None:
+            if self.trainer is not None and (self.training or self.trainer.feed.series()):
                 # Weights and curves belong to the project that is gone.
                 self.trainer.reset()
             self._infer(None)
@@ -212,15 +212,16 @@ class Workspace(QObject):
             return False
         errors = self.errors()
         if errors:
-            self.message.emit(errors[0].message, "error")
-            if errors[0].node_id:
-                self.reveal(errors[0].node_id)
+            node_id = errors[0].node_id
+            self._tell(errors[0].message, "error", node_id)
+            if node_id:
+                self.reveal(node_id)
             return False
         self._retrain.stop()
         try:
             self.trainer.start(self.document.snapshot(), self.document.revision, device=DEVICES[self.device])
         except NeuroloomError as error:
-            self.message.emit(error.message, "error")
+            self.message.emit(str(error), "error")
             return False
         return True
 
@@ -234,7 +235,7 @@ class Workspace(QObject):
             else:
                 self.trainer.prepare(project, revision)
         except NeuroloomError as error:
-            self.message.emit(error.message, "error")
+            self.message.emit(str(error), "error")
 
     def _look(self) -> None:
         start = self._start
@@ -252,10 +253,6 @@ class Workspace(QObject):
         if trainer.state != self._state:
             self._state = trainer.state
             self.state_changed.emit(self._state)
-        error = trainer.error
-        if error is not None and error is not self._error_shown:
-            self.message.emit(error.message, "error")
-        self._error_shown = error
         version = trainer.feed.version
         if version != self._feed_version:
             self._feed_version = version
@@ -264,10 +261,18 @@ class Workspace(QObject):
 
     def _pass_on_events(self) -> None:
         events = list(self.trainer.feed.events)
-        for event in events[self._events_seen :]:
+        # A new run begins with an empty feed.
+        seen = self._events_seen if self._events_seen <= len(events) else 0
+        for event in events[seen:]:
             if event.kind != "info":
-                self.message.emit(event.message, event.kind)
+                self._tell(event.message, event.kind, event.node_id)
         self._events_seen = len(events)
+
+    def _tell(self, sentence: str, kind: str, node_id: str | None) -> None:
+        if node_id and self.node(node_id) is not None:
+            self.node_message.emit(sentence, kind, node_id)
+        else:
+            self.message.emit(sentence, kind)
 
     # -- end --------------------------------------------------------------------------------------
 

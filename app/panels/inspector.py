@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.panels.node_page import NodePage
 from app.panels.plan_page import PlanPage
 from app.panels.several_page import SeveralPage
+from app.theme import themes
 from app.views.filters import FiltersNow
 from app.workspace import Workspace
 from engine.document import Change
@@ -18,6 +20,8 @@ Page = NodePage | PlanPage | SeveralPage
 
 class InspectorPanel(QWidget):
     """Shows one page, made anew when the selection changes: a node's, several nodes' or the project's."""
+
+    left = Signal()  # Esc, with nothing to take back
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +57,7 @@ class InspectorPanel(QWidget):
         workspace.changed.connect(self._changed)
         workspace.inferred.connect(self._inferred)
         workspace.engine_ready.connect(self._inferred)
+        themes.theme_changed.connect(self._theme_changed)
 
     def _selected(self, ids: tuple[str, ...]) -> None:
         if len(ids) == 1:
@@ -87,3 +92,21 @@ class InspectorPanel(QWidget):
 
     def _inferred(self) -> None:
         self.page.refresh_facts()
+
+    def _theme_changed(self, _theme: object) -> None:
+        # Marks are painted in the colours of the theme they were made in.
+        if not isinstance(self.page, PlanPage):
+            self._selected(self._workspace.selection)
+
+    def focus_first_field(self) -> None:
+        """Puts the caret into the first field of the page."""
+        for field in self.page.fields.values():
+            field.control.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self._area.ensureWidgetVisible(field)
+            return
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)

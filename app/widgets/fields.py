@@ -29,8 +29,11 @@ class NumberEdit(QLineEdit):
             self.stepped.emit(by)
         elif event.key() == Qt.Key.Key_Down:
             self.stepped.emit(-by)
-        elif event.key() == Qt.Key.Key_Escape:
+        elif event.key() == Qt.Key.Key_Escape and (self.isModified() or self.property("bad") == "true"):
+            self.setModified(False)
             self.reverted.emit()
+        elif event.key() == Qt.Key.Key_Escape:
+            event.ignore()
         else:
             super().keyPressEvent(event)
 
@@ -64,6 +67,7 @@ class FieldRow(QWidget):
         super().__init__(parent)
         self.spec = spec
         self._value: Value = spec.default
+        self._original: Value = spec.default
         self.setObjectName(f"field_{spec.name}")
         self.setToolTip(spec.doc[:1].upper() + spec.doc[1:] if spec.doc else "")
         self.control = self._make_control()
@@ -93,6 +97,8 @@ class FieldRow(QWidget):
         """Shows what the document holds, unless the field is being typed in and already means that."""
         self._value = value
         control = self.control
+        if not control.hasFocus():
+            self._original = value
         with QSignalBlocker(control):
             if isinstance(control, QCheckBox):
                 control.setTristate(mixed)
@@ -213,6 +219,8 @@ class FieldRow(QWidget):
         self._accept(accepted)
 
     def _revert(self) -> None:
+        """Goes back to the value the field had when the caret came in."""
+        self._accept(self._original)
         self.control.setText(self.spec.format(self._value))  # type: ignore[attr-defined]
         self._show_error("")
 
@@ -220,6 +228,7 @@ class FieldRow(QWidget):
         control = self.control
         if isinstance(control, QLineEdit) and not self.error_text and not self._is_mixed():
             control.setText(self.spec.format(self._value))
+            self._original = self._value
         self.finished.emit()
 
 

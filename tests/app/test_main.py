@@ -100,7 +100,7 @@ def test_a_window_closed_at_once_ends_the_process(tmp_path: Path) -> None:
         "    [w.close() for w in QApplication.topLevelWidgets() if w.objectName() == 'mainWindow']\n"
         "QTimer.singleShot(1, lambda: None)\n"
         "original = session.MainWindow.begin\n"
-        "def begin(self, path):\n    original(self, path)\n    QTimer.singleShot(150, close_all)\n"
+        "def begin(self, *path):\n    original(self, *path)\n    QTimer.singleShot(150, close_all)\n"
         "session.MainWindow.begin = begin\n"
         "sys.exit(session.run(None))\n"
     )

@@ -233,6 +233,31 @@ def test_a_bad_file_is_told_in_the_banner(window: MainWindow, tmp_path: Path) ->
     assert not window.at_work
 
 
+def test_a_message_about_a_node_leads_there(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
+    window.show_workbench()
+    add_iris(window.workspace)
+    canvas = window.canvas.geometry()
+    window.workspace.node_message.emit("The loss is not a number any more.", "error", "n3")
+    assert window.canvas.geometry() == canvas
+    button = window.banner.findChild(QAbstractButton, "bannerShow")
+    assert button is not None and button.isVisible()
+    button.click()
+    assert window.workspace.selection == ("n3",)
+    window.workspace.message.emit("Saved.", "info")
+    assert not button.isVisible()
+
+
+def test_the_keyboard_goes_to_the_inspector_and_back(window: MainWindow) -> None:
+    window.show_workbench()
+    add_iris(window.workspace)
+    window.workspace.select(("n2",))
+    window.activateWindow()
+    window.actions_by_name["edit_node"].trigger()
+    assert window.inspector.page.fields["units"].control.hasFocus()
+    window.inspector.left.emit()
+    assert window.canvas.hasFocus()
+
+
 def test_work_left_by_a_crash_is_offered(window: MainWindow, answers: list[str], places: Places) -> None:
     from dataclasses import replace
 

@@ -124,3 +124,13 @@ def test_the_engine_starts_behind_the_window(places: Places, qtbot) -> None:  # 
     assert isinstance(workspace.engine, EngineParts)
     assert workspace.shapes.total_parameters == 15
     workspace.close()
+
+
+def test_news_of_a_run_names_its_node(shaped: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    add_iris(shaped)
+    with qtbot.waitSignal(shaped.node_message, timeout=2000) as told:
+        shaped.trainer.feed.note("error", "The loss is not a number any more.", "n3", 7)
+    assert told.args == ["The loss is not a number any more.", "error", "n3"]
+    with qtbot.waitSignal(shaped.message, timeout=2000) as told:
+        shaped.trainer.feed.note("error", "About a node that is gone.", "n99", 7)
+    assert told.args[1] == "error"

@@ -88,6 +88,20 @@ def test_bad_text_changes_nothing_and_is_explained(
     assert field.control.text() == "3"  # type: ignore[attr-defined]
 
 
+def test_escape_takes_the_typing_back_and_then_leaves(
+    shaped: Workspace, inspector: InspectorPanel, qtbot
+) -> None:  # type: ignore[no-untyped-def]
+    shaped.select(("n2",))
+    field = node_page(inspector).fields["units"]
+    write(qtbot, field, "64")
+    assert units(shaped) == 64
+    qtbot.keyClick(field.control, Qt.Key.Key_Escape)
+    assert units(shaped) == 3
+    assert field.control.text() == "3"  # type: ignore[attr-defined]
+    with qtbot.waitSignal(inspector.left):
+        qtbot.keyClick(field.control, Qt.Key.Key_Escape)
+
+
 def test_numbers_step_with_the_arrow_keys(shaped: Workspace, inspector: InspectorPanel, qtbot) -> None:  # type: ignore[no-untyped-def]
     shaped.select(("n2",))
     control = node_page(inspector).fields["units"].control
