@@ -142,7 +142,7 @@ class NodeItem(QGraphicsItem):
         # A node in error computes nothing: the picture it has is an old one.
         failed = self.problem is not None and self.problem[0] == "error"
         if self.picture is not None and not failed:
-            self._paint_picture(painter, theme)
+            self._paint_picture(painter, theme, words=not far)
         self._paint_ports(painter, theme)
         if not far:
             self._paint_port_labels(painter, theme)
@@ -242,7 +242,7 @@ class NodeItem(QGraphicsItem):
         shown = self._texts or self._fitted(current_theme())
         return shown != (self.face.name, self.value or self.face.summary)
 
-    def _paint_picture(self, painter: QPainter, theme: Theme) -> None:
+    def _paint_picture(self, painter: QPainter, theme: Theme, *, words: bool) -> None:
         picture = self.picture
         if picture is None:
             return
@@ -252,7 +252,7 @@ class NodeItem(QGraphicsItem):
             bottom = 5 if picture.height <= THIN else 7
             left = self.face.layout.width - g.TEXT_RIGHT - picture.width
             corner = QPointF(left, g.HEIGHT - bottom - picture.height)
-        picture.paint(painter, corner, theme)
+        picture.paint(painter, corner, theme, words=words)
 
     def _paint_ports(self, painter: QPainter, theme: Theme) -> None:
         colour = theme.family(self.face.family)

@@ -34,7 +34,7 @@ class Picture:
     below: tuple[QRectF, ...] = ()
     caption: str = ""
 
-    def paint(self, painter: QPainter, corner: QPointF, theme: Theme) -> None:
+    def paint(self, painter: QPainter, corner: QPointF, theme: Theme, *, words: bool = True) -> None:
         """Draws it with its upper left corner at `corner`; a map's values stay sharp squares at any zoom."""
         painter.save()
         painter.translate(corner)
@@ -49,7 +49,7 @@ class Picture:
             colour.setAlphaF(alpha)
             painter.setBrush(colour)
             painter.drawRects(bars)
-        if self.caption:
+        if self.caption and words:
             painter.setFont(theme.mono(CAPTION))
             painter.setPen(theme.dim)
             area = QRectF(side + 8, 0, self.width - side - 8, side)

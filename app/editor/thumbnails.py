@@ -36,12 +36,10 @@ class Thumbnails(QObject):
             self._live.again()
 
     def _in_view(self) -> tuple[str, ...]:
-        if (
-            self._workspace.trainer is None
-            or self._view.navigation.zoom < self._view.graph_scene.detail.plates_below
-        ):
+        scene = self._view.graph_scene
+        if self._workspace.trainer is None or self._view.navigation.zoom < scene.detail.plates_below:
             return ()
-        ids = self._view.graph_scene.nodes_in(self._view.visible_rect())
+        ids = scene.nodes_in(self._view.visible_rect())
         return tuple(ids) if len(ids) <= MOST else ()
 
     def _probes(self) -> frozenset[Probe]:

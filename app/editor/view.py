@@ -58,6 +58,7 @@ class GraphView(QGraphicsView):
         self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
         self._drop: DropNode | None = None
         self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
+        self._extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
         self.navigation = Navigation(self)
@@ -453,22 +454,23 @@ class GraphView(QGraphicsView):
         self._show_status()
 
     def _selected(self, ids: tuple[str, ...]) -> None:
-        # What another panel selects is meant alone: Delete must not take along an earlier selected wire.
+        # What another panel selects is meant alone: Delete must not take an earlier wire along.
         if ids and self.interaction is None and not self.hasFocus():
             self.graph_scene.select_links(())
 
     def _arranged(self) -> None:
-        self.navigation.set_area(self.graph_scene.bounds() or QRectF())
+        self._extent = self.graph_scene.bounds()
+        self.navigation.set_area(self._extent or QRectF())
         self.empty.setVisible(not self.graph_scene.node_items)
         self._show_minimap()
         self.empty.settle()
 
     def _show_minimap(self) -> None:
         """Shows the map unless it is unwanted, empty, or hides a node of a graph that is all in view anyway."""
-        bounds = self.graph_scene.bounds()
-        shown = self._wants_minimap and bounds is not None
-        if shown and self.visible_rect().contains(bounds):
-            shown = not self.graph_scene.nodes_in(self.mapToScene(self.minimap.geometry()).boundingRect())
+        shown = self._wants_minimap and self._extent is not None
+        if shown and self._extent is not None and self.visible_rect().contains(self._extent):
+            under = self.mapToScene(self.minimap.geometry()).boundingRect()
+            shown = not self.graph_scene.nodes_in(under)
         self.minimap.setVisible(shown)
         self.minimap.update()
 
