@@ -222,7 +222,9 @@ class DataPanel(QWidget):
             self._columns.addWidget(label(head, "small"), 0, column)
         for row, (name, found) in enumerate(facts.summary.columns.get(split, {}).items(), start=1):
             shape = "×".join(str(size) for size in found.shape) or "scalar"
-            spread = f"{number(found.mean)} ± {number(found.deviation)}"
+            # What is left of a mean that was subtracted is rounding, not a mean.
+            mean = 0.0 if abs(found.mean) < 1e-6 * found.deviation else found.mean
+            spread = f"{number(mean)} ± {number(found.deviation)}"
             classes = len(names.get(name, ()))
             if classes:
                 spread = f"{classes} classes"

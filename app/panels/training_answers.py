@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
+from app.theme import current_theme
 from app.views.activations import example_words
 from app.views.confusion import Confusion, most_confused
 from app.views.legend import Legend
@@ -16,6 +18,7 @@ from app.workspace import Workspace
 from engine.run.feed import Probe, Snapshot
 
 _LIST = 6
+_LIST_WIDTH = 92
 
 
 class TrainingAnswers(QWidget):
@@ -38,7 +41,7 @@ class TrainingAnswers(QWidget):
         self.forecast = SeriesPlot(unit="example")
         self.forecast.setObjectName("forecast")
         self._list_title = label("most confused", "small")
-        self._list: list[QLabel] = [label("", "mono") for _ in range(_LIST)]
+        self._list = [ElidedLabel("", "mono") for _ in range(_LIST)]
         beside = QVBoxLayout()
         beside.setSpacing(3)
         beside.addWidget(self._list_title)
@@ -48,7 +51,7 @@ class TrainingAnswers(QWidget):
         self._beside = QWidget()
         self._beside.setLayout(beside)
         beside.setContentsMargins(0, 0, 0, 0)
-        self._beside.setFixedWidth(92)
+        self._beside.setFixedWidth(_LIST_WIDTH)
         matrix = QWidget()
         row = QHBoxLayout(matrix)
         row.setContentsMargins(0, 0, 0, 0)
@@ -145,21 +148,27 @@ class TrainingAnswers(QWidget):
         self._stack.setCurrentIndex(0)
         worst = most_confused(matrix, names, _LIST)
         self._list_title.setText("most confused" if worst else "none confused")
-        metrics = self._list[0].fontMetrics()
+        metrics = QFontMetrics(current_theme().mono(12))
+        widest = max((metrics.horizontalAdvance(_told(*cell, 99)) for cell in worst), default=0) + 8
+        room = min(max(_LIST_WIDTH, widest), max(_LIST_WIDTH, self.width() * 9 // 20))
+        self._beside.setFixedWidth(room)
+        letters = next(
+            (
+                count
+                for count in range(99, 8, -1)
+                if all(metrics.horizontalAdvance(_told(*cell, count)) <= room - 4 for cell in worst)
+            ),
+            8,
+        )
+        told = [_told(*cell, letters) for cell in worst]
         for index, line in enumerate(self._list):
+            line.setText(told[index] if index < len(told) else "")
             if index < len(worst):
                 true, guess, count = worst[index]
-                text = f"{true} as {guess} {count}"
-                line.setText(
-                    text if metrics.horizontalAdvance(text) <= 90 else f"{true[:4]}·{guess[:4]} {count}"
-                )
                 line.setToolTip(f"{true} taken for {guess}: {count:,} times")
-            else:
-                line.setText("")
-                line.setToolTip("")
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
-        self._title.setText("Predicted and right, validation")
+        self._title.setText("Forecast, validation")
         predicted, right = snapshot.array[:, 0], snapshot.array[:, 1]
         self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
         self._legend.show()
@@ -172,5 +181,15 @@ def class_names(names: object, count: int) -> tuple[str, ...]:
     return known if len(known) == count else tuple(str(index) for index in range(count))
 
 
+def _told(true: str, guess: str, count: int, letters: int) -> str:
+    """`4 as 9 14` in at most so many letters: names are cut, the number never."""
+    room = max(2, (letters - len(f" as  {count}")) // 2)
+    return f"{_cut(true, room)} as {_cut(guess, room)} {count}"
+
+
+def _cut(name: str, letters: int) -> str:
+    return name if len(name) <= letters else name[: letters - 1] + "…"
+
+
 def _short(name: str) -> str:
-    return name if len(name) <= 14 else name[:13] + "…"
+    return _cut(name, 14)

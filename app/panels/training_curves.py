@@ -165,11 +165,11 @@ class TrainingCurves(QWidget):
             self.plot.set_log(scale == "log")
 
     def _show_legend(self, entries: list[tuple[str, str, bool]]) -> None:
-        self._legend.show_entries(entries)
         self._low_legend.show_entries(entries)
-        parts = (self._quantity, self._legend, self._export)
-        needed = sum(part.sizeHint().width() for part in parts) + 2 * _GAP
-        self._low_legend.setVisible(needed > self._body.width())
+        needed = self._quantity.sizeHint().width() + self._low_legend.sizeHint().width()
+        fits = needed + self._export.sizeHint().width() + 2 * _GAP <= self._body.width()
+        self._legend.show_entries(entries if fits else ())
+        self._low_legend.setVisible(not fits)
 
     def _quantity_chosen(self, key: str) -> None:
         self._redraw_now(key)

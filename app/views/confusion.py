@@ -81,7 +81,7 @@ class Confusion(Picture):
         metrics = QFontMetrics(painter.font())
         every = max(1, -(-metrics.height() // self._side))
         wide = max((metrics.horizontalAdvance(name) for name in self._names), default=0)
-        across = max(1, -(-min(wide + 4, 40) // self._side))
+        across = max(1, -(-min(wide + 4, 30) // self._side))
         for index, name in enumerate(self._names):
             at = index * self._side
             if index % every == 0:
@@ -89,8 +89,9 @@ class Confusion(Picture):
                 label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._left - 6)
                 painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label)
             if index % across == 0:
-                column = QRect(self._left + at, len(matrix) * self._side + 4, self._side * across, AXIS - 4)
-                label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._side * across - 2)
+                room = min(self._side * across, len(matrix) * self._side - at)
+                column = QRect(self._left + at, len(matrix) * self._side + 4, room, AXIS - 4)
+                label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 2 * (across > 1))
                 align = Qt.AlignmentFlag.AlignHCenter if across == 1 else Qt.AlignmentFlag.AlignLeft
                 painter.drawText(column, align | Qt.AlignmentFlag.AlignTop, label)
         if self._side >= 18:

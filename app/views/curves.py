@@ -178,6 +178,10 @@ class CurvePlot(pg.PlotWidget):
                 with np.errstate(divide="ignore", invalid="ignore"):
                     y = np.where(y > 0, np.log10(y), np.nan)
             line.setData(x, y)
+            if curve.style == "points":
+                size = 6 if len(x) <= 30 else 4 if len(x) <= 100 else 1
+                if line.opts["symbolSize"] != size:
+                    line.setSymbolSize(size)
         if self._following:
             self.fit()
         self._mark_bad()

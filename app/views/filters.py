@@ -24,18 +24,23 @@ class Filters(Tiles):
         super().__init__(parent, table=SIGNED, noun="filter")
         self._kind = ""
         self._inputs = 1
+        self._lying = False
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Show a snapshot of a "filters" probe."""
         self._kind = str(snapshot.extra.get("kind", "kernels"))
         self._inputs = int(snapshot.extra.get("in", 1))
-        self.show_maps(snapshot.array)
+        matrix = self._kind == "matrix"
+        # A tall matrix lies down: pictures have more room to the side than below.
+        self._lying = matrix and snapshot.array.shape[0] > snapshot.array.shape[1]
+        self.show_maps(snapshot.array.T if self._lying else snapshot.array)
 
     def describe(self, at: QPoint) -> str:
         index = self.tile_at(at)
         if index < 0 or self._kind == "matrix":
             low, high = self.scale
-            return f"rows are outputs, columns inputs\n{number(low)} (blue) to {number(high)} (red)"
+            sides = "rows are inputs, columns outputs" if self._lying else "rows are outputs, columns inputs"
+            return f"{sides}\n{number(low)} (blue) to {number(high)} (red)"
         text = super().describe(at)
         if self._inputs > 1:
             output, given = divmod(index, self._inputs)
@@ -67,7 +72,7 @@ class FiltersNow(QWidget):
         self._workspace = workspace
         self._node_id = ""
         self._seen: Snapshot | None = None
-        title = label("Filters now", "heading")
+        self._title = label("Filters now", "heading")
         self._note = ElidedLabel("", "small")
         self._note.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._picture = Filters()
@@ -75,7 +80,7 @@ class FiltersNow(QWidget):
         self._picture.setFixedHeight(self._picture_height())
         head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
-        head.addWidget(title)
+        head.addWidget(self._title)
         head.addWidget(self._note, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -124,6 +129,7 @@ class FiltersNow(QWidget):
             return
         self._seen = found
         self._picture.show_snapshot(found)
+        self._title.setText("Weights now" if found.extra.get("kind") == "matrix" else "Filters now")
         change = found.extra.get("change")
         self._note.setText(f"change since start {change:.2f}" if change is not None else caption(found))
 
