@@ -71,6 +71,8 @@ class MoveNodes(Interaction):
         self._mark(insertion, False)
         if not self._origins:
             if self._click_selects:
+                # Wires that were selected along with the rest would be deleted with the node.
+                self.view.graph_scene.select_links(())
                 self.workspace.select((self._grabbed,))
             return
         if insertion is not None:
