@@ -22,6 +22,7 @@ BEND = 34.0  # largest radius of a corner
 NEAR_LANE = 30.0  # distance of an outer lane from the nodes it passes
 WIDE_GAP = 180.0
 SEARCH = 320.0  # how far above and below its ends a wire looks for a lane
+UNDER = 10_000.0  # a node under a wire is worse than any detour
 _ARC = 0.5523
 
 
@@ -118,18 +119,24 @@ def find_route(start: Point, end: Point, boxes: Boxes, source: str, target: str)
     left, right = min(x1, x2 - STUB - 8), max(x2, x1 + STUB + 8)
     area = (left - 60, min(y1, y2) - SEARCH, right + 60, max(y1, y2) + SEARCH)
     obstacles = boxes.near(area)
+    ways = sorted((_length(points), points, room) for points, room in _candidates(start, end, obstacles))
     best: tuple[float, tuple[Point, ...], float] | None = None
-    for points, room in _candidates(start, end, [box for _, box in obstacles]):
-        found = (_cost(points, obstacles, source, target), points, room)
-        if best is None or found < best:
-            best = found
+    for length, points, room in ways:
+        if best is not None and length >= best[0]:
+            break  # all that follow are longer even if they cross nothing
+        cost = length + UNDER * _crossed(points, obstacles, source, target)
+        if best is None or cost < best[0]:
+            best = (cost, points, room)
     if best is None:
         return Route((start, end), True, area)
     return Route(best[1], False, area, best[2])
 
 
-def _candidates(start: Point, end: Point, boxes: list[Box]) -> Iterator[tuple[tuple[Point, ...], float]]:
+def _candidates(
+    start: Point, end: Point, obstacles: list[tuple[str, Box]]
+) -> Iterator[tuple[tuple[Point, ...], float]]:
     (x1, y1), (x2, y2) = start, end
+    boxes = [box for _, box in obstacles]
     if x2 - x1 >= 2 * STUB:
         if abs(y1 - y2) < 1:
             yield (start, end), 0.0
@@ -167,18 +174,23 @@ def _lanes(boxes: list[Box], left: float, right: float, y1: float, y2: float) ->
     return lanes
 
 
-def _cost(points: tuple[Point, ...], obstacles: list[tuple[str, Box]], source: str, target: str) -> float:
-    """Length, with bends and nodes under the wire counted as a long way."""
+def _length(points: tuple[Point, ...]) -> float:
+    """The length of a way, with each bend counted as some way more."""
+    bends = 40.0 * (len(points) - 2)
+    return bends + sum(abs(b[0] - a[0]) + abs(b[1] - a[1]) for a, b in pairwise(points))
+
+
+def _crossed(points: tuple[Point, ...], obstacles: list[tuple[str, Box]], source: str, target: str) -> int:
+    """How many times a way comes too near to a node; its own two do not count where it ends."""
     last = len(points) - 2
-    cost = 40.0 * last
+    found = 0
     for index, (a, b) in enumerate(pairwise(points)):
-        cost += abs(b[0] - a[0]) + abs(b[1] - a[1])
         stretch = grown((min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])), CLEAR)
         for key, box in obstacles:
-            ends_here = (index == 0 and key == source) or (index == last and key == target)
-            if not ends_here and meet(stretch, box):
-                cost += 10_000.0
-    return cost
+            if meet(stretch, box):
+                ends_here = (index == 0 and key == source) or (index == last and key == target)
+                found += not ends_here
+    return found
 
 
 def curve(start: Point, end: Point) -> QPainterPath:

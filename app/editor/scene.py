@@ -20,7 +20,7 @@ from app.editor.routing import Boxes, Route, find_route
 from app.theme import themes
 from app.workspace import Workspace
 from engine.document import Change
-from engine.graph import Link
+from engine.graph import Link, link_key
 from engine.values import natural
 
 MARGIN = 400.0
@@ -119,7 +119,7 @@ class GraphScene(QGraphicsScene):
                 elif item.box() != self.boxes.get(node_id):
                     self.boxes.put(node_id, item.box())
             item.show_linked(frozenset(link.target_port for link in graph.incoming(node_id)))
-        for link in sorted(new):
+        for link in sorted(new, key=link_key):
             self._put_link(link)
         if dirty or new or gone:
             self._reroute(touched | ends, dirty)
@@ -207,7 +207,7 @@ class GraphScene(QGraphicsScene):
 
     def _set_apart(self) -> None:
         """Shows the wires that have corners, moved aside where they would lie on each other."""
-        routed = sorted(self._routed)
+        routed = sorted(self._routed, key=link_key)
         owned = [((link.source, link.source_port), self._routes[link]) for link in routed]
         for link, route in zip(routed, set_apart(owned), strict=True):
             self.link_items[link].show_route(route)

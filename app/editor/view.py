@@ -466,7 +466,7 @@ class GraphView(QGraphicsView):
         self.empty.settle()
 
     def _show_minimap(self) -> None:
-        """Shows the map unless it is unwanted, empty, or hides a node of a graph that is all in view anyway."""
+        """Shows the map unless it is unwanted, empty, or hides a node of a graph in full view."""
         shown = self._wants_minimap and self._extent is not None
         if shown and self._extent is not None and self.visible_rect().contains(self._extent):
             under = self.mapToScene(self.minimap.geometry()).boundingRect()
