@@ -6,6 +6,7 @@ batches. The thread never calls back; whoever wants news polls `feed.version`.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from engine.run.worker import Overrides, Worker
 
 if TYPE_CHECKING:
     from engine.graph import Project
+
+log = logging.getLogger(__name__)
 
 STATES = ("idle", "loading", "running", "paused", "stopping", "finished", "failed")
 
@@ -223,6 +226,14 @@ class Trainer:
         # The event alone may stay set after its command was obeyed, and would cut every evaluation short.
         return self._hurry.is_set() and not self._inbox.empty()
 
+    def _failed(self, error: BaseException) -> None:
+        try:
+            self._worker.fail(error)
+        except Exception:  # whatever happens, a window must find a thread that answers
+            log.exception("a failed run could not be ended in order")
+            self._worker.going = False
+            self._worker.set_state("failed")
+
     # -- the thread
 
     def _work(self) -> None:
@@ -234,7 +245,7 @@ class Trainer:
                 except (
                     BaseException
                 ) as error:  # a layer may raise anything, SystemExit included; the thread lives on
-                    worker.fail(error)
+                    self._failed(error)
                 continue
             command = inbox.get()
             if inbox.empty():
@@ -242,7 +253,7 @@ class Trainer:
             try:
                 command()
             except BaseException as error:  # as above
-                worker.fail(error)
+                self._failed(error)
             with self._lock:
                 self._unanswered -= 1
             if command == worker.close:

@@ -140,7 +140,6 @@ class Worker:
 
     def _rest(self, state: str) -> None:
         """Stand still, and bring what is on screen up to the last step."""
-        self.going = False
         self._batches_left = None
         if self.run is not None:
             self.run.rest()
@@ -148,6 +147,7 @@ class Worker:
         self.set_state(state)
         if self.run is not None:
             self._show(self.run)
+        self.going = False
 
     def _show(self, run: Run) -> None:
         """Take every watched picture of a model that stands still."""

@@ -416,3 +416,18 @@ def test_many_commands_at_once_end_in_order(trainer: Trainer) -> None:
     assert trainer.wait(60) and trainer.state == "idle"
     time.sleep(0.05)
     assert trainer.state == "idle"
+
+
+@pytest.mark.logs("could not be ended in order")
+def test_even_a_failure_that_fails_leaves_a_thread_that_answers(
+    by_hand: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = ByHand(lr=1e30)
+    trainer = by_hand(program)
+    monkeypatch.setattr("engine.run.worker.explain", None)
+    trainer.start(program.project)
+    settle(trainer, "failed")
+    monkeypatch.undo()
+    program.lr = 0.1
+    trainer.start(program.project)
+    settle(trainer, "finished")
