@@ -190,20 +190,20 @@ class GraphScene(QGraphicsScene):
             self._route(link)
         self._set_apart()
 
-    def _route(self, link: Link) -> None:
-        """Finds the way of one wire, as if there were no others."""
+    def _route(self, link: Link) -> bool:
+        """Finds the way of one wire as if there were no others; whether it has, or had, corners."""
         ends = self.wire_ends(link)
         if ends is None:
-            return
+            return False
         route = find_route(*ends, self.boxes, link.source, link.target)
-        before = self._routes.get(link)
         self._routes[link] = route
-        if not route.curved:
-            self._routed.add(link)
-        elif before is not None:
-            self._routed.discard(link)
+        had_corners = link in self._routed
         if route.curved:
+            self._routed.discard(link)
             self.link_items[link].show_route(route)
+        else:
+            self._routed.add(link)
+        return had_corners or not route.curved
 
     def _set_apart(self) -> None:
         """Shows the wires that have corners, moved aside where they would lie on each other."""
@@ -241,8 +241,7 @@ class GraphScene(QGraphicsScene):
                 self._routes[link] = _shifted(self._routes[link], shifts[link.source])
                 wire.show_shifted(_shifted(wire.route, shifts[link.source]), shifts[link.source])
             else:
-                self._route(link)
-                rerouted = True
+                rerouted |= self._route(link)
         if rerouted:
             self._set_apart()
 
