@@ -9,10 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
+    QFrame,
     QGridLayout,
+    QHBoxLayout,
     QMenu,
     QMenuBar,
+    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -148,7 +150,7 @@ class ShortcutsDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("shortcutsDialog")
         self.setWindowTitle("Keyboard shortcuts")
-        self.resize(460, 560)
+        self.resize(600, 640)
         page = QWidget()
         page.setProperty("role", "page")
         grid = QGridLayout(page)
@@ -164,14 +166,18 @@ class ShortcutsDialog(QDialog):
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setWidget(page)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        close = QPushButton("Close")
+        close.setDefault(True)
+        close.clicked.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 12)
         column.addWidget(area, 1)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(16, 0, 16, 0)
-        foot.addWidget(buttons)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(16, 8, 16, 0)
+        foot.addStretch(1)
+        foot.addWidget(close)
         column.addLayout(foot)
 
 
@@ -182,8 +188,8 @@ def _section(grid: QGridLayout, row: int, title: str, lines: list[tuple[str, str
     heading.setContentsMargins(0, 8 if row else 0, 0, 0)
     grid.addWidget(heading, row, 0, 1, 2)
     for offset, (what, keys) in enumerate(lines, 1):
-        grid.addWidget(label(what, "dim"), row + offset, 0)
-        grid.addWidget(label(keys, "mono"), row + offset, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(label(what, "dim", wrap=True), row + offset, 0)
+        grid.addWidget(label(keys), row + offset, 1, Qt.AlignmentFlag.AlignRight)
     return row + len(lines) + 1
 
 

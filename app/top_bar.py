@@ -106,7 +106,6 @@ class TopBar(QWidget):
         row.addWidget(self.training, 6)
         themes.theme_changed.connect(self._theme_changed)
         workspace.title_changed.connect(self.refresh)
-        workspace.changed.connect(self._changed)
         self.refresh()
 
     def refresh(self) -> None:
@@ -131,7 +130,3 @@ class TopBar(QWidget):
     def _fit_menu_bar(self) -> None:
         # Left to a layout, a menu bar takes the whole height and hangs its entries from the top.
         self.menu_bar.setFixedSize(self.menu_bar.sizeHint())
-
-    def _changed(self, _change: object) -> None:
-        if self._workspace.document.path is None:
-            self.refresh()

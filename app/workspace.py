@@ -21,6 +21,7 @@ from engine.document import Change, Document
 from engine.edits import Edit, Move
 from engine.errors import NeuroloomError
 from engine.graph import Node
+from engine.problems import Problem
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ class Workspace(QObject):
         self._feed_version = -1
         self._events_seen = 0
         self._state = "idle"
-        self._title: tuple[Path | None, bool] | None = None
+        self._title: tuple[Path | str, bool] | None = None
         self._unsubscribe = self.document.subscribe(self._document_changed)
         self._poll = QTimer(self)
         self._poll.setInterval(POLL_MS)
@@ -168,7 +169,7 @@ class Workspace(QObject):
 
     def announce_title(self) -> None:
         """Emits `title_changed` if the file name or the unsaved mark differ from what was last announced."""
-        title = (self.document.path, self.document.modified)
+        title = (self.document.path or self.document.project.title, self.document.modified)
         if title != self._title:
             self._title = title
             self.title_changed.emit()
@@ -201,9 +202,15 @@ class Workspace(QObject):
 
     # -- training ---------------------------------------------------------------------------------
 
-    def errors(self) -> list[Any]:
+    def errors(self) -> list[Problem]:
         """The problems that keep the graph from training; empty while the engine is still starting."""
-        return self.shapes.errors if self.shapes is not None else []
+        if self.shapes is None:
+            return []
+        if not self.document.project.graph.nodes:
+            return [
+                Problem(None, "There is nothing to train yet: add data, layers and a loss.", code="empty")
+            ]
+        return self.shapes.errors
 
     def train(self) -> bool:
         """Starts a run of the document as it stands; False, with a message, when it cannot be trained."""

@@ -90,7 +90,7 @@ class Banner(QWidget):
     def _settle(self) -> None:
         """Stands in the middle of the parent's upper edge, as wide as the sentence needs."""
         room = self.parentWidget().width() - 2 * _MARGIN
-        wanted = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 90
+        wanted = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 120
         wanted += self._show.sizeHint().width() + 10 if self._node_id else 0
         width = max(200, min(room, _WIDEST, wanted))
         layout = self.layout()

@@ -72,6 +72,13 @@ def test_a_broken_graph_does_not_reach_the_trainer(shaped: Workspace, qtbot) -> 
     assert shaped.selection == ("n2",)
 
 
+def test_nothing_cannot_be_trained(shaped: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    with qtbot.waitSignal(shaped.message) as told:
+        assert not shaped.train()
+    assert "nothing to train" in told.args[0]
+    assert "start" not in shaped.trainer.asked
+
+
 def test_a_plan_of_the_document_is_what_trains(shaped: Workspace) -> None:
     add_iris(shaped)
     shaped.apply("Change epochs", SetPlan(shaped.document.project.plan.with_(epochs=3)))
@@ -93,7 +100,8 @@ def test_titles_are_told_once(workspace: Workspace) -> None:
     workspace.undo()
     workspace.undo()
     workspace.document.replace(Project())
-    assert told == [True, False]
+    workspace.document.replace(Project(title="Other"))
+    assert told == [True, False, False]
 
 
 def test_the_device_is_remembered_for_this_computer(workspace: Workspace, places: Places) -> None:
