@@ -35,6 +35,9 @@ def begin_run(
     if not program.trains:
         raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
     run = Run(program, load, settings, feed, revision)
+    empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
+    if empty is not None:
+        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
     look_for_heads(run, catalogue)
     check_labels(run.heads, run.data)
     return run

@@ -77,7 +77,7 @@ def run_headless(
         run.interrupted = stopped
         if on_start is not None:
             on_start(run)
-        state = _train(run, store, stopped)
+        state = _train(run, store, stopped, on_notice)
     except (Exception, SystemExit) as error:  # a layer may raise anything, sys.exit included
         found = explain(error, program, project.plan.batch)
         _end(store, run, "failed", found)
@@ -86,7 +86,12 @@ def run_headless(
     return Outcome(state, run, run.results)
 
 
-def _train(run: Run, store: RunFolder | None, stopped: Callable[[], bool] | None) -> str:
+def _train(
+    run: Run,
+    store: RunFolder | None,
+    stopped: Callable[[], bool] | None,
+    on_notice: Callable[[str], None] | None,
+) -> str:
     while run.stage is not Stage.DONE:
         if stopped is not None and stopped():
             run.rest()
@@ -96,7 +101,11 @@ def _train(run: Run, store: RunFolder | None, stopped: Callable[[], bool] | None
         except Interrupted:
             continue
         if store is not None and store.due(perf_counter()):
-            store.write(run)
+            try:
+                store.write(run)
+            except NeuroloomError as error:  # a full disk ends no run; the last write says so again
+                if on_notice is not None:
+                    on_notice(str(error))
     return "finished"
 
 

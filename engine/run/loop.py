@@ -121,7 +121,7 @@ class Run:
 
     def rows(self, split: str) -> int:
         """The number of examples of a split."""
-        return next((len(column) for column in self.data[split].values()), 0)
+        return next((len(column) for column in self.data.get(split, {}).values()), 0)
 
     # -- driving
 

@@ -110,6 +110,7 @@ class ByHand:
 
     trains = True
     threads = None
+    data_node = "n1"
     data_files: tuple[str, ...] = ()
 
     def __init__(

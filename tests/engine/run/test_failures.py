@@ -9,10 +9,12 @@ from torch import Tensor
 from engine.errors import DataError, TrainingError
 from engine.graph import Graph, Link, Node
 from engine.plan import Choice
-from engine.run.begin import look_for_heads
+from engine.run.begin import begin_run, look_for_heads
 from engine.run.failures import explain
+from engine.run.feed import Feed
 from engine.run.headless import run_headless
 from engine.run.heads import check_labels
+from engine.run.loop import Settings
 from tests.engine.run.networks import DATASETS, ByHand, catalogue, iris, run_of
 
 
@@ -84,6 +86,13 @@ def test_a_graph_without_a_loss_says_what_is_missing() -> None:
     )
     with pytest.raises(TrainingError, match="nothing to train"):
         run_headless(project, catalogue(), DATASETS, device="cpu")
+
+
+def test_an_empty_split_is_named() -> None:
+    program = ByHand(rows=0)
+    with pytest.raises(TrainingError, match="train split of the data is empty") as caught:
+        begin_run(program, catalogue(), lambda: program.load(Path()), Settings(1, 0), Feed())  # type: ignore[arg-type]
+    assert caught.value.node_id == "n1"
 
 
 def test_missing_data_is_a_sentence_at_the_data_node(tmp_path: Path) -> None:
