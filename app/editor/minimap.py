@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.editor.geometry import Box, around
 from app.editor.overlay import EDGE
 from app.theme import current_theme, themes
 
@@ -30,7 +29,15 @@ class Minimap(QWidget):
         self.setFixedSize(SIZE)
         self.setToolTip("Click to go there")
         self._view = view
-        themes.theme_changed.connect(self.update)
+        self._plates: QImage | None = None
+        self._plates_of: tuple[float, QPointF] | None = None
+        view.graph_scene.arranged.connect(self.forget)
+        themes.theme_changed.connect(self.forget)
+
+    def forget(self) -> None:
+        """The nodes have changed, or their colours: draw them anew."""
+        self._plates = None
+        self.update()
 
     def settle(self) -> None:
         """Goes back to its corner after the canvas changed its size."""
@@ -39,10 +46,9 @@ class Minimap(QWidget):
 
     def world(self) -> QRectF:
         """The part of the scene that the map shows: the graph, and the viewport if that is near it."""
-        box: Box | None = around(box for _, box in self._view.graph_scene.boxes.items())
-        if box is None:
+        bounds = self._view.extent
+        if bounds is None:
             return QRectF()
-        bounds = QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1])
         shown = self._view.visible_rect()
         if shown.contains(bounds):
             return bounds
@@ -70,24 +76,36 @@ class Minimap(QWidget):
         if world.isNull():
             return
         scale, corner = self.placing(world)
-        painter.setPen(Qt.PenStyle.NoPen)
-        items = self._view.graph_scene.node_items
-        for node_id, (left, top, right, bottom) in self._view.graph_scene.boxes.items():
-            colour = QColor(theme.family(items[node_id].face.family))
-            colour.setAlphaF(0.8)
-            painter.setBrush(colour)
-            width, height = (
-                max(SMALLEST_PLATE, (right - left) * scale),
-                max(SMALLEST_PLATE, (bottom - top) * scale),
-            )
-            plate = QRectF(corner.x() + left * scale, corner.y() + top * scale, width, height)
-            painter.drawRoundedRect(plate, min(2.0, height / 3), min(2.0, height / 3))
+        if self._plates is None or self._plates_of != (scale, corner):
+            self._plates, self._plates_of = self._drawn(scale, corner), (scale, corner)
+        painter.drawImage(0, 0, self._plates)
         shown = self._view.visible_rect()
         if not shown.contains(world):
             frame = QRectF(shown.topLeft() * scale + corner, shown.size() * scale)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.faint, 1))
             painter.drawRoundedRect(frame.intersected(QRectF(self.rect()).adjusted(2, 2, -2, -2)), 2, 2)
+
+    def _drawn(self, scale: float, corner: QPointF) -> QImage:
+        """The nodes as plates, drawn once until one moves: panning repaints the map at every step."""
+        ratio = self.devicePixelRatioF()
+        image = QImage(self.size() * ratio, QImage.Format.Format_ARGB32_Premultiplied)
+        image.setDevicePixelRatio(ratio)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        theme, items = current_theme(), self._view.graph_scene.node_items
+        for node_id, (left, top, right, bottom) in self._view.graph_scene.boxes.items():
+            colour = QColor(theme.family(items[node_id].face.family))
+            colour.setAlphaF(0.8)
+            painter.setBrush(colour)
+            width = max(SMALLEST_PLATE, (right - left) * scale)
+            height = max(SMALLEST_PLATE, (bottom - top) * scale)
+            plate = QRectF(corner.x() + left * scale, corner.y() + top * scale, width, height)
+            painter.drawRoundedRect(plate, min(2.0, height / 3), min(2.0, height / 3))
+        painter.end()
+        return image
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._go(event)

@@ -58,7 +58,7 @@ class GraphView(QGraphicsView):
         self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
         self._drop: DropNode | None = None
         self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
-        self._extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
+        self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
         self.navigation = Navigation(self)
@@ -459,16 +459,16 @@ class GraphView(QGraphicsView):
             self.graph_scene.select_links(())
 
     def _arranged(self) -> None:
-        self._extent = self.graph_scene.bounds()
-        self.navigation.set_area(self._extent or QRectF())
+        self.extent = self.graph_scene.bounds()
+        self.navigation.set_area(self.extent or QRectF())
         self.empty.setVisible(not self.graph_scene.node_items)
         self._show_minimap()
         self.empty.settle()
 
     def _show_minimap(self) -> None:
         """Shows the map unless it is unwanted, empty, or hides a node of a graph in full view."""
-        shown = self._wants_minimap and self._extent is not None
-        if shown and self._extent is not None and self.visible_rect().contains(self._extent):
+        shown = self._wants_minimap and self.extent is not None
+        if shown and self.extent is not None and self.visible_rect().contains(self.extent):
             under = self.mapToScene(self.minimap.geometry()).boundingRect()
             shown = not self.graph_scene.nodes_in(under)
         self.minimap.setVisible(shown)
