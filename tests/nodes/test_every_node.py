@@ -1,0 +1,173 @@
+"""What holds for every layer, whatever its values: what is inferred without numbers is what numbers do."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from engine.catalogue import Layer, NodeType
+from engine.emit.builder import build
+from engine.params import ParamSpec
+from engine.shapes import ShapeBook, Signature, _bind, wires_of
+from engine.symbols import evaluate
+from tests.engine.sketches import Sketch, catalogue
+
+LAYERS = [found for found in catalogue().types() if issubclass(found, Layer)]
+SHAPES = [(), (1,), (6,), (16,), (5, 3), (4, 6), (1, 8, 8), (4, 9, 7), (3, 1, 1), (2, 3, 4, 5)]
+ENOUGH, MOST = 10, 400  # tries that fit, tries in all
+EXAMPLES = 3
+
+
+def values_of(spec: ParamSpec, choose: random.Random) -> list[Any]:
+    """Allowed values, and for numbers some on the edge."""
+    tried: list[Any] = {
+        "int": [1, 2, 3, 4, -1, 0, 7],
+        "float": [0.0, 0.25, 0.9, 1.0, 2.5],
+        "bool": [True, False],
+        "choice": list(spec.choices),
+        "pair": [1, 2, 3, 4, (2, 3), (3, 1), 0, (0, 2), *spec.words],
+        "ints": [(6,), (-1,), (2, -1), (1, 8, 8), (4, 4)],
+        "text": ["a"],
+    }[spec.kind]
+    found = [spec.default]
+    for value in tried:
+        try:
+            found.append(spec.check(value))
+        except Exception:  # not allowed, which the test of parameters looks at
+            continue
+    return found
+
+
+def attempt(node_type: type[NodeType], choose: random.Random) -> tuple[dict[str, Any], dict[str, Signature]]:
+    params = {
+        spec.name: choose.choice(values_of(spec, choose))
+        for spec in node_type.params
+        if choose.random() < 0.5
+    }
+    shape = choose.choice(SHAPES)
+    dtype = "int64" if choose.random() < (0.8 if node_type.type_id == "Embedding" else 0.1) else "float32"
+    arriving = {}
+    for port in node_type().inputs():
+        names = (
+            [f"{port.name}{number}" for number in range(1, choose.choice((3, 4)))]
+            if port.many
+            else [port.name]
+        )
+        for name in names:
+            other = choose.choice(SHAPES) if choose.random() < 0.1 else shape
+            arriving[name] = Signature(other, dtype)
+    return params, arriving
+
+
+def with_numbers(made: NodeType, arriving: dict[str, Signature]) -> dict[str, torch.Tensor]:
+    """The values that leave a node which random numbers enter, after a step backwards through it."""
+    code = build(made, "layer", wires_of(arriving))
+    layers = {attribute: evaluate(found, {}) for attribute, found in code.modules.items()}
+    tensors = {
+        port: torch.zeros(EXAMPLES, *found.shape, dtype=torch.int64)
+        if found.dtype == "int64"
+        else torch.randn(EXAMPLES, *found.shape).requires_grad_()
+        for port, found in arriving.items()
+    }
+    variables: dict[str, Any] = {"self": SimpleNamespace(**layers), **tensors}
+    for unpack in code.unpacks:
+        variables.update(_bind(unpack.pattern, evaluate(unpack.call, variables)))
+    values = {port: evaluate(found, variables) for port, found in code.ports.items()}
+    total = sum(value.sum() for value in values.values() if value.is_floating_point())
+    if isinstance(total, torch.Tensor):
+        total.backward()
+    return values
+
+
+@pytest.mark.parametrize("node_type", LAYERS, ids=lambda found: found.type_id)
+def test_what_is_inferred_is_what_happens(node_type: type[NodeType]) -> None:
+    choose = random.Random(node_type.type_id)
+    book = ShapeBook(catalogue())
+    fitted = 0
+    for _ in range(MOST):
+        if fitted == ENOUGH:
+            return
+        params, arriving = attempt(node_type, choose)
+        facts = book.trial(node_type.type_id, params, arriving)
+        if facts.problem is not None:
+            assert facts.problem.message.endswith("."), facts.problem.message
+            continue
+        fitted += 1
+        said = f"{node_type.type_id} with {params} on {arriving}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                values = with_numbers(node_type(params), arriving)
+            except Exception as error:
+                pytest.fail(f"{said} infers {facts.outputs}, but raises {error!r}")
+        for port, signature in facts.outputs.items():
+            assert tuple(values[port].shape) == (EXAMPLES, *signature.shape), said
+            assert str(values[port].dtype) == f"torch.{signature.dtype}", said
+    pytest.fail(f"only {fitted} of {MOST} tries fitted")
+
+
+@pytest.mark.parametrize("node_type", catalogue().types(), ids=lambda found: found.type_id)
+def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[NodeType]) -> None:
+    """A field that changes nothing is a field that lies."""
+    quiet = {spec.name for spec in node_type.params} - {"weight"}  # the weight of a loss is in the sum
+    choose = random.Random(node_type.type_id)
+    book = ShapeBook(catalogue())
+    for _ in range(2 * MOST):
+        if not quiet:
+            break
+        if issubclass(node_type, Layer):
+            params, arriving = attempt(node_type, choose)
+        else:
+            params, arriving = {}, dict.fromkeys(("prediction", "target"), Signature((3,)))
+            if node_type.type_id == "CrossEntropy":
+                arriving["target"] = Signature((), "int64")
+            if not node_type.ports_in:
+                arriving = {}
+        name = choose.choice(sorted(quiet))
+        spec = node_type.param_spec(name)
+        assert spec is not None
+        other = {**params, name: choose.choice(values_of(spec, choose))}
+        if node_type.ports_in and any(
+            book.trial(node_type.type_id, tried, arriving).problem for tried in (params, other)
+        ):
+            continue
+        if written(node_type(params), arriving) != written(node_type(other), arriving):
+            quiet.discard(name)
+    assert quiet == set()
+
+
+def written(made: NodeType, arriving: dict[str, Signature]) -> str:
+    if made.kind == "input":
+        return str(made.column())  # type: ignore[attr-defined]
+    code = build(made, "layer", wires_of(arriving))
+    loader = code.loader[1] if code.loader else {}
+    columns = made.columns() if made.kind == "data" else ()  # type: ignore[attr-defined]
+    return f"{code.modules} {code.unpacks} {code.ports} {loader} {columns}"
+
+
+@pytest.mark.parametrize("node_type", LAYERS, ids=lambda found: found.type_id)
+def test_the_second_line_of_a_node_is_short(node_type: type[NodeType]) -> None:
+    choose = random.Random(1)
+    for _ in range(20):
+        params, _ = attempt(node_type, choose)
+        assert len(node_type(params).summary()) < 60
+
+
+def test_a_summary_says_what_a_person_wants_to_know() -> None:
+    sketch = Sketch()
+    wanted = {
+        ("Conv2d", ()): "32 filters 3×3",
+        ("Conv2d", (("filters", 1), ("kernel", (3, 5)), ("activation", "ReLU"))): "1 filter 3×5 · ReLU",
+        ("Linear", (("units", 4096),)): "4,096 units",
+        ("LSTM", (("hidden", 100), ("layers", 2), ("both_ways", True))): "100 units × 2 layers · both ways",
+        ("Dropout", (("share", 0.25),)): "keeps 75 %",
+        ("Input", ()): "1×28×28",
+    }
+    for (type_id, params), text in wanted.items():
+        node = sketch.project.graph.node(sketch.add(type_id, "", dict(params)))
+        assert catalogue().make(node).summary() == text
