@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +12,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app import crash
-from app.inspection import inspect_if_asked
 from app.main_window import MainWindow
 from app.places import Places
 from app.theme import set_theme
@@ -39,12 +39,20 @@ def run(path: Path | None, example: str = "", places: Places | None = None) -> i
     window.closed.connect(app.quit)
     window.show()
     QTimer.singleShot(ENGINE_DELAY_MS, workspace.start_engine)
-    inspector = inspect_if_asked(window)
+    inspector = _inspector(window)
     window.begin(path, example)
     status = app.exec()
     crash.stop_reporting()
     del inspector
     return status
+
+
+def _inspector(window: MainWindow) -> object:
+    if "NEUROLOOM_INSPECT" not in os.environ:
+        return None
+    from app.inspection import inspect_if_asked
+
+    return inspect_if_asked(window)
 
 
 class _Interrupt:

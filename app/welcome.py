@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
@@ -16,7 +17,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QResizeEvent,
-    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QFrame,
@@ -33,9 +33,6 @@ from app.theme import current_theme, themes
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
 from engine.catalogue import Catalogue
-from engine.errors import ProjectFileError
-from engine.files import load_project
-from engine.graph import Project
 
 log = logging.getLogger(__name__)
 
@@ -46,16 +43,20 @@ _MOST_RECENT = 6
 
 @dataclass(frozen=True)
 class Example:
-    """One project of the gallery."""
+    """What a card shows of a project of the gallery: `places` and `types` are by node id."""
 
     path: Path
-    project: Project
+    title: str
+    notes: str
     covers: tuple[str, ...]
+    places: dict[str, tuple[float, float]]
+    types: dict[str, str]
+    links: tuple[tuple[str, str], ...]
 
     @property
     def line(self) -> str:
         """The first sentence of its notes."""
-        words = [line.strip() for line in self.project.notes.splitlines()]
+        words = [line.strip() for line in self.notes.splitlines()]
         text = next((line for line in words if line and not line.startswith("#")), "")
         sentence = text.partition(". ")[0]
         return sentence if not sentence or sentence[-1] in ".?!" else f"{sentence}."
@@ -68,32 +69,40 @@ def example_path(example_id: str) -> Path:
 
 def examples() -> list[Example]:
     """The gallery that is installed; a project that cannot be read is left out, and logged."""
-    folder = Path(str(files("resources").joinpath("gallery")))
     found = []
-    for path in sorted(folder.glob("*.nloom")):
+    for path in sorted(example_path("").parent.glob("*.nloom")):
         try:
-            project = load_project(path)
-        except ProjectFileError:
-            log.exception("An example cannot be read")
-            continue
-        covers = project.extra.get("covers", ())
-        found.append(
-            Example(path, project, tuple(str(row) for row in covers) if isinstance(covers, list) else ())
-        )
+            found.append(_read(path))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            log.exception("The example %s cannot be read", path.name)
     return found
+
+
+def _read(path: Path) -> Example:
+    # Not opened as a project: checking the graph would load networkx, a fifth of a second of the start.
+    data = json.loads(path.read_text(encoding="utf-8"))
+    nodes = data["nodes"]
+    return Example(
+        path,
+        str(data["title"]),
+        str(data["notes"]),
+        tuple(str(row) for row in data.get("covers", ())),
+        {node["id"]: (float(node["position"][0]), float(node["position"][1])) for node in nodes},
+        {node["id"]: str(node["type"]) for node in nodes},
+        tuple((link[0], link[2]) for link in data["links"]),
+    )
 
 
 class GraphPicture(QWidget):
     """A small drawing of a graph, from the positions of its nodes."""
 
-    def __init__(self, project: Project, catalogue: Catalogue, parent: QWidget | None = None) -> None:
+    def __init__(self, example: Example, catalogue: Catalogue, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFixedHeight(88)
-        graph = project.graph
-        self._nodes = {node.id: QPointF(*node.position) for node in graph.nodes.values()}
-        types = {node.id: catalogue.get(node.type) for node in graph.nodes.values()}
+        self._nodes = {node_id: QPointF(*place) for node_id, place in example.places.items()}
+        types = {node_id: catalogue.get(type_id) for node_id, type_id in example.types.items()}
         self._families = {node_id: found.family if found else "other" for node_id, found in types.items()}
-        self._links = [(link.source, link.target) for link in graph.links]
+        self._links = example.links
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self._nodes:
@@ -143,12 +152,12 @@ class Card(QFrame):
         super().__init__(parent)
         self.example = example
         self.setObjectName("card")
-        self.setAccessibleName(f"Example {example.project.title}")
+        self.setAccessibleName(f"Example {example.title}")
         self.setAccessibleDescription(example.line)
         self.setFixedSize(_CARD)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        title = ElidedLabel(example.project.title, "heading")
+        title = ElidedLabel(example.title, "heading")
         line = label(example.line, "small", wrap=True)
         line.setAlignment(Qt.AlignmentFlag.AlignTop)
         head = QHBoxLayout()
@@ -160,7 +169,7 @@ class Card(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 10)
         column.setSpacing(6)
-        column.addWidget(GraphPicture(example.project, catalogue))
+        column.addWidget(GraphPicture(example, catalogue))
         column.addLayout(head)
         column.addWidget(line, 1)
 
@@ -191,13 +200,9 @@ class WelcomePage(QWidget):
         self._page = QWidget()
         self._page.setObjectName("welcomePage")
         self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._catalogue = workspace.catalogue
-        self._cards: list[Card] = []
-        # Reading the gallery takes a fifth of a second, which the first frame needn't wait for.
-        self._late = QTimer(self)
-        self._late.setSingleShot(True)
-        self._late.setInterval(0)
-        self._late.timeout.connect(self._show_examples)
+        self._cards = [Card(example, workspace.catalogue) for example in examples()]
+        for card in self._cards:
+            card.chosen.connect(self.example_chosen)
         self._grid = QGridLayout()
         self._grid.setSpacing(16)
         self._grid.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
@@ -257,27 +262,12 @@ class WelcomePage(QWidget):
         self._row.addLayout(inner, 0)
         self._row.addStretch(1)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if not self._cards:
-            self._late.start()
-
     def cards(self) -> list[Card]:
         """The examples on show."""
         return self._cards
 
-    def _show_examples(self) -> None:
-        self._cards = [Card(example, self._catalogue) for example in examples()]
-        for card in self._cards:
-            card.chosen.connect(self.example_chosen)
-        self._columns = 0
-        self._arrange()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
         room = min(self.width() - 64, _WIDEST)
         columns = max(1, (room + 16) // (_CARD.width() + 16))
         if columns != self._columns:

@@ -57,7 +57,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_it_begins_with_the_welcome_page(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
     assert not window.at_work
     qtbot.waitUntil(lambda: len(window.welcome.cards()) >= 5, timeout=10_000)
-    titles = {card.example.project.title for card in window.welcome.cards()}
+    titles = {card.example.title for card in window.welcome.cards()}
     assert "MNIST CNN" in titles
     assert all(card.example.line for card in window.welcome.cards())
 
@@ -71,7 +71,7 @@ def test_new_shows_an_empty_canvas_with_the_focus(window: MainWindow) -> None:
 
 def test_an_example_opens_from_its_card(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
     qtbot.waitUntil(lambda: bool(window.welcome.cards()), timeout=10_000)
-    card: Card = next(card for card in window.welcome.cards() if card.example.project.title == "Iris")
+    card: Card = next(card for card in window.welcome.cards() if card.example.title == "Iris")
     qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
     assert window.at_work
     assert window.workspace.document.project.title == "Iris"
