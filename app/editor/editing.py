@@ -14,7 +14,7 @@ from app.editor.joining import first_join, new_node
 from app.workspace import Workspace
 from engine.clipboard import copy_text, paste
 from engine.connect import can_connect
-from engine.edits import AddNodes, Connect, Disconnect, Edit, Move, Remove, Rename
+from engine.edits import AddNodes, Connect, Edit, Move, Remove, Rename
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node
 
@@ -237,8 +237,3 @@ def _free_join(workspace: Workspace, graph: Graph, source: str, target: str) -> 
                 return verdict.link, ""
             reason = reason or verdict.reason
     return None, reason
-
-
-def disconnect(workspace: Workspace, links: Iterable[Link]) -> bool:
-    """Removes wires only."""
-    return workspace.apply("Disconnect", *(Disconnect(link) for link in links))

@@ -21,7 +21,6 @@ TEXT_RIGHT = 12.0
 STRIP_TOP = 46.0
 TILE = 32.0
 TILE_GAP = 3.0
-TILES = 3
 # Every node's first port lies at the same height, so a row aligned at its tops has straight wires.
 FIRST_PORT = 28.0
 PORT_PITCH = 20.0
@@ -30,7 +29,6 @@ BELOW_LAST_PORT = 16.0
 GRID = 24.0  # between the dots
 SNAP = 8.0
 COLUMN = 200.0  # from one node to the next in a row
-ROW = 136.0
 FAR = 1e6
 
 

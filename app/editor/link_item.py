@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.editor.detail import TEXT_ZOOM, Detail
-from app.editor.geometry import Box, Point
+from app.editor.geometry import Point
 from app.editor.node_item import DIMMED
 from app.editor.routing import Route, curve, path_of
 from app.theme import current_theme
@@ -237,8 +237,3 @@ def _distance(point: Point, a: Point, b: Point) -> float:
         0.0 if length == 0 else max(0.0, min(1.0, ((point[0] - a[0]) * x + (point[1] - a[1]) * y) / length))
     )
     return math.hypot(point[0] - a[0] - part * x, point[1] - a[1] - part * y)
-
-
-def box_of(rect: QRectF) -> Box:
-    """A Qt rectangle as left, top, right, bottom."""
-    return rect.left(), rect.top(), rect.right(), rect.bottom()

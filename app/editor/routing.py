@@ -33,9 +33,6 @@ class Boxes:
         self._boxes: dict[str, Box] = {}
         self._cells: dict[tuple[int, int], set[str]] = {}
 
-    def __len__(self) -> int:
-        return len(self._boxes)
-
     def get(self, key: str) -> Box | None:
         return self._boxes.get(key)
 

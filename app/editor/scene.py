@@ -173,10 +173,6 @@ class GraphScene(QGraphicsScene):
 
     # -- wires
 
-    def links_of(self, node_id: str) -> frozenset[Link]:
-        """The links shown at a node."""
-        return frozenset(self._links_of.get(node_id, ()))
-
     def _reroute(self, node_ids: Iterable[str], dirty: list[g.Box]) -> None:
         """Routes the wires of these nodes and those that a changed box may be in the way of."""
         links: set[Link] = set()
