@@ -99,7 +99,8 @@ class DocumentFile(QObject):
     def recent(self) -> list[Path]:
         """The files opened last that are still there, newest first."""
         stored = self._workspace.settings.value("files/recent", [])
-        names = [stored] if isinstance(stored, str) else list(stored or [])
+        # A list of one comes back from an INI file as its text.
+        names = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
         return [path for path in map(Path, names) if path.is_file()]
 
     def _remember(self, path: Path) -> None:

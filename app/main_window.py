@@ -153,7 +153,7 @@ class MainWindow(QMainWindow):
                 splitter.restoreState(state)
                 splitter.setHandleWidth(1)
         for name, panel in self.side_panels().items():
-            panel.setVisible(settings.value(f"window/{name}", True, type=bool))
+            panel.setVisible(bool(settings.value(f"window/{name}", True, type=bool)))
 
     def reset_sizes(self) -> None:
         """Gives every panel the share of the window it has at first."""

@@ -210,7 +210,7 @@ class Workspace(QObject):
             return [
                 Problem(None, "There is nothing to train yet: add data, layers and a loss.", code="empty")
             ]
-        return self.shapes.errors
+        return list(self.shapes.errors)
 
     def train(self) -> bool:
         """Starts a run of the document as it stands; False, with a message, when it cannot be trained."""

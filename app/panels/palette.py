@@ -126,10 +126,10 @@ class TypeDelegate(QStyledItemDelegate):
         return QSize(100, _ROW if index.data(TYPE_ROLE) else _HEADING)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        rect: QRect = option.rect  # type: ignore[attr-defined]
-        state: QStyle.StateFlag = option.state  # type: ignore[attr-defined]
+        rect: QRect = option.rect
+        state: QStyle.StateFlag = option.state
         if index.data(TYPE_ROLE):
-            view: QWidget = option.widget  # type: ignore[attr-defined]
+            view: QWidget = option.widget
             focused = bool(state & QStyle.StateFlag.State_Selected) and view.hasFocus()
             hovered = bool(state & QStyle.StateFlag.State_MouseOver)
             # The scroll bar stands in the margin, so that rows keep the width of the search field.

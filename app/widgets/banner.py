@@ -25,6 +25,7 @@ class Banner(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._host = parent
         self.setObjectName("banner")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._kind = "info"
@@ -42,7 +43,7 @@ class Banner(QWidget):
         self._close.setAccessibleName("Dismiss message")
         self._close.setToolTip("Dismiss")
         self._close.clicked.connect(self.dismiss)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(14, 8, 8, 8)
         row.setSpacing(10)
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
@@ -89,17 +90,17 @@ class Banner(QWidget):
 
     def _settle(self) -> None:
         """Stands in the middle of the parent's upper edge, as wide as the sentence needs."""
-        room = self.parentWidget().width() - 2 * _MARGIN
+        room = self._host.width() - 2 * _MARGIN
         wanted = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 120
         wanted += self._show.sizeHint().width() + 10 if self._node_id else 0
         width = max(200, min(room, _WIDEST, wanted))
-        layout = self.layout()
+        layout = self._row
         height = (
             layout.totalHeightForWidth(width)
             if layout.hasHeightForWidth()
             else layout.totalSizeHint().height()
         )
-        self.setGeometry((self.parentWidget().width() - width) // 2, _MARGIN, width, max(36, height))
+        self.setGeometry((self._host.width() - width) // 2, _MARGIN, width, max(36, height))
 
     def _want_node(self) -> None:
         self.node_wanted.emit(self._node_id)

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEd
 
 from app.widgets.labels import ElidedLabel, label, restyle
 from engine.errors import ParamError
-from engine.graph import Value
 from engine.params import ParamSpec
+from engine.values import Value
 
 LABEL_WIDTH = 116
 MIXED = "several values"
@@ -125,7 +125,7 @@ class FieldRow(QWidget):
 
     def _means(self, text: str, value: Value) -> bool:
         try:
-            return self.spec.parse(text) == value
+            return bool(self.spec.parse(text) == value)
         except ParamError:
             return False
 

@@ -191,9 +191,9 @@ class PythonText(QPlainTextEdit):
             if not block.isValid():
                 continue
             extra = QTextEdit.ExtraSelection()
-            extra.cursor = QTextCursor(block)  # type: ignore[attr-defined]
-            extra.format.setBackground(ground)  # type: ignore[attr-defined]
-            extra.format.setProperty(QTextFormat.Property.FullWidthSelection, True)  # type: ignore[attr-defined]
+            extra.cursor = QTextCursor(block)
+            extra.format.setBackground(ground)
+            extra.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
             shown.append(extra)
         self.setExtraSelections(shown)
         self._gutter.update()

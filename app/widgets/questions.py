@@ -16,7 +16,7 @@ def ask(parent: QWidget, title: str, text: str, answers: Sequence[str], detail: 
     box.setWindowTitle("Neuroloom")
     box.setText(f"<b>{title}</b>")
     box.setInformativeText(f"{text}\n{detail}".strip())
-    buttons = {}
+    buttons: dict[object, str] = {}
     for index, answer in enumerate(answers):
         role = (
             QMessageBox.ButtonRole.RejectRole
