@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from app.editor.geometry import TILE_GAP
+from app.editor.geometry import TILE, TILE_GAP
 from app.theme import Theme
 from app.views.colourmaps import GREY, VIRIDIS, limits, shade, to_image
 from engine.run.feed import Snapshot
@@ -105,7 +105,7 @@ def _bars(values: Array, width: float, height: float) -> Picture:
     unit = height / (high - low or 1.0)
     zero = high * unit
     step = min(width / len(values), LARGEST_BAR)
-    left = width - step * len(values)
+    left = 0.0 if height >= TILE else width - step * len(values)  # a strip begins where its summary does
     above: list[QRectF] = []
     below: list[QRectF] = []
     for index, value in enumerate(values):

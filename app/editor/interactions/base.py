@@ -36,7 +36,10 @@ class Interaction:
     A gesture shows itself with temporary items only, and changes the document in one step on release.
     """
 
-    survives_focus_out = False
+    @property
+    def survives_focus_out(self) -> bool:
+        """Whether it goes on when the canvas loses the keyboard: only one that has opened a popup itself."""
+        return False
 
     @property
     def reaches_out(self) -> bool:

@@ -63,7 +63,7 @@ class DragWire(Interaction):
         self.choosing = False
 
     @property
-    def survives_focus_out(self) -> bool:  # type: ignore[override]
+    def survives_focus_out(self) -> bool:
         return self.choosing
 
     @property
@@ -201,7 +201,10 @@ class DragWire(Interaction):
             return
         goal = self._goal(pointer)
         if goal is None:
-            if self._old is not None:
+            home = self.scene.node_at(pointer.scene)
+            if home is not None and home.node_id == self.fixed.node_id:
+                self.cancel()  # brought back to where it came from: never mind
+            elif self._old is not None:
                 old = self._old
                 self.cancel()
                 self.workspace.apply("Disconnect", Disconnect(old))

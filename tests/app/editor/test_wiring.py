@@ -74,6 +74,9 @@ def test_a_wire_to_the_node_itself_does_nothing(
 ) -> None:
     hands.drag(view.port_point("n4", "output", "out"), view.port_point("n4", "x", "in"))
     hands.drag(view.port_point("n4", "output", "out"), view.port_point("n4", "output", "out"))
+    hands.lift(view.port_point("n4", "output", "out"), view.mapFromScene(500, 350))
+    hands.move(view.node_point("n4"))
+    hands.release(view.node_point("n4"))
     assert _links(workspace) == {FIRST, SECOND} and workspace.document.undo_label is None
     assert not view.popup.active
 
