@@ -22,7 +22,11 @@ def measure_here(name: str) -> Result:
     """Measure a row in this process."""
     row = ROWS[name]
     value, remark = row.measure()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # Of this process, or of the program that the row started.
+    peak = (
+        max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        / 1024
+    )
     holds = row.target.holds(value) if row.target else None
     return Result(name, value, row.unit, str(row.target or ""), holds, round(peak, 1), remark)
 
