@@ -26,6 +26,7 @@ from engine.values import Value
 
 __all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check"]
 
+MOST_KNOWN = 20_000  # answers kept; a value dragged for an hour gives as many
 BATCH = 97  # a prime that no layer is likely to have as a size, so that the batch axis is recognised
 
 
@@ -51,12 +52,16 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of one node. Sizes count numbers; `multiply_adds` is for one example."""
+    """What is known of one node. Sizes count numbers; `multiply_adds` is for one example.
+
+    `calls` are the names of functions and classes of ours that its line uses.
+    """
 
     outputs: Mapping[str, Signature] = field(default_factory=dict)
     parameters: int = 0
     multiply_adds: int = 0
     problem: Problem | None = None
+    calls: frozenset[str] = frozenset()
 
 
 class ShapeBook:
@@ -130,6 +135,11 @@ class ShapeBook:
         return sum(facts.multiply_adds for facts in self._facts.values())
 
     @property
+    def calls(self) -> frozenset[str]:
+        """The names of the functions and classes of ours that the lines of the nodes use."""
+        return frozenset().union(*(facts.calls for facts in self._facts.values()))
+
+    @property
     def errors(self) -> list[Problem]:
         """The problems that keep the graph from training."""
         return [problem for problem in self.problems if problem.severity == "error"]
@@ -194,6 +204,8 @@ class ShapeBook:
         key = (type_id, _key(params), tuple(arriving.items()))
         facts = self._known.get(key)
         if facts is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             facts = self._known[key] = self._run(node_type, arriving)
         return facts
 
@@ -242,7 +254,9 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
         for weight in layer.parameters()
         if weight.requires_grad
     }
-    return Facts(outputs, sum(counted.values()), operations // BATCH)
+    made = (*code.modules.values(), *code.ports.values(), *(unpack.call for unpack in code.unpacks))
+    calls = frozenset(thing.__name__ for part in made for thing in part.carries)
+    return Facts(outputs, sum(counted.values()), operations // BATCH, calls=calls)
 
 
 def _run_code(

@@ -42,7 +42,7 @@ class Assembly:
     variables: dict[Place, str] = field(default_factory=dict)
     measured: frozenset[Any] = frozenset()  # functions of ours that losses and metrics call
     attribute_names: NameBook = field(default_factory=NameBook)
-    variable_names: NameBook = field(default_factory=lambda: NameBook(RESERVED))
+    variable_names: NameBook = field(default_factory=NameBook)
 
     @property
     def graph(self) -> Graph:
@@ -77,7 +77,7 @@ def assemble(project: Project, book: ShapeBook) -> Assembly:
     """
     for problem in book.errors:
         raise EmitError(problem.message, node_id=problem.node_id)
-    made = Assembly(project, book)
+    made = Assembly(project, book, variable_names=NameBook((*RESERVED, *book.calls)))
     graph, types = project.graph, book.types
     order = graph.order()
     layers = [one for one in order if isinstance(types[one], Layer)]
@@ -135,7 +135,7 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
         for link in graph.incoming(one)
         if (link.source, link.source_port) in made.results
     }
-    names = NameBook((*RESERVED, "model", "batch"))
+    names = NameBook((*RESERVED, *made.book.calls, "model", "batch"))
     locals_ = {place: names.give(variable) for place, variable in made.results.items()}
     inputs = list(made.arguments)
     call, twin_call = (name("model")(*(_column(place, taps) for place in inputs)) for taps in (False, True))

@@ -10,6 +10,7 @@ import ast
 import linecache
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,6 +134,7 @@ class Program:
 
     def _execute(self, text: str) -> dict[str, Any]:
         linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
+        weakref.finalize(self, linecache.cache.pop, self._file, None)  # each edit makes a program
         module = ModuleType(f"network_{self._file[9:-1]}")
         module.__file__ = self._file
         module.__dict__["tap"] = self._tap

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from engine.document import Document
 from engine.edits import UNSET, AddNodes, Connect, Disconnect, Edit, Remove, Rename, SetParam
 from engine.emit.program import compile_program
-from engine.errors import GraphError
+from engine.emit.script import export_script
+from engine.errors import EmitError, GraphError
 from engine.graph import Graph, Link, Node, Project
 from engine.shapes import ShapeBook, check
 from tests.engine.sketches import (
@@ -147,6 +149,16 @@ def test_any_walk_of_edits_gives_the_same_book_as_a_fresh_look(seed: int) -> Non
         except GraphError:
             continue
         same(book, document.project)
+        if not book.errors:
+            exports(document.project)
+
+
+def exports(project: Project) -> None:
+    """What has no error exports, unless there is nothing to build."""
+    try:
+        ast.parse(export_script(project, catalogue()).text)
+    except EmitError as error:
+        assert error.message in ("There is no layer to build a model from.", "No data reaches a layer.")
 
 
 def test_one_edit_runs_only_what_lies_downstream(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from engine.catalogue import Catalogue, Emitted, Emitter, Layer, Loss, Port, Wire
+from engine.data.splits import standardised
 from engine.emit.program import Program, compile_program
 from engine.graph import Graph, Link, Node, Project
 from engine.params import param
-from engine.symbols import F, nn
+from engine.symbols import F, carried, nn
 from engine.symbols import torch as torch_
 from tests.engine.emit.test_script import long_names
 from tests.engine.sketches import (
@@ -134,6 +135,45 @@ class Several(Layer):
         values, indices = e.unpack(torch_.max(e.module(nn.Linear(x.features, 3))(x), 1), "values", "indices")
         low, _ = e.unpack(torch_.min(e.module(nn.Linear(x.features, 3), "second")(x), 1), "values", "indices")
         return {"a": values, "b": values, "c": low + indices}
+
+
+class Scaled(Layer):
+    """Calls a function that exports carry, and that the loader of Iris uses too."""
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        return carried(standardised)(x, torch_.arange(2))
+
+
+class Stretched(Loss):
+    """The same in a loss."""
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
+        rows = carried(standardised)(prediction, torch_.arange(2))
+        return F.cross_entropy(rows, target)
+
+
+def test_functions_of_ours_go_along_once_and_keep_their_names() -> None:
+    """Nodes and losses that are called like the function must not hide it."""
+    own = Catalogue([*catalogue().types(), Scaled, Stretched])
+    nodes = [
+        Node("n1", "Iris", "standardised"),
+        Node("n2", "Linear", "standardised", {"units": 3}),
+        Node("n3", "Scaled", "standardised"),
+        Node("n4", "Stretched", "standardised"),
+        Node("n5", "CrossEntropy", "standardised"),
+    ]
+    links = [Link("n1", "features", "n2", "x"), Link("n2", "output", "n3", "x")]
+    for node_id in ("n4", "n5"):
+        links += [Link("n2", "output", node_id, "prediction"), Link("n1", "species", node_id, "target")]
+    program = compile_program(Project(graph=Graph(nodes, links)), own)
+    assert program.source.text.count("def standardised(") == 1
+    model, batch = program.Model(), batch_of(program)
+    found = program.objective(model, batch)
+    scores, scaled = model(batch["features"])
+    assert torch.equal(scaled, standardised(scores, torch.arange(2)))
+    wanted = torch.nn.functional.cross_entropy(scaled, batch["species"])
+    assert found[program.losses["n4"]].item() == wanted.item()
+    assert "engine" not in program.source.text
 
 
 @pytest.mark.parametrize("used", [("a",), ("b",), ("c",), ("a", "b", "c")])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gc
+import linecache
 from typing import Any
 
 import pytest
@@ -146,6 +148,15 @@ def test_taps_nest_and_end_with_an_error() -> None:
         assert outer == []
         program.objective(model, batch)
     assert outer == ["n1", "n2", "n3", "n1", "n4"]
+
+
+def test_a_program_that_is_gone_leaves_no_text_behind() -> None:
+    program = program_of(classifier())
+    file = program._file
+    assert any("def forward" in line for line in linecache.getlines(file))
+    del program
+    gc.collect()
+    assert linecache.getlines(file) == []
 
 
 # -- names inside the model

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from engine.catalogue import Catalogue, Column, Data, Emitted, Emitter
+from engine.data.tables import load_iris
 from engine.edits import Move, Rename, SetNotes, SetTitle
 from engine.emit.script import export_script, file_name, write_script
 from engine.errors import EmitError, ParamError
 from engine.graph import Project
+from engine.params import param
 from engine.plan import Choice
 from tests.engine.sketches import GALLERY_IDS, Sketch, apply, catalogue, classifier, gallery, image
 
@@ -225,6 +228,42 @@ def test_no_parameter_becomes_code(text: str, type_id: str, parameter: str) -> N
         text_of(sketch.project)
     assert error.value.node_id == bad
     assert len(error.value.message) < 400
+
+
+class Csv(Data):
+    """A table from a file of the user's."""
+
+    path: str = param("")
+
+    def columns(self) -> tuple[Column, ...]:
+        return (Column(self.path, (4,)), Column("goal", (), "int64", (self.path, "b"), doc=self.path))
+
+    def emit(self, e: Emitter) -> Emitted:
+        return e.load(load_iris, path=self.path, shape=(1, 2), missing=None, header=True)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_path_column_or_class_of_a_data_set_becomes_code(text: str) -> None:
+    def emitted(word: str) -> str:
+        sketch = Sketch()
+        own = Catalogue([*catalogue().types(), Csv])
+        sketch.add("Csv", "csv", {"path": word})
+        sketch.add("Linear", "head", {"units": 2}, x=f"n1.{word}")
+        sketch.add("CrossEntropy", "loss", prediction="n2", target="n1.goal")
+        return export_script(sketch.project, own).text
+
+    found = emitted(text)
+    assert bones(found) == bones(emitted("plain"))
+    assert "shape=(1, 2), missing=None, header=True" in " ".join(found.split())
+    found.encode("utf-8")
+    [path] = [
+        word.value
+        for node in ast.walk(ast.parse(found))
+        if isinstance(node, ast.Call)
+        for word in node.keywords
+        if word.arg == "path" and isinstance(word.value, ast.Constant)
+    ]
+    assert path.value == text
 
 
 def test_a_parameter_that_a_type_does_not_have_is_refused() -> None:
