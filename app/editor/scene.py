@@ -81,44 +81,20 @@ class GraphScene(QGraphicsScene):
         self.show_selection(self.workspace.selection)
 
     def _sync(self, touched: set[str]) -> None:
+        """Shows these nodes and their wires as the document has them now, which may be not at all."""
         graph = self.workspace.document.project.graph
-        nodes = graph.nodes
-        dirty: list[g.Box] = []
-        stale: set[Link] = set()
-        for node_id in touched:
-            stale |= self._links_of.get(node_id, set())
+        stale: set[Link] = set().union(*(self._links_of.get(node_id, ()) for node_id in touched))
         current: set[Link] = set()
-        for node_id in touched:
-            if node_id in nodes:
-                current.update(graph.incoming(node_id), graph.outgoing(node_id))
+        for node_id in touched & graph.nodes.keys():
+            current.update(graph.incoming(node_id), graph.outgoing(node_id))
         gone, new = stale - current, current - stale
         for link in gone:
             self._take_link(link)
         # The other end of a lost or new wire changes too: its free ports, its labels.
         ends = {end for link in gone | new for end in (link.source, link.target)}
+        dirty: list[g.Box] = []
         for node_id in sorted(touched | ends, key=natural):
-            node, item = nodes.get(node_id), self.node_items.get(node_id)
-            if node is None:
-                if item is not None:
-                    dirty += [item.box(), self._previewed.get(node_id, item.box())]
-                    self._take_node(node_id)
-                continue
-            face = face_of(node, graph, self.workspace.catalogue)
-            if item is None:
-                item = self._put_node(node_id, face)
-                item.setPos(*node.position)
-                dirty.append(item.box())
-                self.boxes.put(node_id, item.box())
-            else:
-                before = self._previewed.pop(node_id, None) or item.box()
-                item.show_face(face)
-                item.setPos(*node.position)
-                if before != item.box():
-                    dirty += [before, item.box()]
-                    self.boxes.put(node_id, item.box())
-                elif item.box() != self.boxes.get(node_id):
-                    self.boxes.put(node_id, item.box())
-            item.show_linked(frozenset(link.target_port for link in graph.incoming(node_id)))
+            dirty += self._sync_node(node_id)
         for link in sorted(new, key=link_key):
             self._put_link(link)
         if dirty or new or gone:
@@ -130,6 +106,25 @@ class GraphScene(QGraphicsScene):
         if self.selected_links - self.link_items.keys():
             self.select_links(self.selected_links)
 
+    def _sync_node(self, node_id: str) -> list[g.Box]:
+        """Shows one node as the document has it; returns what it covered and covers, where that changed."""
+        graph = self.workspace.document.project.graph
+        node, item = graph.nodes.get(node_id), self.node_items.get(node_id)
+        before = None if item is None else self._previewed.pop(node_id, None) or item.box()
+        if node is None:
+            if item is not None:
+                self._take_node(node_id)
+            return [] if before is None else [before]
+        face = face_of(node, graph, self.workspace.catalogue)
+        if item is None:
+            item = self._put_node(node_id, face)
+        item.show_face(face)
+        item.show_linked(frozenset(link.target_port for link in graph.incoming(node_id)))
+        item.setPos(*node.position)
+        if item.box() != self.boxes.get(node_id):
+            self.boxes.put(node_id, item.box())
+        return [] if before == item.box() else [box for box in (before, item.box()) if box is not None]
+
     def _put_node(self, node_id: str, face: Face) -> NodeItem:
         item = NodeItem(node_id, face, self.detail)
         self.node_items[node_id] = item
@@ -139,7 +134,6 @@ class GraphScene(QGraphicsScene):
     def _take_node(self, node_id: str) -> None:
         self.boxes.drop(node_id)
         self._lit.discard(node_id)
-        self._previewed.pop(node_id, None)
         self.removeItem(self.node_items.pop(node_id))
 
     def _put_link(self, link: Link) -> None:

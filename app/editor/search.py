@@ -93,6 +93,7 @@ class SearchPopup(QFrame):
         self._choose, self._give_up = choose, give_up
         self.field.clear()
         self._search("")
+        self.resize(SIZE.boundedTo(self._canvas.size() - QSize(8, 8)))
         self.move(kept_inside(place, self.size(), self._canvas.size()))
         self.show()
         self.raise_()

@@ -129,6 +129,9 @@ def test_the_search_is_worked_with_arrows_and_escape_leaves_nothing(
 def test_the_search_stays_inside_the_canvas(view: GraphView) -> None:
     view.open_search_at(QPoint(890, 590))
     assert view.rect().contains(view.popup.geometry())
+    view.resize(240, 160)
+    view.open_search_at(QPoint(200, 100))
+    assert view.rect().contains(view.popup.geometry())
     view.popup.dismiss()
 
 
