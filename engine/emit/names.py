@@ -110,10 +110,11 @@ LAYER_NAMES = frozenset(
 def slug(text: str, otherwise: str = "node") -> str:
     """The nearest identifier: `Conv 1 (a)` gives `conv_1_a`; `otherwise` where nothing of it is left."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-    snake = re.sub(r"[^0-9a-z]+", "_", plain.lower()).strip("_")[:LONGEST].strip("_")
+    snake = re.sub(r"[^0-9a-z]+", "_", plain.lower()).strip("_")
+    snake = (f"layer_{snake}" if snake[:1].isdigit() else snake)[:LONGEST].strip("_")
     if not snake:
         return "node" if otherwise == "node" else slug(otherwise)
-    return f"layer_{snake}" if snake[0].isdigit() else snake
+    return snake
 
 
 def taken(identifier: str) -> bool:
