@@ -249,3 +249,16 @@ def test_one_input_is_too_few_for_a_join() -> None:
     sketch, start = image(4)
     join = sketch.add("Add", "join", x1=start)
     assert "at least two" in problem(sketch, join).message
+
+
+def test_looking_leaves_the_random_numbers_of_a_run_alone() -> None:
+    """The window infers shapes while a thread trains, and both share torch's generator."""
+    import torch as real
+
+    before = real.get_rng_state()
+    sketch, start = image(6, 4)
+    layer = sketch.add("LSTM", "lstm", {"layers": 2, "dropout": 0.5}, x=start)
+    sketch.add("Linear", "dense", x=sketch.add("Dropout", "drop", x=layer))
+    sketch.add("Conv2d", "conv", x=start)
+    assert len(sketch.check().errors) == 1
+    assert real.equal(before, real.get_rng_state())
