@@ -15,7 +15,7 @@ from app.widgets.icons import icon
 from app.workspace import Workspace
 
 REDRAW_MS = 120
-NARROW = 830
+NARROW = 860
 
 # state: what the main button says, its icon, its tool tip
 MAIN = {

@@ -34,7 +34,7 @@ class ProgressText(QWidget):
         super().__init__(parent)
         self.setObjectName("progressText")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(170)
+        self.setMinimumWidth(236)
         self.setMaximumWidth(320)
         self._words = ("", "")
         self._share = 0.0
