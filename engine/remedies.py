@@ -20,6 +20,7 @@ ROOM = 190.0  # scene units from one node to the next in a row
 USUAL: tuple[tuple[str, Any, str], ...] = (
     ("padding", "same", "Pad the input to keep its size"),
     ("groups", 1, "Use a single group"),
+    ("stride", 1, "Use a stride of 1"),
     ("dropout", 0.0, "Set its dropout to 0"),
     ("output_padding", 0, "Set its output padding to 0"),
     ("axis", 1, "Use axis 1"),

@@ -6,7 +6,6 @@ for each (type, parameters, input shapes), and the answer is kept. An edit touch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ from engine.emit.builder import NodeCode, Pattern, build
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
 from engine.lint import lint
+from engine.plain_words import plainly
 from engine.problems import Fix, Problem, Severity
 from engine.remedies import remedy
 from engine.symbols import evaluate, name
@@ -220,7 +220,7 @@ class ShapeBook:
             return Facts(problem=_problem(None, error, "shape"))
         except Exception as error:  # torch raises many kinds; each is about this node's line
             shapes = " and ".join(signature.full for signature in arriving.values())
-            message = f"{node_type.title} does not fit {shapes or 'its input'}: {_first_sentence(error)}"
+            message = f"{node_type.title} does not fit {shapes or 'its input'}: {plainly(error, BATCH)}"
             return Facts(problem=Problem(None, message, next(iter(arriving), None), code="shape"))
 
 
@@ -348,13 +348,6 @@ def _key(params: Mapping[str, Value]) -> tuple[Any, ...]:
 
 def _problem(node_id: str | None, error: NeuroloomError, code: str) -> Problem:
     return Problem(node_id, str(error), code=code)
-
-
-def _first_sentence(error: Exception) -> str:
-    text = re.sub(rf"\b{BATCH}\b", "N", str(error).strip().split("\n")[0])
-    if isinstance(error, (OverflowError, MemoryError)) or "overflow" in text.lower() or not text:
-        return "the numbers are too large for this computer."
-    return text if text.endswith(".") else text + "."
 
 
 def warm_up() -> None:

@@ -26,6 +26,7 @@ from tests.engine.sketches import (
         ((1, 28, 28), "GRU", {}, "Insert a reshape to 28×28"),
         ((3, 2, 2), "Conv2d", {"kernel": 5}, "Pad the input to keep its size"),
         ((3, 9, 9), "Conv2d", {"groups": 2}, "Use a single group"),
+        ((3, 9, 9), "Conv2d", {"padding": "same", "stride": 2}, "Use a stride of 1"),
         ((50, 3), "LSTM", {"dropout": 0.5}, "Set its dropout to 0"),
         ((50, 3), "Softmax", {"axis": 0}, "Use axis 1"),
     ],
