@@ -160,13 +160,14 @@ class Gestures:
         self._hover_over(None)
 
     def _hover_over(self, node_id: str | None) -> None:
-        if node_id == self._hovered:
-            return
+        # The item is told again even if the id is the same: it may be a new one, brought back by an undo.
         items = self._view.graph_scene.node_items
-        for one, lit in ((self._hovered, False), (node_id, True)):
-            item = items.get(one) if one is not None else None
-            if item is not None:
-                item.show_hovered(lit)
+        before = items.get(self._hovered) if self._hovered is not None else None
+        now = items.get(node_id) if node_id is not None else None
+        if before is not None and before is not now:
+            before.show_hovered(False)
+        if now is not None:
+            now.show_hovered(True)
         self._hovered = node_id
 
     def _shape(self, shape: Qt.CursorShape) -> None:

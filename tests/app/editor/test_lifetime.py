@@ -49,7 +49,18 @@ def test_a_deleted_node_may_be_hovered_and_pressed_at_once(
     hands.move(place + QPoint(1, 1))
     hands.click(place)
     workspace.undo()
+    hands.move(place + QPoint(2, 2))
+    assert view.graph_scene.node_items["n2"].hovered
+
+
+def test_a_node_that_comes_back_under_the_cursor_is_lit_again(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    place = view.node_point("n2")
     hands.move(place)
+    workspace.apply("Delete", Remove(("n2",)))
+    workspace.undo()
+    hands.move(place + QPoint(2, 2))
     assert view.graph_scene.node_items["n2"].hovered
 
 
