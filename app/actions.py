@@ -102,6 +102,7 @@ GESTURES = (
     ("Esc", "Cancel what is being dragged"),
     ("Arrow keys", "Move the selection, Shift by one pixel; with nothing selected, pan"),
     ("Alt+arrow keys", "Select the next node that way"),
+    ("Drop a node on a wire", "Put it in between; Alt keeps it out"),
 )
 
 
