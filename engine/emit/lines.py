@@ -100,12 +100,12 @@ def quoted(text: str) -> str:
     return literal
 
 
-def tidy(code: str) -> str:
-    """Code with its text literals in double quotes where that is the same text."""
+def tidy(code: str, tree: ast.AST) -> str:
+    """Code, and its tree, with its text literals in double quotes where that is the same text."""
     lines = code.split("\n")
     texts = [
         (node.lineno, node.col_offset, node.end_col_offset, node.value)
-        for node in ast.walk(ast.parse(code))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.lineno == node.end_lineno
     ]
     for number, start, end, text in sorted(texts, reverse=True):

@@ -133,14 +133,16 @@ class NameBook:
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._used = set(reserved)
+        self._next: dict[str, int] = {}  # per identifier, so that a thousand of one name stay quick
 
     def give(self, text: str, otherwise: str = "node") -> str:
         wanted = slug(text, otherwise)
         if taken(wanted):
             wanted += "_"
-        found, number = wanted, 2
+        found, number = wanted, self._next.get(wanted, 2)
         while found in self._used:
             found = f"{wanted.rstrip('_')}_{number}"
             number += 1
+        self._next[wanted] = number
         self._used.add(found)
         return found

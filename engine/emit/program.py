@@ -13,6 +13,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -62,7 +63,6 @@ class Program:
         self.twin = script.twin
         self._watcher: Watcher | None = None
         self._file = f"<network {next(_numbers)}>"
-        self._spans = _spans(script.twin)
         self._names = self._execute(script.twin)
         self.Model: type[nn.Module] = self._names["Model"]
 
@@ -119,7 +119,7 @@ class Program:
     def _node_at(self, line: int, column: int | None) -> str | None:
         inside = [
             (last - first, node_id)
-            for (top, first, bottom, last, node_id) in self._spans
+            for (top, first, bottom, last, node_id) in _spans(self.twin)
             if top <= line <= bottom and column is not None and first <= column < last
         ]
         if inside:
@@ -160,6 +160,7 @@ def _show(watcher: Watcher, node_id: str, pattern: Any, value: Any) -> None:
             _show(watcher, node_id, part, item)
 
 
+@lru_cache(maxsize=4)
 def _spans(text: str) -> list[tuple[int, int, int, int, str]]:
     """(first line, first column, last line, last column, node) of every tapped expression."""
     found = []

@@ -135,19 +135,19 @@ def write_script(
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
     constants = _constants(project.plan) if trains else []
-    text = "\n".join(line.plain for line in body)
+    text = "\n".join(line.plain for line in body) + "\n"
+    tree = ast.parse(text)
     head = [
         *_docstring(project, made, files, trains, "sklearn" in text),
         Line(""),
-        *_imports(text),
+        *_imports(tree),
         Line(""),
     ]
     head += [*constants, Line(""), Line("")] if constants else [Line("")]
     lines = [*head, *body]
-    plain = tidy("\n".join(line.plain for line in lines) + "\n")
+    plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
     twin = "\n".join(line.run for line in lines) + "\n"
     nodes = tuple(line.node_id for line in lines)
-    ast.parse(plain)
     threads = _threads(project.plan, made.book)
     return Script(Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads)
 
@@ -205,8 +205,7 @@ def _plain_text(text: str) -> str:
     return plain[: sum(width <= LONGEST for width in widths)]
 
 
-def _imports(text: str) -> list[Line]:
-    tree = ast.parse(text)
+def _imports(tree: ast.AST) -> list[Line]:
     used = {found.id for found in ast.walk(tree) if isinstance(found, ast.Name)} | {"nn", "torch"}
     groups = (
         [LIBRARY[one] for one in LIBRARY if one in used and one in STANDARD],
