@@ -357,12 +357,17 @@ def _score(found: type[NodeType], words: list[str]) -> int | None:
             (score for text in texts if (score := _match(word, text.casefold())) is not None), default=None
         )
         if best is None:
-            if word in found.family or word in found.doc().casefold():
+            if len(word) > 2 and any(part.startswith(word) for part in _spoken(found)):
                 best = 60
             else:
                 return None
         total += best
     return total
+
+
+def _spoken(found: type[NodeType]) -> list[str]:
+    """The words of a type's family and help text."""
+    return re.findall(r"\w+", f"{found.family} {found.doc()}".casefold())
 
 
 def _match(word: str, text: str) -> int | None:

@@ -42,37 +42,6 @@ class Convolution(Layer, abstract=True):
         return text if activation == NONE else f"{text} · {activation}"
 
 
-class Conv1d(Convolution):
-    """Slides learned kernels along a sequence; each filter answers to one local pattern."""
-
-    title = "Conv 1-D"
-    aliases: ClassVar[tuple[str, ...]] = ("convolution", "temporal")
-    kernel: int = param(3, minimum=1, doc="length of the window")
-    stride: int = param(1, minimum=1, doc="steps the window moves at a time")
-    padding: int = param(0, minimum=0, doc="zeros added at each end")
-    dilation: int = param(1, minimum=1, doc="distance between the inputs of a window")
-    groups: int = param(1, minimum=1, doc="channels are split into this many independent groups")
-    bias: bool = param(True, doc="add a learned offset to each filter")
-    activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 2, self.title, "channels × length")
-        made = nn.Conv1d(
-            x.channels,
-            self.filters,
-            kernel_size=self.kernel,
-            stride=self.stride,
-            padding=self.padding,
-            dilation=self.dilation,
-            groups=self.groups,
-            bias=self.bias,
-        )
-        return activate(self.activation, e.module(without_defaults(made))(x))
-
-    def summary(self) -> str:
-        return self._summary(str(self.kernel), self.activation)
-
-
 class Conv2d(Convolution):
     """Slides learned kernels over an image; each filter answers to one pattern."""
 
@@ -108,6 +77,37 @@ class Conv2d(Convolution):
 
     def summary(self) -> str:
         return self._summary(shown(self.kernel), self.activation)
+
+
+class Conv1d(Convolution):
+    """Slides learned kernels along a sequence; each filter answers to one local pattern."""
+
+    title = "Conv 1-D"
+    aliases: ClassVar[tuple[str, ...]] = ("convolution", "temporal")
+    kernel: int = param(3, minimum=1, doc="length of the window")
+    stride: int = param(1, minimum=1, doc="steps the window moves at a time")
+    padding: int = param(0, minimum=0, doc="zeros added at each end")
+    dilation: int = param(1, minimum=1, doc="distance between the inputs of a window")
+    groups: int = param(1, minimum=1, doc="channels are split into this many independent groups")
+    bias: bool = param(True, doc="add a learned offset to each filter")
+    activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        need_axes(x, 2, self.title, "channels × length")
+        made = nn.Conv1d(
+            x.channels,
+            self.filters,
+            kernel_size=self.kernel,
+            stride=self.stride,
+            padding=self.padding,
+            dilation=self.dilation,
+            groups=self.groups,
+            bias=self.bias,
+        )
+        return activate(self.activation, e.module(without_defaults(made))(x))
+
+    def summary(self) -> str:
+        return self._summary(str(self.kernel), self.activation)
 
 
 class ConvTranspose2d(Convolution):
