@@ -14,17 +14,22 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
-from engine.edits import NODE_ID
+from engine.dressing import COLOURS, Frame, Note
+from engine.edit_base import NODE_ID, keep_ids
 from engine.errors import GraphError, ProjectFileError
 from engine.fields import Fields, kind_of
-from engine.graph import Graph, Link, Node, Project
+from engine.graph import Block, Graph, Link, Node, Points, Project
 from engine.plan import Plan
+from engine.scopes import verify
+from engine.values import natural
 
-SCHEMA = 1
+SCHEMA = 2  # the newest format; a project that needs nothing of it is written in format 1
 LARGEST_FILE = 64 * 1024 * 1024  # bytes; a project of 100,000 nodes takes a third of it
+
+Thing = TypeVar("Thing", Block, Frame, Note)
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
 # Line breaks that JSON leaves alone would break "one node a line"; halves of surrogate pairs aren't UTF-8.
@@ -38,16 +43,46 @@ def to_text(project: Project) -> str:
     """Return the file's text: equal projects give equal text, ending in a newline."""
     graph = project.graph
     parts = [
-        f'"neuroloom": {SCHEMA}',
+        f'"neuroloom": {schema_of(project)}',
         f'"title": {dump(project.title)}',
         f'"notes": {dump(project.notes)}',
         f'"plan": {dump(project.plan.to_json())}',
         f'"next_id": {project.next_id}',
         f'"nodes": {_list(dump(node_to_json(node)) for node in graph.nodes.values())}',
-        f'"links": {_list(dump(link_to_json(link)) for link in graph.links)}',
+        f'"links": {_list(dump(link_to_json(link, graph.bends(link))) for link in graph.links)}',
+        *_parts_of_format_2(project),
         *(f"{dump(name)}: {dump(value)}" for name, value in project.extra.items()),
     ]
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def schema_of(project: Project) -> int:
+    """Return the number of the lowest format that holds a project."""
+    if project.blocks or project.frames or project.notes_on_canvas or project.graph._bends:
+        return 2
+    return 2 if any(node.muted or node.shares for node in project.graph.nodes.values()) else 1
+
+
+def _parts_of_format_2(project: Project) -> Iterator[str]:
+    if project.blocks:
+        yield f'"blocks": {_list(block_to_text(block) for block in project.blocks.values())}'
+    if project.frames:
+        yield f'"frames": {_list(dump(frame_to_json(frame)) for frame in project.frames.values())}'
+    if project.notes_on_canvas:
+        notes = project.notes_on_canvas.values()
+        yield f'"notes_on_canvas": {_list(dump(note_to_json(note)) for note in notes)}'
+
+
+def block_to_text(block: Block) -> str:
+    """Return a block as it stands in a file: an object with one node a line."""
+    graph = block.graph
+    parts = [
+        f'"id": {dump(block.id)}, "name": {dump(block.name)}',
+        f'"nodes": {_list(dump(node_to_json(node)) for node in graph.nodes.values())}',
+        f'"links": {_list(dump(link_to_json(link, graph.bends(link))) for link in graph.links)}',
+        *(f"{dump(name)}: {dump(value)}" for name, value in block.extra.items()),
+    ]
+    return "{" + ",\n".join(parts) + "}"
 
 
 def dump(value: object) -> str:
@@ -62,20 +97,41 @@ def _list(lines: Iterator[str]) -> str:
 
 def node_to_json(node: Node) -> dict[str, Any]:
     """Return a node as the object that stands in a file."""
-    position = [int(value) if value.is_integer() else value for value in node.position]
-    return {
+    data: dict[str, Any] = {
         "id": node.id,
         "type": node.type,
         "name": node.name,
         "params": dict(node.params),
-        "position": position,
-        **node.extra,
+        "position": _pair(node.position),
     }
+    if node.muted:
+        data["muted"] = True
+    if node.shares:
+        data["shares"] = node.shares
+    return {**data, **node.extra}
 
 
-def link_to_json(link: Link) -> list[str]:
-    """Return a link as the list that stands in a file."""
-    return [link.source, link.source_port, link.target, link.target_port]
+def link_to_json(link: Link, bends: Points = ()) -> list[Any]:
+    """Return a link as the list that stands in a file; the points it is led through come fifth."""
+    ends = [link.source, link.source_port, link.target, link.target_port]
+    return [*ends, [_pair(point) for point in bends]] if bends else ends
+
+
+def frame_to_json(frame: Frame) -> dict[str, Any]:
+    """Return a frame as the object that stands in a file."""
+    members = sorted(frame.members, key=natural)
+    data = {"id": frame.id, "title": frame.title, "colour": frame.colour, "members": members}
+    return {**data, **({"scope": frame.scope} if frame.scope else {}), **frame.extra}
+
+
+def note_to_json(note: Note) -> dict[str, Any]:
+    """Return a note on the canvas as the object that stands in a file."""
+    data = {"id": note.id, "text": note.text, "position": _pair(note.position), "size": _pair(note.size)}
+    return {**data, **({"scope": note.scope} if note.scope else {}), **note.extra}
+
+
+def _pair(point: tuple[float, float]) -> list[int | float]:
+    return [int(value) if value.is_integer() else value for value in point]
 
 
 def save_project(project: Project, path: Path | str) -> None:
@@ -156,9 +212,17 @@ def from_text(text: str, origin: str = "") -> Project:
         plan = Plan.from_json(fields.raw("plan")) if "plan" in data else Plan()
         next_id = fields.whole("next_id", 1)
         graph = read_graph(fields)
-        # An id that was ever in use is never given again, so a counter behind the ids is mended.
-        next_id = max(1, next_id, *(int(id[1:]) + 1 for id in graph.nodes))
-        return Project(title, notes, graph, plan, next_id, fields.rest())
+        blocks, frames, on_canvas = read_blocks(fields), read_frames(fields), read_notes(fields)
+        project = Project(title, notes, graph, plan, next_id, fields.rest(), blocks, frames, on_canvas)
+        verify(project)
+        keep_ids(project, *_all_ids(project))  # an id that was ever in use is never given again
+        return project
+
+
+def _all_ids(project: Project) -> Iterator[str]:
+    for _, graph in project.graphs():
+        yield from graph.nodes
+    yield from (*project.blocks, *project.frames, *project.notes_on_canvas)
 
 
 @contextmanager
@@ -225,18 +289,24 @@ def check_schema(number: object, known: int) -> None:
         raise ProjectFileError(f"there is no format {number}")
 
 
-def read_graph(fields: Fields) -> Graph:
+def read_graph(fields: Fields, where: str = "") -> Graph:
     """Read "nodes" and "links", in whatever order they stand. Raises ProjectFileError, GraphError."""
-    nodes = [_read_node(item, i) for i, item in enumerate(fields.items("nodes"), start=1)]
-    links = [_read_link(item, i) for i, item in enumerate(fields.items("links", []), start=1)]
-    return Graph(nodes, links)
+    nodes = [_read_node(item, f"node number {i}{where}") for i, item in enumerate(fields.items("nodes"), 1)]
+    links: list[Link] = []
+    bends: dict[Link, Points] = {}
+    for i, item in enumerate(fields.items("links", []), 1):
+        link, points = _read_link(item, f"link number {i}{where}")
+        links.append(link)
+        if points:
+            bends[link] = points
+    return Graph(nodes, links, bends)
 
 
-def _read_node(item: object, index: int) -> Node:
-    fields = Fields(item, f"node number {index}")
+def _read_node(item: object, where: str) -> Node:
+    fields = Fields(item, where)
     id = fields.text("id")
     if not NODE_ID.fullmatch(id):
-        raise ProjectFileError(f'node number {index}: an id is "n" and a number, not "{id[:40]}"')
+        raise ProjectFileError(f'{where}: an id is "n" and a number, not "{id[:40]}"')
     fields.where = f'node "{id}"'
     try:
         return Node(
@@ -245,14 +315,71 @@ def _read_node(item: object, index: int) -> Node:
             fields.text("name", ""),
             fields.mapping("params", {}),
             fields.point("position", (0.0, 0.0)),
-            fields.rest(),
+            muted=fields.flag("muted", False),
+            shares=fields.text("shares", ""),
+            extra=fields.rest(),
         )
     except (GraphError, ProjectFileError) as error:
         place = "" if error.message.startswith("node") else f'node "{id}": '
         raise ProjectFileError(place + error.message, node_id=id) from error
 
 
-def _read_link(item: object, index: int) -> Link:
-    if not isinstance(item, list) or len(item) != 4 or not all(isinstance(part, str) for part in item):
-        raise ProjectFileError(f"link number {index} should be four texts: source, port, target, port")
-    return Link(*item)
+def _read_link(item: object, where: str) -> tuple[Link, Points]:
+    if not isinstance(item, list) or len(item) not in (4, 5) or not all(isinstance(s, str) for s in item[:4]):
+        raise ProjectFileError(f"{where} should be four texts: source, port, target, port")
+    points = item[4] if len(item) == 5 else []
+    if not isinstance(points, list):
+        raise ProjectFileError(f"{where}: its bends should be a list, not {kind_of(points)}")
+    return Link(*item[:4]), tuple(Fields({"bend": point}, where).point("bend") for point in points)
+
+
+def read_blocks(fields: Fields) -> dict[str, Block]:
+    """Read "blocks", by id in order. Raises ProjectFileError, GraphError."""
+    blocks = [_read_block(item, f"block number {i}") for i, item in enumerate(fields.items("blocks", []), 1)]
+    return _by_id(blocks, "blocks")
+
+
+def _read_block(item: object, where: str) -> Block:
+    fields = Fields(item, where)
+    id, name = fields.text("id"), fields.text("name", "")
+    fields.where = f'block "{id[:40]}"'
+    try:
+        return Block(id, name, read_graph(fields, f" of {fields.where}"), fields.rest())
+    except GraphError as error:
+        raise ProjectFileError(f"{fields.where}: {error.message}", node_id=error.node_id) from error
+
+
+def read_frames(fields: Fields) -> dict[str, Frame]:
+    """Read "frames", by id in order. Raises ProjectFileError, GraphError."""
+    found = [Fields(item, f"frame number {i}") for i, item in enumerate(fields.items("frames", []), 1)]
+    return _by_id([_read_frame(one) for one in found], "frames")
+
+
+def _read_frame(fields: Fields) -> Frame:
+    id, title, colour = fields.text("id"), fields.text("title", ""), fields.text("colour", COLOURS[0])
+    members, scope = fields.items("members"), fields.text("scope", "")
+    if not all(isinstance(member, str) for member in members):
+        raise ProjectFileError(f'{fields.where}: "members" should be ids of nodes')
+    return Frame(id, title, colour, frozenset(members), scope, fields.rest())
+
+
+def read_notes(fields: Fields) -> dict[str, Note]:
+    """Read "notes_on_canvas", by id in order. Raises ProjectFileError, GraphError."""
+    items = fields.items("notes_on_canvas", [])
+    found = [Fields(item, f"note number {i} on the canvas") for i, item in enumerate(items, 1)]
+    return _by_id([_read_note(one) for one in found], "notes")
+
+
+def _read_note(fields: Fields) -> Note:
+    id, text, scope = fields.text("id"), fields.text("text", ""), fields.text("scope", "")
+    position, size = fields.point("position", (0.0, 0.0)), fields.point("size", (240.0, 120.0))
+    return Note(id, text, position, size, scope, fields.rest())
+
+
+def _by_id(things: list[Thing], what: str) -> dict[str, Thing]:
+    found: dict[str, Thing] = {}
+    for thing in sorted(things, key=lambda one: natural(one.id)):
+        if thing.id in found:
+            raise ProjectFileError(f'there are two {what} with the id "{thing.id}"')
+        found[thing.id] = thing
+    return found

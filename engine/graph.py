@@ -5,27 +5,31 @@ Nothing here is changed directly: `engine.edits` holds the only ways to change a
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import total_ordering
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from engine.dressing import Frame, Note
 from engine.errors import GraphError
 from engine.plan import Plan
-from engine.values import Value, frozen_mapping, natural
+from engine.values import Value, frozen_mapping, natural, place
 
 if TYPE_CHECKING:
     import networkx as nx
 
-FARTHEST = 1e9  # scene units from the origin; beyond it a canvas can't place a node
+BLOCK, BLOCK_INPUT, BLOCK_OUTPUT = "Block", "BlockInput", "BlockOutput"  # node types that the document knows
+BLOCK_ID = re.compile(r"b(0|[1-9][0-9]{0,14})")
+Points = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """One node: its type's name, the name the user typed, and only the values the user set.
 
+    A `muted` node passes its input through. `shares` is the id of the node whose weights this one uses.
     `extra` holds fields of a project file that this version doesn't know; they are saved again.
     """
 
@@ -35,20 +39,20 @@ class Node:
     params: Mapping[str, Value] = field(default_factory=dict)
     position: tuple[float, float] = (0.0, 0.0)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    muted: bool = False
+    shares: str = ""
 
     def __post_init__(self) -> None:
-        if not all(isinstance(text, str) for text in (self.id, self.type, self.name)):
-            raise GraphError("A node's id, type and name are text.")
+        if not all(isinstance(text, str) for text in (self.id, self.type, self.name, self.shares)):
+            raise GraphError("A node's id, type and name, and what it shares, are text.")
         object.__setattr__(self, "params", frozen_mapping(self.params))
         object.__setattr__(self, "position", place(self.position))
 
-
-def place(position: Iterable[float]) -> tuple[float, float]:
-    """Return a position as two floats; raises GraphError unless a canvas can show it."""
-    x, y = (float(value) for value in position)
-    if not all(math.isfinite(value) and abs(value) <= FARTHEST for value in (x, y)):
-        raise GraphError(f"A node cannot be placed at ({x}, {y}).")
-    return x, y
+    @property
+    def block(self) -> str:
+        """The id of the block that this node is an instance of; "" for any other node."""
+        value = self.params.get("block") if self.type == BLOCK else None
+        return value if isinstance(value, str) else ""
 
 
 @total_ordering
@@ -82,14 +86,30 @@ class Graph:
     """A directed graph without cycles, joined port to port; an input port holds one link at most.
 
     Nodes and links always come in canonical order (n2 before n10), whatever the order of the edits.
-    Ports that take many links are x1, x2, ... each holding one. `copy` costs four dict copies.
+    Ports that take many links are x1, x2, ... each holding one. `copy` costs five dict copies.
     """
 
-    __slots__ = ("_digraph", "_feeding", "_incoming", "_links", "_nodes", "_order", "_outgoing", "_sorted")
+    __slots__ = (
+        "_bends",
+        "_digraph",
+        "_feeding",
+        "_incoming",
+        "_links",
+        "_nodes",
+        "_order",
+        "_outgoing",
+        "_sorted",
+    )
 
-    def __init__(self, nodes: Iterable[Node] = (), links: Iterable[Link] = ()) -> None:
+    def __init__(
+        self,
+        nodes: Iterable[Node] = (),
+        links: Iterable[Link] = (),
+        bends: Mapping[Link, Iterable[tuple[float, float]]] | None = None,
+    ) -> None:
         """Build a graph; raises GraphError for doubled ids or ports, missing ends and cycles."""
         self._nodes: dict[str, Node] = {}
+        self._bends: dict[Link, Points] = {}
         self._feeding: dict[tuple[str, str], Link] = {}
         self._incoming: dict[str, tuple[Link, ...]] = {}
         self._outgoing: dict[str, tuple[Link, ...]] = {}
@@ -104,6 +124,8 @@ class Graph:
             self._plug(link)
         if links:
             self._refuse_cycle()
+        for link, points in (bends or {}).items():
+            self._bend(link, points)
 
     # -- reading
 
@@ -133,6 +155,25 @@ class Graph:
     def feeding(self, id: str, port: str) -> Link | None:
         """Return the link that ends at an input port."""
         return self._feeding.get((id, port))
+
+    def bends(self, link: Link) -> Points:
+        """Return the points that a wire is led through, in order from its source; most have none."""
+        return self._bends.get(link, ())
+
+    def weights_of(self, id: str) -> str:
+        """Return the id of the node whose weights a node uses: its own, or the end of its `shares`."""
+        node = self.node(id)
+        while node.shares:
+            node = self.node(node.shares)
+        return node.id
+
+    def sharing(self, id: str) -> list[str]:
+        """Return the ids of all nodes that use the same weights as a node, itself too, by number."""
+        owner = self.weights_of(id)
+        return [one for one, node in self.nodes.items() if one == owner or self._follows(node, owner)]
+
+    def _follows(self, node: Node, owner: str) -> bool:
+        return bool(node.shares) and self.weights_of(node.id) == owner
 
     def ancestors(self, id: str) -> set[str]:
         """Return the ids of everything a node depends on."""
@@ -177,12 +218,14 @@ class Graph:
         twin._nodes, twin._sorted = dict(self.nodes), True
         twin._feeding, twin._links, twin._order = dict(self._feeding), self._links, self._order
         twin._incoming, twin._outgoing = dict(self._incoming), dict(self._outgoing)
+        twin._bends = dict(self._bends)
         return twin
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
-        return self._nodes == other._nodes and self._feeding == other._feeding
+        same = self._nodes == other._nodes and self._feeding == other._feeding
+        return same and self._bends == other._bends
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -235,15 +278,30 @@ class Graph:
             self._digraph.add_edge(link.source, link.target)
 
     def _unplug(self, link: Link) -> None:
-        if self._feeding.get((link.target, link.target_port)) != link:
-            raise GraphError(f"There is no link {link}.", node_id=link.target)
+        self._linked(link)
         del self._feeding[link.target, link.target_port]
+        self._bends.pop(link, None)
         self._incoming[link.target] = tuple(one for one in self._incoming[link.target] if one != link)
         self._outgoing[link.source] = tuple(one for one in self._outgoing[link.source] if one != link)
         self._links = self._order = None
         joined = any(one.target == link.target for one in self._outgoing[link.source])
         if self._digraph is not None and not joined:
             self._digraph.remove_edge(link.source, link.target)
+
+    def _bend(self, link: Link, points: Iterable[tuple[float, float]]) -> Points:
+        """Lead a link through points; returns those it was led through."""
+        before = self.bends(self._linked(link))
+        if after := tuple(place(point, "bend of a wire") for point in points):
+            self._bends[link] = after
+        else:
+            self._bends.pop(link, None)
+        return before
+
+    def _linked(self, link: Link) -> Link:
+        """Return a link that is there; raises GraphError for any other."""
+        if self._feeding.get((link.target, link.target_port)) != link:
+            raise GraphError(f"There is no link {link}.", node_id=link.target)
+        return link
 
     def _refuse_cycle(self) -> None:
         """Raise GraphError if the links close a cycle."""
@@ -272,9 +330,39 @@ def _by_target_port(link: Link) -> tuple[object, ...]:
     return natural(link.target_port)
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A graph that stands as one node wherever a node of type Block names its id.
+
+    Its ports are its nodes of the types BlockInput and BlockOutput. The graph changes by edits only.
+    """
+
+    id: str
+    name: str = ""
+    graph: Graph = field(default_factory=Graph)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not isinstance(self.name, str):
+            raise GraphError("A block's id and name are text.")
+        if not BLOCK_ID.fullmatch(self.id):
+            raise GraphError(f'A block\'s id is "b" and a number, not "{self.id[:40]}".')
+
+    def copy(self) -> Block:
+        return replace(self, graph=self.graph.copy())
+
+    def __repr__(self) -> str:  # whole: by it 1 and 1.0 in a parameter are told apart
+        nodes, links = list(self.graph.nodes.values()), list(self.graph.links)
+        return f"Block({self.id!r}, {self.name!r}, {nodes}, {links}, {self.extra})"
+
+
 @dataclass
 class Project:
-    """A graph with its plan, title and notes; `next_id` is the number of the next new node."""
+    """A graph with its plan, title and notes, the blocks in it, and what lies on the canvas.
+
+    A *scope* is "" (the root graph) or the id of a block. `next_id` is the number of the next new id,
+    whatever it is for: a node n7, a block b8, a frame f9 or a note t10.
+    """
 
     title: str = "Untitled"
     notes: str = ""
@@ -282,13 +370,68 @@ class Project:
     plan: Plan = field(default_factory=Plan)
     next_id: int = 1
     extra: dict[str, Any] = field(default_factory=dict)
+    blocks: dict[str, Block] = field(default_factory=dict)
+    frames: dict[str, Frame] = field(default_factory=dict)
+    notes_on_canvas: dict[str, Note] = field(default_factory=dict)
 
-    def new_id(self) -> str:
-        """Return an id that no node of this project has had or will have."""
-        id = f"n{self.next_id}"
+    def new_id(self, kind: str = "n") -> str:
+        """Return an id that nothing in this project has had or will have: "n7"; "b7" for kind "b"."""
+        id = f"{kind}{self.next_id}"
         self.next_id += 1
         return id
 
+    def graph_of(self, scope: str) -> Graph:
+        """Return the root graph for "", else a block's. Raises GraphError."""
+        return self.graph if not scope else self.block(scope).graph
+
+    def graphs(self) -> Iterator[tuple[str, Graph]]:
+        """Give every scope with its graph, the root first."""
+        yield "", self.graph
+        for id, block in self.blocks.items():
+            yield id, block.graph
+
+    def block(self, id: str) -> Block:
+        """Return a block; raises GraphError if there is none with that id."""
+        try:
+            return self.blocks[id]
+        except KeyError:
+            raise GraphError(f'There is no block "{id}".') from None
+
+    def home(self, node_id: str) -> str:
+        """Return the scope that a node is in; ids are unique in the whole project. Raises GraphError."""
+        for scope, graph in self.graphs():
+            if node_id in graph._nodes:
+                return scope
+        raise GraphError(f'There is no node "{node_id}".', node_id=node_id)
+
+    def node(self, id: str) -> Node:
+        """Return a node of any scope; raises GraphError if there is none with that id."""
+        return self.graph_of(self.home(id)).node(id)
+
+    def instances(self, block_id: str) -> list[str]:
+        """Return the ids of the nodes, in any scope, that stand for a block; by number."""
+        found = (
+            id for _, graph in self.graphs() for id, node in graph._nodes.items() if node.block == block_id
+        )
+        return sorted(found, key=natural)
+
+    def contents(self, block_id: str) -> set[str]:
+        """Return the ids of the blocks inside a block, at any depth."""
+        found: set[str] = set()
+        waiting = [block_id]
+        while waiting:
+            inside = {node.block for node in self.block(waiting.pop()).graph._nodes.values() if node.block}
+            waiting.extend(inside - found)
+            found |= inside
+        return found
+
     def copy(self) -> Project:
         """Return an independent project, cheap enough to make at every step."""
-        return Project(self.title, self.notes, self.graph.copy(), self.plan, self.next_id, dict(self.extra))
+        return replace(
+            self,
+            graph=self.graph.copy(),
+            extra=dict(self.extra),
+            blocks={id: block.copy() for id, block in self.blocks.items()},
+            frames=dict(self.frames),
+            notes_on_canvas=dict(self.notes_on_canvas),
+        )

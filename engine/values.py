@@ -1,15 +1,16 @@
-"""What a parameter may hold: plain values that JSON carries without loss."""
+"""What a parameter or a place may hold: plain values that JSON carries without loss."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from engine.errors import GraphError
 
 Value = None | bool | int | float | str | tuple["Value", ...]
 
+FARTHEST = 1e9  # scene units from the origin; beyond it a canvas can't place anything
 DEEPEST = 16  # levels of nested lists; a kernel needs one, a table two
 
 
@@ -49,3 +50,11 @@ def natural(text: str) -> tuple[str, int, str, str]:
     head = text.rstrip("0123456789")
     digits = text[len(head) :].lstrip("0")
     return head, len(digits), digits, text
+
+
+def place(position: Iterable[float], what: str = "node") -> tuple[float, float]:
+    """Return a position as two floats; raises GraphError unless a canvas can show it."""
+    x, y = (float(value) for value in position)
+    if not all(math.isfinite(value) and abs(value) <= FARTHEST for value in (x, y)):
+        raise GraphError(f"A {what} cannot be placed at ({x}, {y}).")
+    return x, y

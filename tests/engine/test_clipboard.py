@@ -20,7 +20,7 @@ AB, BC = Link("n1", "output", "n2", "x"), Link("n2", "output", "n3", "x")
 def document() -> Document:
     nodes = [
         Node("n1", "Linear", "dense1", {"units": 64}, (0.0, 0.0)),
-        Node("n2", "HyperConv9", "层", {"kernel": (3, 5)}, (100.0, 0.0), {"muted": True}),
+        Node("n2", "HyperConv9", "层", {"kernel": (3, 5)}, (100.0, 0.0), {"pinned": True}),
         Node("n3", "Linear", "", {}, (200.0, 40.0)),
     ]
     return Document(Project(graph=Graph(nodes, [AB, BC]), next_id=4))
@@ -32,7 +32,7 @@ def test_a_copy_pastes_with_new_ids_the_links_inside_and_everything_it_holds(doc
     graph = document.project.graph
     assert graph.node("n4") == Node("n4", "Linear", "dense2", {"units": 64}, (0.0, 200.0))
     assert graph.node("n5") == Node(
-        "n5", "HyperConv9", "层1", {"kernel": (3, 5)}, (100.0, 200.0), {"muted": True}
+        "n5", "HyperConv9", "层1", {"kernel": (3, 5)}, (100.0, 200.0), {"pinned": True}
     )
     assert graph.links == (AB, BC, Link("n4", "output", "n5", "x"))
 

@@ -126,17 +126,17 @@ def test_names_stay_plain_text_wherever_they_stand(name: str) -> None:
 def test_what_this_version_does_not_know_is_kept_as_it_was() -> None:
     raw = data()
     raw["nodes"][1]["type"] = "HyperConv9"
-    raw["nodes"][1]["muted"] = True
+    raw["nodes"][1]["pinned"] = True
     raw["nodes"][1]["frame"] = {"z": 1, "a": [1.5, {"deep": None}]}
     raw["plan"]["clip"] = 1.0
     raw["plan"]["phases"][0]["name"] = "first"
     raw["plan"]["phases"][0]["stop"]["seconds"] = 60
     raw["plan"]["phases"][0]["objectives"][0]["every"] = 2
     raw["plan"]["phases"][0]["objectives"][0]["optimiser"]["groups"] = []
-    raw["frames"] = [{"title": "Encoder", "nodes": ["n1"]}]
+    raw["regions"] = [{"title": "Encoder", "nodes": ["n1"]}]
     text = to_text(from_text(json.dumps(raw)))
     assert json.loads(text) == raw
-    assert '"muted": true, "frame": {"z": 1, "a": [1.5, {"deep": null}]}}' in text
+    assert '"pinned": true, "frame": {"z": 1, "a": [1.5, {"deep": null}]}}' in text
     assert to_text(from_text(text)) == text
 
 
