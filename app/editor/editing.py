@@ -35,6 +35,13 @@ def delete(workspace: Workspace, ids: Iterable[str], links: Iterable[Link], *, b
     return workspace.apply(label, *edits)
 
 
+def cut_wires(workspace: Workspace, links: Iterable[Link]) -> bool:
+    """Removes wires that a stroke has crossed, as one step."""
+    graph = workspace.document.project.graph
+    cut = tuple(link for link in links if graph.feeding(link.target, link.target_port) == link)
+    return bool(cut) and workspace.apply("Cut wires", Remove((), cut))
+
+
 def bridges(graph: Graph, gone: Iterable[str]) -> list[Link]:
     """The wires that keep a chain joined when nodes go: what fed their first input feeds all followers."""
     removed = set(gone)
@@ -104,7 +111,8 @@ def duplicate(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
     middle = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2)
     text = copy_text(workspace.document.project, chosen)
     try:
-        made = paste(workspace.document, text, finite((middle[0] + 24, middle[1] + 24)))
+        with workspace.document.step("Duplicate"):
+            made = paste(workspace.document, text, finite((middle[0] + 24, middle[1] + 24)))
     except NeuroloomError as error:
         workspace.message.emit(error.message, "error")
         return ()

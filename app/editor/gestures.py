@@ -9,15 +9,18 @@ from PySide6.QtCore import Qt
 from app.editor.edge_pan import EdgePan
 from app.editor.interactions.base import Interaction, Pointer
 from app.editor.interactions.box import BoxSelect
+from app.editor.interactions.cut import CutWires
+from app.editor.interactions.ends import MoveWires
+from app.editor.interactions.grab import GrabWire
 from app.editor.interactions.move import MoveNodes
 from app.editor.interactions.pan import Pan
-from app.editor.interactions.wire import DragWire
+from app.editor.interactions.wire import from_port
 
 if TYPE_CHECKING:
     from app.editor.view import GraphView
 
 WIRE_REACH = 6.0
-_LEFT, _MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
+_LEFT, _MIDDLE, _RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton
 
 
 class Gestures:
@@ -37,6 +40,11 @@ class Gestures:
         """Starts a gesture; one that was under way is cancelled."""
         self.cancel()
         self.current = interaction
+
+    def turn_into(self, interaction: Interaction, pointer: Pointer) -> None:
+        """The gesture under way goes on as another one."""
+        self.current = interaction
+        interaction.move(pointer)
 
     def keep(self, interaction: Interaction) -> None:
         """A gesture goes on after its release, until it calls `done`."""
@@ -76,6 +84,8 @@ class Gestures:
             self.begin(Pan(self._view, pointer))
         elif button == _LEFT:
             self.begin(self._by_place(pointer))
+        elif button == _RIGHT and pointer.has(Qt.KeyboardModifier.ControlModifier):
+            self.begin(CutWires(self._view, pointer))
         else:
             self.cancel()
         self._button = button
@@ -119,7 +129,8 @@ class Gestures:
         view, scene = self._view, self._view.graph_scene
         port = scene.port_at(pointer.scene, view.port_reach())
         if port is not None:
-            return DragWire(view, pointer, port)
+            moves_all = port.side == "out" and pointer.has(Qt.KeyboardModifier.ControlModifier)
+            return MoveWires(view, pointer, port) if moves_all else from_port(view, pointer, port)
         node = scene.node_at(pointer.scene)
         if node is not None:
             return self._on_node(pointer, node.node_id)
@@ -131,7 +142,7 @@ class Gestures:
         else:
             view.workspace.select(())
             scene.select_links({wire.link})
-        return Interaction(view, pointer)
+        return GrabWire(view, pointer, wire.link)
 
     def _on_node(self, pointer: Pointer, node_id: str) -> Interaction:
         workspace = self._view.workspace

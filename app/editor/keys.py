@@ -73,6 +73,7 @@ def _commands(view: GraphView) -> dict[tuple[int, Qt.KeyboardModifier], Callable
         (key.Key_F, _PLAIN): view.frame_selection,
         (key.Key_C, _PLAIN): view.connect_selected,
         (key.Key_D, _CONTROL): view.duplicate,
+        (key.Key_D, _SHIFT): view.duplicate,
         (key.Key_Y, _CONTROL): view.redo,
         (key.Key_Z, _CONTROL | _SHIFT): view.redo,
         (key.Key_0, _CONTROL): view.zoom_reset,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
@@ -36,6 +37,7 @@ class LinkItem(QGraphicsItem):
         self.dimmed = False
         self.family = ""  # wires of data that bypass the model wear the data colour
         self.bad = False
+        self.marked = ""  # "cut" or "bend": what a stroke across it will do
         self.label: LabelItem | None = None
         self._path = path_of(route)
         self._bounds = self._path.boundingRect().adjusted(-_SIDE, -_SIDE, _SIDE, _SIDE)
@@ -67,25 +69,42 @@ class LinkItem(QGraphicsItem):
             self.label.moveBy(*by)
 
     def show_state(
-        self, *, selected: bool | None = None, dimmed: bool | None = None, bad: bool | None = None
+        self,
+        *,
+        selected: bool | None = None,
+        dimmed: bool | None = None,
+        bad: bool | None = None,
+        marked: str | None = None,
     ) -> None:
         """Changes how the wire is drawn; None leaves a mark as it is."""
-        before = self.selected, self.dimmed, self.bad
+        before = self.selected, self.dimmed, self.bad, self.marked
         self.selected = self.selected if selected is None else selected
         self.dimmed = self.dimmed if dimmed is None else dimmed
         self.bad = self.bad if bad is None else bad
-        if (self.selected, self.dimmed, self.bad) != before:
+        self.marked = self.marked if marked is None else marked
+        if (self.selected, self.dimmed, self.bad, self.marked) != before:
             self.setZValue(WIRE_Z + 0.5 if self.selected else WIRE_Z)
             self.update()
 
-    def distance(self, point: QPointF) -> float:
-        """How far a scene point is from the wire."""
+    def show_hidden(self, hidden: bool) -> None:
+        """Hides the wire and its label while a gesture has it in hand, or brings both back."""
+        self.setVisible(not hidden)
+        if self.label is not None and hidden:
+            self.label.setVisible(False)
+        elif self.label is not None:
+            self.label.place(self.route)
+
+    def polyline(self) -> list[Point]:
+        """The wire as it is drawn, in straight stretches."""
         if self._polyline is None:
             polygons = self._path.toSubpathPolygons()
             self._polyline = [(spot.x(), spot.y()) for spot in polygons[0].toList()] if polygons else []
+        return self._polyline
+
+    def distance(self, point: QPointF) -> float:
+        """How far a scene point is from the wire."""
         here = (point.x(), point.y())
-        pairs = zip(self._polyline, self._polyline[1:], strict=False)
-        return min((_distance(here, a, b) for a, b in pairs), default=math.inf)
+        return min((_distance(here, a, b) for a, b in pairwise(self.polyline())), default=math.inf)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
@@ -94,7 +113,9 @@ class LinkItem(QGraphicsItem):
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         if self.dimmed:
             painter.setOpacity(DIMMED)
-        if self.selected:
+        if self.marked:
+            colour, width = (theme.bad if self.marked == "cut" else theme.accent), 2.4
+        elif self.selected:
             colour, width = theme.accent, 2.4
         elif self.bad:
             colour, width = theme.bad, 2.0
@@ -103,7 +124,8 @@ class LinkItem(QGraphicsItem):
             colour.setAlphaF(0.75)
         else:
             colour, width = theme.wire, 1.8
-        pen = QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+        style = Qt.PenStyle.DashLine if self.marked == "cut" else Qt.PenStyle.SolidLine
+        pen = QPen(colour, width, style, Qt.PenCapStyle.FlatCap)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if zoom < self._detail.plates_below:
             pen.setCosmetic(True)

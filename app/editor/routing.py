@@ -6,6 +6,7 @@ ends and on the boxes inside `Route.reach`, so a scene can tell which wires an e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -94,7 +95,7 @@ class Route:
     def label_place(self) -> tuple[Point, float, bool]:
         """Where a label stands: its middle, the room for it, and whether the wire is level there."""
         if self.curved:
-            (x1, y1), (x2, y2) = self.points
+            (x1, y1), (x2, y2) = max(pairwise(self.points), key=_span)
             level = abs(y2 - y1) < 1
             return ((x1 + x2) / 2, (y1 + y2) / 2), x2 - x1 - 14, level
         stretches = [
@@ -104,6 +105,22 @@ class Route:
         ]
         length, _, a, b = max(stretches)
         return ((a[0] + b[0]) / 2, a[1]), length - 20, True
+
+    def shifted(self, by: Point) -> Route:
+        """The same way elsewhere."""
+        points = tuple((x + by[0], y + by[1]) for x, y in self.points)
+        left, top, right, bottom = self.reach
+        reach = (left + by[0], top + by[1], right + by[0], bottom + by[1])
+        return Route(points, self.curved, reach, self.room)
+
+
+def _span(stretch: tuple[Point, Point]) -> float:
+    return stretch[1][0] - stretch[0][0]
+
+
+def bent_route(start: Point, end: Point, bends: tuple[Point, ...]) -> Route:
+    """The route through the points a user has set; it asks nothing of the nodes, so none can change it."""
+    return Route((start, *bends, end), True, (*start, *start))
 
 
 def find_route(start: Point, end: Point, boxes: Boxes, source: str, target: str) -> Route:
@@ -209,6 +226,8 @@ def curve(start: Point, end: Point) -> QPainterPath:
 def path_of(route: Route) -> QPainterPath:
     """The route as it is drawn: corners rounded."""
     points = route.points
+    if route.curved and len(points) > 2:
+        return _through(points)
     if route.curved:
         return curve(points[0], points[-1])
     path = QPainterPath(QPointF(*points[0]))
@@ -216,6 +235,31 @@ def path_of(route: Route) -> QPainterPath:
         _round(path, before, corner, after, first=before == points[0], last=after == points[-1])
     path.lineTo(*points[-1])
     return path
+
+
+def _through(points: tuple[Point, ...]) -> QPainterPath:
+    """One smooth line through all points, leaving to the right and arriving from the left."""
+    path = QPainterPath(QPointF(*points[0]))
+    before = points[0]
+    leaving = (1.0, 0.0)
+    for index, (here, after) in enumerate(zip(points[1:], (*points[2:], None), strict=True)):
+        arriving = (1.0, 0.0) if after is None else _direction(points[index], after)
+        pull = math.hypot(here[0] - before[0], here[1] - before[1]) * 0.4
+        path.cubicTo(
+            before[0] + leaving[0] * pull,
+            before[1] + leaving[1] * pull,
+            here[0] - arriving[0] * pull,
+            here[1] - arriving[1] * pull,
+            *here,
+        )
+        before, leaving = here, arriving
+    return path
+
+
+def _direction(a: Point, b: Point) -> Point:
+    x, y = b[0] - a[0], b[1] - a[1]
+    length = math.hypot(x, y)
+    return (x / length, y / length) if length else (1.0, 0.0)
 
 
 def _round(

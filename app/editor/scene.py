@@ -13,10 +13,11 @@ from app.editor import geometry as g
 from app.editor.detail import Detail
 from app.editor.face import Face, face_of
 from app.editor.grid import paint_grid
-from app.editor.lanes import set_apart
 from app.editor.link_item import LabelItem, LinkItem
 from app.editor.node_item import NodeItem
-from app.editor.routing import Boxes, Route, find_route
+from app.editor.routing import Boxes
+from app.editor.strokes import crossing
+from app.editor.wires import Wires
 from app.theme import themes
 from app.workspace import Workspace
 from engine.document import Change
@@ -46,13 +47,11 @@ class GraphScene(QGraphicsScene):
         super().__init__(parent)
         self.workspace = workspace
         self.node_items: dict[str, NodeItem] = {}
-        self.link_items: dict[Link, LinkItem] = {}
         self.selected_links: frozenset[Link] = frozenset()
         self.boxes = Boxes()
         self.detail = Detail()
-        self._links_of: dict[str, set[Link]] = {}
-        self._routes: dict[Link, Route] = {}
-        self._routed: set[Link] = set()  # the wires with corners
+        self.wires = Wires(self)
+        self.link_items = self.wires.items
         self._previewed: dict[str, g.Box] = {}  # where nodes under `preview` stood before
         self._lit: set[str] = set()
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.BspTreeIndex)
@@ -83,28 +82,32 @@ class GraphScene(QGraphicsScene):
     def _sync(self, touched: set[str]) -> None:
         """Shows these nodes and their wires as the document has them now, which may be not at all."""
         graph = self.workspace.document.project.graph
-        stale: set[Link] = set().union(*(self._links_of.get(node_id, ()) for node_id in touched))
+        stale: set[Link] = self.wires.of(touched)
         current: set[Link] = set()
         for node_id in touched & graph.nodes.keys():
             current.update(graph.incoming(node_id), graph.outgoing(node_id))
         gone, new = stale - current, current - stale
         for link in gone:
-            self._take_link(link)
+            self.wires.take(link)
         # The other end of a lost or new wire changes too: its free ports, its labels.
         ends = {end for link in gone | new for end in (link.source, link.target)}
         dirty: list[g.Box] = []
         for node_id in sorted(touched | ends, key=natural):
             dirty += self._sync_node(node_id)
         for link in sorted(new, key=link_key):
-            self._put_link(link)
+            self.wires.put(link)
         if dirty or new or gone:
-            self._reroute(touched | ends, dirty)
+            self.wires.reroute(touched | ends, dirty)
             self._fit_scene_rect()
             if self.detail.suit(len(self.node_items)):
                 self.update()
             self.arranged.emit()
         if self.selected_links - self.link_items.keys():
             self.select_links(self.selected_links)
+
+    def bends(self, link: Link) -> tuple[g.Point, ...]:
+        """The points that the document leads a wire through."""
+        return self.workspace.document.project.graph.bends(link)
 
     def _sync_node(self, node_id: str) -> list[g.Box]:
         """Shows one node as the document has it; returns what it covered and covers, where that changed."""
@@ -136,104 +139,18 @@ class GraphScene(QGraphicsScene):
         self._lit.discard(node_id)
         self.removeItem(self.node_items.pop(node_id))
 
-    def _put_link(self, link: Link) -> None:
-        item = LinkItem(link, Route(((0.0, 0.0), (0.0, 0.0)), True, (0.0, 0.0, 0.0, 0.0)), self.detail)
-        item.family = self._wire_family(link)
-        self.link_items[link] = item
-        for end in (link.source, link.target):
-            self._links_of.setdefault(end, set()).add(link)
-        self.addItem(item)
-
-    def _take_link(self, link: Link) -> None:
-        item = self.link_items.pop(link)
-        self._routes.pop(link, None)
-        self._routed.discard(link)
-        for end in (link.source, link.target):
-            links = self._links_of[end]
-            links.discard(link)
-            if not links:
-                del self._links_of[end]
-        if item.label is not None:
-            self.removeItem(item.label)
-            item.label = None
-        self.removeItem(item)
-
-    def _wire_family(self, link: Link) -> str:
-        """Wires from any but the first column of a data source stand out: they bypass the model."""
-        face = self.node_items[link.source].face
-        if face.family != "data" or not face.layout.outputs:
-            return ""
-        return "" if face.layout.outputs[0].name == link.source_port else "data"
-
-    # -- wires
-
-    def _reroute(self, node_ids: Iterable[str], dirty: list[g.Box]) -> None:
-        """Routes the wires of these nodes and those that a changed box may be in the way of."""
-        links: set[Link] = set()
-        for node_id in node_ids:
-            links |= self._links_of.get(node_id, set())
-        if len(links) < len(self.link_items):
-            for link, route in self._routes.items():
-                if any(g.meet(route.reach, box) for box in dirty):
-                    links.add(link)
-        for link in links:
-            self._route(link)
-        self._set_apart()
-
-    def _route(self, link: Link) -> bool:
-        """Finds the way of one wire as if there were no others; whether it has, or had, corners."""
-        ends = self.wire_ends(link)
-        if ends is None:
-            return False
-        route = find_route(*ends, self.boxes, link.source, link.target)
-        self._routes[link] = route
-        had_corners = link in self._routed
-        if route.curved:
-            self._routed.discard(link)
-            self.link_items[link].show_route(route)
-        else:
-            self._routed.add(link)
-        return had_corners or not route.curved
-
-    def _set_apart(self) -> None:
-        """Shows the wires that have corners, moved aside where they would lie on each other."""
-        routed = sorted(self._routed, key=link_key)
-        owned = [((link.source, link.source_port), self._routes[link]) for link in routed]
-        for link, route in zip(routed, set_apart(owned), strict=True):
-            self.link_items[link].show_route(route)
-
-    def wire_ends(self, link: Link) -> tuple[g.Point, g.Point] | None:
-        """Where a wire starts and ends now; None when an end is not shown."""
-        source, target = self.node_items.get(link.source), self.node_items.get(link.target)
-        if source is None or target is None:
-            return None
-        start, end = source.port_place(link.source_port, "out"), target.port_place(link.target_port, "in")
-        if start is None or end is None:
-            return None
-        return (start.x(), start.y()), (end.x(), end.y())
-
     # -- moving without changing the document yet
 
     def preview(self, positions: Mapping[str, g.Point]) -> None:
         """Shows nodes at other places and their wires with them, until `settle` or the next change."""
-        moved = positions.keys()
         shifts: dict[str, g.Point] = {}
-        rerouted = False
         for node_id, (x, y) in positions.items():
             item = self.node_items[node_id]
             shifts[node_id] = (x - item.x(), y - item.y())
             self._previewed.setdefault(node_id, item.box())
             item.setPos(x, y)
             self.boxes.put(node_id, item.box())
-        for link in set().union(*(self._links_of.get(node_id, ()) for node_id in moved)):
-            wire = self.link_items[link]
-            if link.source in moved and link.target in moved and shifts[link.source] == shifts[link.target]:
-                self._routes[link] = _shifted(self._routes[link], shifts[link.source])
-                wire.show_shifted(_shifted(wire.route, shifts[link.source]), shifts[link.source])
-            else:
-                rerouted |= self._route(link)
-        if rerouted:
-            self._set_apart()
+        self.wires.follow(shifts)
 
     def settle(self, node_ids: Iterable[str]) -> None:
         """Takes nodes back to where the document has them, after a preview that came to nothing."""
@@ -245,7 +162,7 @@ class GraphScene(QGraphicsScene):
             dirty += [item.box(), self._previewed.pop(node_id, item.box())]
             item.setPos(*nodes[node_id].position)
             self.boxes.put(node_id, item.box())
-        self._reroute(ids, dirty)
+        self.wires.reroute(ids, dirty)
 
     # -- shapes, counts, problems
 
@@ -360,6 +277,16 @@ class GraphScene(QGraphicsScene):
         best = min(near, key=lambda found: found[:2], default=None)
         return best[2] if best is not None and best[0] <= reach else None
 
+    def links_across(self, a: QPointF, b: QPointF) -> Iterator[tuple[Link, g.Point]]:
+        """The wires that a straight stroke crosses, with where it does, in canonical order."""
+        area = QRectF(a, b).normalized().adjusted(-1, -1, 1, 1)
+        start, end = (a.x(), a.y()), (b.x(), b.y())
+        wires = [item for item in self._items_in(area) if isinstance(item, LinkItem) and item.isVisible()]
+        for item in sorted(wires, key=_canonical):
+            place = crossing(start, end, item.polyline())
+            if place is not None:
+                yield item.link, place
+
     def nodes_in(self, rect: QRectF) -> list[str]:
         """The nodes whose bodies a rectangle touches, in canonical order."""
         area = (rect.left(), rect.top(), rect.right(), rect.bottom())
@@ -399,12 +326,9 @@ class GraphScene(QGraphicsScene):
         paint_grid(painter, QRectF(rect))
 
 
+def _canonical(item: LinkItem) -> tuple[object, ...]:
+    return link_key(item.link)
+
+
 def _holds(box: g.Box, point: g.Box) -> bool:
     return box[0] <= point[0] <= box[2] and box[1] <= point[1] <= box[3]
-
-
-def _shifted(route: Route, by: g.Point) -> Route:
-    points = tuple((x + by[0], y + by[1]) for x, y in route.points)
-    left, top, right, bottom = route.reach
-    reach = (left + by[0], top + by[1], right + by[0], bottom + by[1])
-    return Route(points, route.curved, reach, route.room)

@@ -207,9 +207,10 @@ class GraphView(QGraphicsView):
         editing.copy(self.workspace, self.workspace.selection)
 
     def cut(self) -> None:
-        """Copies the selected nodes and removes them."""
+        """Copies the selected nodes and takes them out; what fed them feeds what followed."""
+        self.cancel_interaction()
         if editing.copy(self.workspace, self.workspace.selection):
-            editing.delete(self.workspace, self.workspace.selection, ())
+            editing.delete(self.workspace, self.workspace.selection, (), bridge=True)
 
     def paste(self) -> None:
         """Adds what is on the clipboard at the cursor, or in the middle when the cursor is elsewhere."""
@@ -311,6 +312,11 @@ class GraphView(QGraphicsView):
         return place if place is not None and self.viewport().rect().contains(place) else None
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        strokes = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        mouse = event.reason() == QContextMenuEvent.Reason.Mouse
+        if mouse and (event.modifiers() & strokes or self.interaction is not None):
+            event.accept()  # the right button draws a stroke
+            return
         self.cancel_interaction()
         self._cursor = event.pos()
         node = self.graph_scene.node_at(self.mapToScene(event.pos()))

@@ -41,20 +41,32 @@ class Loose:
         return Link(node_id, port, self.node_id, self.port)
 
 
+def from_port(view: GraphView, start: Pointer, hit: PortHit) -> DragWire:
+    """A new wire from a port, or the one that ends there taken off its input."""
+    graph = view.workspace.document.project.graph
+    old = graph.feeding(hit.node_id, hit.port) if hit.side == "in" else None
+    if old is not None:
+        return taken_off(view, start, old, "in")
+    return DragWire(view, start, Loose(hit.node_id, hit.port, hit.side))
+
+
+def taken_off(view: GraphView, start: Pointer, link: Link, side: str) -> DragWire:
+    """A wire taken off its input ("in") or off its output ("out"); the other end stays."""
+    if side == "in":
+        return DragWire(view, start, Loose(link.source, link.source_port, "out"), link)
+    return DragWire(view, start, Loose(link.target, link.target_port, "in"), link)
+
+
 class DragWire(Interaction):
     """From a press on a port to the release on another one, on a node, or on empty canvas.
 
-    The document is not touched before the release: a wire taken off an input is only hidden until then.
+    The document is not touched before the release: a wire taken off a port is only hidden until then.
     """
 
-    def __init__(self, view: GraphView, start: Pointer, hit: PortHit) -> None:
+    def __init__(self, view: GraphView, start: Pointer, fixed: Loose, old: Link | None = None) -> None:
         super().__init__(view, start)
-        graph = self.workspace.document.project.graph
-        self._old = graph.feeding(hit.node_id, hit.port) if hit.side == "in" else None
-        if self._old is not None:
-            self.fixed = Loose(self._old.source, self._old.source_port, "out")
-        else:
-            self.fixed = Loose(hit.node_id, hit.port, hit.side)
+        self.fixed = fixed
+        self._old = old
         self._draft: DraftWire | None = None
         self._verdicts: dict[tuple[str, str], Verdict] = {}
         self._marked: set[str] = set()
@@ -106,11 +118,7 @@ class DragWire(Interaction):
     def _hide_old(self, hidden: bool) -> None:
         item = self.scene.link_items.get(self._old) if self._old is not None else None
         if item is not None:
-            item.setVisible(not hidden)
-            if item.label is not None and hidden:
-                item.label.setVisible(False)
-            elif item.label is not None:
-                item.label.place(item.route)
+            item.show_hidden(hidden)
 
     def _goal(self, pointer: Pointer) -> PortHit | None:
         """The port meant: the nearest one, or the best one of the node under the cursor."""

@@ -70,6 +70,14 @@ class Hands:
         self.lift(start, end, modifiers)
         self.release(end, modifiers)
 
+    def stroke(self, start: QPoint, end: QPoint, modifiers: Qt.KeyboardModifier) -> None:
+        """Draws a line with the right button."""
+        right = Qt.MouseButton.RightButton
+        QTest.mousePress(self.view.viewport(), right, modifiers, start)
+        for part in (0.1, 0.5, 1.0):
+            self.move(start + (end - start) * part)
+        QTest.mouseRelease(self.view.viewport(), right, modifiers, end)
+
     def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
         QTest.keyClick(self.view, key, modifiers)
 

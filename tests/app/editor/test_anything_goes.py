@@ -71,7 +71,9 @@ def _act(chance: random.Random, view: GraphView, hands: Hands) -> None:
         hands.release(_place(chance, view), modifiers)
     elif roll < 0.6:
         hands.click(_place(chance, view), modifiers)
-    elif roll < 0.65:
+    elif roll < 0.63:
+        hands.stroke(_place(chance, view), _place(chance, view), chance.choice((CONTROL, SHIFT)))
+    elif roll < 0.67:
         QTest.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, NONE, _place(chance, view))
     else:
         hands.key(*chance.choice(KEYS))
@@ -111,4 +113,4 @@ def test_every_type_can_be_put_on_the_canvas(view: GraphView, workspace: Workspa
         assert view.add_node(found.type_id, None) is not None
     view.fit()
     view.grab()
-    assert not said and len(view.graph_scene.node_items) == len(workspace.catalogue)
+    assert not said and len(view.graph_scene.node_items) == len(workspace.catalogue.types())
