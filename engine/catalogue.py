@@ -15,7 +15,7 @@ from importlib import metadata
 from typing import Any, ClassVar, Protocol
 
 from engine.errors import EmitError, NeuroloomError, ParamError
-from engine.graph import Node
+from engine.graph import Node, Project
 from engine.params import ParamSpec, collect, param
 from engine.symbols import Expr
 from engine.values import Value
@@ -24,6 +24,7 @@ __all__ = [
     "CATALOGUE",
     "Catalogue",
     "Column",
+    "Composite",
     "Data",
     "Emitter",
     "Input",
@@ -44,6 +45,7 @@ FAMILIES = (
     "convolution",
     "dense",
     "recurrent",
+    "blocks",
     "activation",
     "norm",
     "shape",
@@ -125,6 +127,9 @@ class Emitter(Protocol):
     def unpack(self, call: Expr, *pattern: Any) -> Any:
         """Run a call that returns a tuple; `pattern` names its parts, nested as the tuple is."""
 
+    def class_of(self, composite: Composite) -> Expr:
+        """The expression that constructs the class a block became."""
+
     def load(self, loader: Any, **values: Any) -> dict[str, Expr]:
         """Read a data set with a portable function; returns the columns."""
 
@@ -144,6 +149,7 @@ class NodeType:
     ports_out: ClassVar[tuple[Port, ...]] = (Port("output"),)
     params: ClassVar[tuple[ParamSpec, ...]] = ()
     type_id: ClassVar[str] = ""
+    palette: ClassVar[bool] = True  # whether people pick it from the palette
     abstract: ClassVar[bool] = True
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -209,6 +215,71 @@ class Layer(NodeType, abstract=True):
 
     kind = "layer"
     takes_whole: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A value that a scanned block hands from step to step: its sizes, and the output that becomes it."""
+
+    size: tuple[int, ...]
+    fed_by: str
+
+
+class Composite(Layer, abstract=True):
+    """A node that is a graph itself: `block` names its definition, whose ports are its ports."""
+
+    family = "blocks"
+    ports_in = ()
+    ports_out = ()
+    block: str
+    scan: bool
+    times: int
+    own_weights: bool
+
+    def bind(self, project: Project) -> None:
+        """Look the definition up. Errors: `EmitError` where the project has none of that name."""
+        self._inputs, self._outputs = (), ()
+        self._states: dict[str, State] = {}
+        definition = project.blocks.get(self.block)
+        if definition is None:
+            raise EmitError("This block has no definition in the project.")
+        ports: dict[str, list[tuple[int, tuple[int, str], Node]]] = {"BlockInput": [], "BlockOutput": []}
+        for node in definition.graph.nodes.values():
+            if node.type in ports:
+                order = node.params.get("order", 0)
+                number = int(node.id[1:]) if node.id[1:].isdecimal() else 0
+                ports[node.type].append((order if isinstance(order, int) else 0, (number, node.id), node))
+        inputs, outputs = ([node for _, _, node in sorted(ports[kind], key=_place)] for kind in ports)
+        given = {node.id for node in outputs}
+        for node in inputs:
+            fed_by, size = node.params.get("state"), node.params.get("size")
+            if self.scan and isinstance(fed_by, str) and fed_by in given and isinstance(size, tuple):
+                self._states[node.id] = State(tuple(one for one in size if isinstance(one, int)), fed_by)
+        self._inputs = tuple(
+            Port(node.id, node.name or "in", optional=node.id in self._states) for node in inputs
+        )
+        self._outputs = tuple(Port(node.id, node.name or "out") for node in outputs)
+
+    def inputs(self) -> tuple[Port, ...]:
+        return self._inputs
+
+    def outputs(self) -> tuple[Port, ...]:
+        return self._outputs
+
+    def states(self) -> dict[str, State]:
+        """The inputs that are states, where the block is scanned."""
+        return self._states
+
+    def label_of(self, port: str) -> str:
+        return next((one.title for one in (*self._inputs, *self._outputs) if one.name == port), port)
+
+    _inputs: tuple[Port, ...] = ()
+    _outputs: tuple[Port, ...] = ()
+    _states: dict[str, State] = {}  # noqa: RUF012
+
+
+def _place(row: tuple[int, tuple[int, str], Node]) -> tuple[int, tuple[int, str]]:
+    return row[:2]
 
 
 class Data(NodeType, abstract=True):
@@ -300,9 +371,10 @@ class Catalogue:
         return self._types.get(type_id)
 
     def types(self) -> list[type[NodeType]]:
-        """Every type, family by family, in the order they were declared."""
+        """Every type of the palette, family by family, in the order they were declared."""
         order = {family: index for index, family in enumerate(FAMILIES)}
-        return sorted(self._types.values(), key=lambda found: order.get(found.family, len(order)))
+        shown = [found for found in self._types.values() if found.palette]
+        return sorted(shown, key=lambda found: order.get(found.family, len(order)))
 
     def families(self) -> list[tuple[str, list[type[NodeType]]]]:
         grouped: dict[str, list[type[NodeType]]] = {}
@@ -310,8 +382,8 @@ class Catalogue:
             grouped.setdefault(found.family, []).append(found)
         return list(grouped.items())
 
-    def make(self, node: Node) -> NodeType:
-        """The node's type with its parameters read.
+    def make(self, node: Node, project: Project | None = None) -> NodeType:
+        """The node's type with its parameters read; with a project, a block has its ports.
 
         Errors: `EmitError` for an unknown type, `ParamError` for a bad value; both name the node.
         """
@@ -323,7 +395,10 @@ class Catalogue:
                 fix="Install the package that brings it, or replace the node.",
             )
         try:
-            return found(node.params)
+            made = found(node.params)
+            if isinstance(made, Composite) and project is not None:
+                made.bind(project)
+            return made
         except NeuroloomError as error:
             error.node_id = node.id
             raise

@@ -7,20 +7,24 @@ for each (type, parameters, input shapes), and the answer is kept. An edit touch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 
-from engine.catalogue import Catalogue, Data, Input, Layer, NodeType, Wire
+from engine.bypass import linked, without_muted
+from engine.catalogue import Catalogue, Composite, Data, Input, Layer, NodeType, Wire
 from engine.emit.builder import NodeCode, Pattern, build
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
+from engine.inside import Insides, composite_facts
+from engine.links import link_problems
 from engine.lint import lint
 from engine.plain_words import plainly
 from engine.problems import Fix, Problem, Severity
 from engine.remedies import remedy
+from engine.signatures import Facts, Signature
 from engine.symbols import evaluate, name
 from engine.values import Value
 
@@ -30,45 +34,19 @@ MOST_KNOWN = 20_000  # answers kept; a value dragged for an hour gives as many
 BATCH = 97  # a prime that no layer is likely to have as a size, so that the batch axis is recognised
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a wire carries: `shape` without the batch axis, and the dtype's name.
-
-    `per_batch` marks a value that has no batch axis at all, such as a loss.
-    """
-
-    shape: tuple[int, ...]
-    dtype: str = "float32"
-    per_batch: bool = False
-
-    def __str__(self) -> str:
-        return "×".join(str(size) for size in self.shape) or "scalar"
-
-    @property
-    def full(self) -> str:
-        """With the batch: `N×32×26×26`."""
-        return "×".join(["N", *(str(size) for size in self.shape)])
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of one node. Sizes count numbers; `multiply_adds` is for one example.
-
-    `calls` are the names of functions and classes of ours that its line uses.
-    """
-
-    outputs: Mapping[str, Signature] = field(default_factory=dict)
-    parameters: int = 0
-    multiply_adds: int = 0
-    problem: Problem | None = None
-    calls: frozenset[str] = frozenset()
-
-
 class ShapeBook:
-    """The shapes, sizes and problems of a project, kept up to date edit by edit."""
+    """The shapes, sizes and problems of a project, kept up to date edit by edit.
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    `given` is what arrives at the inputs of a block, where the book is that of a block's inside. Nodes inside
+    blocks are known too, as they are in the first instance of their block.
+    """
+
+    def __init__(self, catalogue: Catalogue, given: Mapping[str, Signature] | None = None) -> None:
         self.catalogue = catalogue
+        self.given = dict(given or {})
+        self.insides = Insides()
+        self.books: dict[str, ShapeBook] = {}  # of the inside of each instance of a block
+        self._inner: dict[str, ShapeBook] = {}
         self.problems: list[Problem] = []
         self.types: dict[str, NodeType] = {}
         self._facts: dict[str, Facts] = {}
@@ -89,36 +67,50 @@ class ShapeBook:
             self._ports.pop(gone, None)
             self.types.pop(gone, None)
         dirty |= {one for one in graph.nodes if one not in self._facts}
+        dirty |= _users(graph, self.insides.refresh(project)) if project.blocks or self.books else set()
+        if any(node.shares for node in graph.nodes.values()):
+            dirty |= {one for one, node in graph.nodes.items() if node.shares}
         for node_id in _downstream(graph, dirty):
             before = self._facts.get(node_id), self._ports.get(node_id)
-            found = self._infer(graph, graph.node(node_id))
+            found = self._infer(project, graph.node(node_id))
             self._facts[node_id] = found
             self._followers[node_id] = {link.target for link in graph.outgoing(node_id)}
             if before[0] is None or (before[0].outputs, before[1]) != (found.outputs, self._ports[node_id]):
                 dirty |= self._followers[node_id]
+        self._enter(graph)
         own = [facts.problem for node_id in graph.nodes if (facts := self._facts[node_id]).problem]
         own = [replace(problem, fix=remedy(project, problem, self)) for problem in own]
+        own += link_problems(project, self)
         failed = {problem.node_id for problem in own}
+        as_trained = without_muted(project, self.types)
+        inner = [problem for book in dict.fromkeys(self.books.values()) for problem in book.problems]
         self.problems = sorted(
-            [*own, *lint(project, self, failed)], key=lambda found: found.severity != "error"
+            [*own, *lint(as_trained, self, failed), *inner], key=lambda found: found.severity != "error"
         )
 
     def signature(self, node_id: str, port: str) -> Signature | None:
         """What leaves an output port; None while it is unknown."""
-        facts = self._facts.get(node_id)
+        facts = self.facts(node_id)
         return facts.outputs.get(port) if facts else None
 
     def input_signature(self, node_id: str, port: str) -> Signature | None:
         """What arrives at an input port; None where nothing does, or it is unknown."""
-        return self._inputs.get(node_id, {}).get(port)
+        return self.inputs(node_id).get(port)
 
     def inputs(self, node_id: str) -> Mapping[str, Signature]:
         """What arrives at each connected input port."""
+        if node_id not in self._inputs and node_id in self._inner:
+            return self._inner[node_id].inputs(node_id)
         return self._inputs.get(node_id, {})
+
+    def facts(self, node_id: str) -> Facts | None:
+        """What is known of a node, also of one inside a block; None where nothing is."""
+        found = self._facts.get(node_id)
+        return self._inner[node_id].facts(node_id) if found is None and node_id in self._inner else found
 
     def parameters(self, node_id: str) -> int:
         """How many numbers a node learns."""
-        facts = self._facts.get(node_id)
+        facts = self.facts(node_id)
         return facts.parameters if facts else 0
 
     @property
@@ -127,7 +119,7 @@ class ShapeBook:
 
     def multiply_adds(self, node_id: str) -> int:
         """Multiply-adds of one example's forward pass through a node (matrix products and convolutions)."""
-        facts = self._facts.get(node_id)
+        facts = self.facts(node_id)
         return facts.multiply_adds if facts else 0
 
     @property
@@ -156,16 +148,41 @@ class ShapeBook:
             return Facts(problem=_problem(None, error, "type"))
         return self._ask(node_type, type_id, params, arriving)
 
-    def _infer(self, graph: Graph, node: Node) -> Facts:
+    def inside(self, given: Mapping[str, Signature]) -> ShapeBook:
+        """A book for the inside of a block, which shares what is known of blocks and layers."""
+        book = ShapeBook(self.catalogue, given)
+        book.insides, book._known = self.insides, self._known
+        return book
+
+    def count_once(self, node_id: str, shared: int | None) -> None:
+        """Leave `shared` of a node's parameters (None: all) out of the sum: another node counts them."""
+        facts = self._facts[node_id]
+        own = 0 if shared is None else max(0, facts.parameters - shared)
+        self._facts[node_id] = replace(facts, parameters=own)
+
+    def _enter(self, graph: Graph) -> None:
+        """Know the nodes inside blocks by their first instance."""
+        self._inner = {}
+        self.books = {one: book for one, book in self.books.items() if one in graph.nodes}
+        for one in graph.order() if self.books else ():
+            book = self.books.get(one)
+            for node_id in (*book._facts, *book._inner) if book else ():
+                assert book is not None
+                self._inner.setdefault(node_id, book)
+
+    def _infer(self, project: Project, node: Node) -> Facts:
+        graph = project.graph
+        node = linked(graph, node)
+        self.books.pop(node.id, None)
         self._inputs[node.id] = {}
         self._ports[node.id] = None
         self.types.pop(node.id, None)
         try:
-            node_type = self.catalogue.make(node)
+            node_type = self.catalogue.make(node, project)
             self._ports[node.id] = tuple(port.name for port in node_type.outputs())
             misplaced = _misplaced(node_type, graph.incoming(node.id), self._ports)
             missing = _missing(graph, node, node_type)
-            begins = _begins(node_type)
+            begins = _begins(node_type, self.given.get(node.id))
         except NeuroloomError as error:
             return Facts(problem=_problem(node.id, error, "type"))
         except Exception as error:  # a third party's type may fail in any way
@@ -188,6 +205,14 @@ class ShapeBook:
             return Facts(problem=Problem(node.id, message, missing, code="unconnected"))
         if unknown:
             return Facts()  # what feeds it has a problem of its own
+        if node.muted:
+            first = next((arriving[link.target_port] for link in graph.incoming(node.id)), None)
+            return Facts({port.name: first for port in node_type.outputs()} if first else {})
+        if isinstance(node_type, Composite):
+            whole, book = composite_facts(self, project, node, node_type, arriving)
+            if book is not None:
+                self.books[node.id] = book
+            return whole
         facts = self._ask(node_type, node.type, node.params, arriving)
         if facts.problem is not None:
             problem = facts.problem
@@ -256,7 +281,8 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
     }
     made = (*code.modules.values(), *code.ports.values(), *(unpack.call for unpack in code.unpacks))
     calls = frozenset(thing.__name__ for part in made for thing in part.carries)
-    return Facts(outputs, sum(counted.values()), operations // BATCH, calls=calls)
+    constructors = tuple(str(constructor) for constructor in code.modules.values())
+    return Facts(outputs, sum(counted.values()), operations // BATCH, calls=calls, constructors=constructors)
 
 
 def _run_code(
@@ -296,10 +322,21 @@ def _signature(value: torch.Tensor) -> Signature:
     return Signature(tuple(value.shape[1:]), dtype)
 
 
-def _begins(node_type: NodeType) -> dict[str, Signature] | None:
+def _users(graph: Graph, blocks: set[str]) -> set[str]:
+    """The instances of these blocks."""
+    return {
+        one
+        for one, node in graph.nodes.items()
+        if node.type == "Block" and node.params.get("block") in blocks
+    }
+
+
+def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature] | None:
     """What a data source or an input gives; None for a node that computes."""
     if isinstance(node_type, Data):
         return {column.name: Signature(column.shape, column.dtype) for column in node_type.columns()}
+    if given is not None:
+        return {"output": given}
     if isinstance(node_type, Input):
         column = node_type.column()
         return {"output": Signature(column.shape, column.dtype)}

@@ -115,6 +115,12 @@ def carried(thing: Callable[..., Any]) -> Expr:
     return Expr(ast.Name(thing.__name__, ast.Load()), frozenset({thing}))
 
 
+def many_of(made: Expr, times: int) -> Expr:
+    """`*[made for _ in range(times)]`, as an argument of a call."""
+    each = ast.comprehension(ast.Name("_", ast.Store()), name("range")(times).tree, [], 0)
+    return Expr(ast.Starred(ast.ListComp(made.tree, [each]), ast.Load()), made.carries)
+
+
 def listing(items: Iterable[Any]) -> Expr:
     """A list display: `[a, b]`."""
     lifted = [lift(item) for item in items]
@@ -184,17 +190,22 @@ def roots() -> dict[str, Any]:
     return {short: importlib.import_module(full) for short, full in ROOTS.items()}
 
 
-@cache
-def _defaults(dotted: str) -> dict[str, Any]:
+def resolved(dotted: str) -> Any:
+    """What a name such as `nn.Linear` stands for. Errors: `EmitError` where it begins at no root."""
     first, *rest = dotted.split(".")
     if first not in ROOTS:
-        return {}
+        raise EmitError(f"{dotted} is none of torch's names.")
     found: Any = roots()[first]
     for part in rest:
         found = getattr(found, part)
+    return found
+
+
+@cache
+def _defaults(dotted: str) -> dict[str, Any]:
     try:
-        signature = inspect.signature(found)
-    except (TypeError, ValueError):
+        signature = inspect.signature(resolved(dotted))
+    except (EmitError, TypeError, ValueError):
         return {}
     plain = (bool, int, float, str, tuple, type(None))
     return {

@@ -3,6 +3,7 @@
 from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
+    blocks,
     convolution,
     data,
     dense,
@@ -22,6 +23,7 @@ for _module in (
     pooling,
     dense,
     recurrent,
+    blocks,
     activation,
     norm,
     shape,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.catalogue import NodeType, Wire
+from engine.catalogue import Composite, NodeType, Wire
 from engine.emit.names import NameBook
 from engine.errors import EmitError, NeuroloomError
 from engine.symbols import Expr, lift, name
@@ -40,7 +40,14 @@ class NodeBuilder:
     `attributes` and `variables` give names that nothing else in the model, or in `forward`, has.
     """
 
-    def __init__(self, attribute: str, attributes: Namer, variables: Namer) -> None:
+    def __init__(
+        self,
+        attribute: str,
+        attributes: Namer,
+        variables: Namer,
+        classes: Callable[[Composite], Expr] | None = None,
+    ) -> None:
+        self.classes = classes
         self.attribute = attribute
         self.attributes = attributes
         self.variables = variables
@@ -66,6 +73,11 @@ class NodeBuilder:
         self.code.unpacks.append(Unpack(names, call))
         return tuple(expressions(part) for part in names)
 
+    def class_of(self, composite: Composite) -> Expr:
+        if self.classes is None:
+            raise EmitError("A block cannot be built by itself.")
+        return self.classes(composite)
+
     def load(self, loader: Callable[..., Any], **values: Any) -> dict[str, Expr]:
         self.code.loader = (loader, values)
         return {}
@@ -77,12 +89,13 @@ def build(
     wires: Mapping[str, Wire],
     attributes: Namer = str,
     variables: Namer | None = None,
+    classes: Callable[[Composite], Expr] | None = None,
 ) -> NodeCode:
     """Run a node's `emit` on the wires that come in.
 
     Errors: whatever `emit` raises; anything but a `NeuroloomError` becomes an `EmitError`.
     """
-    builder = NodeBuilder(attribute, attributes, variables or NameBook(wires).give)
+    builder = NodeBuilder(attribute, attributes, variables or NameBook(wires).give, classes)
     try:
         found = node_type.emit(builder, **wires)
         outputs = [port.name for port in node_type.outputs()]

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from engine.catalogue import Column, Data, Input, Layer, Loss, Metric, NodeType, Output, Wire
+from engine.bypass import origin, without_muted
+from engine.catalogue import Column, Composite, Data, Input, Layer, Loss, Metric, NodeType, Output, Wire
 from engine.emit.builder import NodeCode, Pattern, build, names_in
+from engine.emit.classes import Classes, Version
 from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
 from engine.emit.names import NameBook
 from engine.errors import EmitError, NeuroloomError
 from engine.graph import Graph, Link, Project
+from engine.inside import within
+from engine.links import tied, ties
 from engine.shapes import ShapeBook, Signature
 from engine.symbols import Expr, name
 
@@ -41,6 +46,10 @@ class Assembly:
     codes: dict[str, NodeCode] = field(default_factory=dict)
     variables: dict[Place, str] = field(default_factory=dict)
     measured: frozenset[Any] = frozenset()  # functions of ours that losses and metrics call
+    classes: Classes = field(default_factory=Classes)
+    blocks: dict[str, Version] = field(default_factory=dict)  # what each instance of a block constructs
+    ties: list[tuple[str, str]] = field(default_factory=list)  # nodes that take another's weight matrix
+    returned: list[str] = field(default_factory=list)  # variables, where they are not those of `results`
     attribute_names: NameBook = field(default_factory=NameBook)
     variable_names: NameBook = field(default_factory=NameBook)
 
@@ -77,24 +86,70 @@ def assemble(project: Project, book: ShapeBook) -> Assembly:
     """
     for problem in book.errors:
         raise EmitError(problem.message, node_id=problem.node_id)
+    project = without_muted(project, book.types)
     made = Assembly(project, book, variable_names=NameBook((*RESERVED, *book.calls)))
     graph, types = project.graph, book.types
     order = graph.order()
     layers = [one for one in order if isinstance(types[one], Layer)]
     if not layers:
         raise EmitError("There is no layer to build a model from.", fix="Add one and connect it.")
-    for one in layers:
-        made.attributes[one] = made.attribute_names.give(graph.node(one).name, types[one].title)
+    _name_layers(made, layers)
     made.source = next((one for one in order if isinstance(types[one], Data) and graph.outgoing(one)), None)
     _name_results(made, [one for one in order if isinstance(types[one], (Loss, Metric))])
+    entrances = sorted((one for one in graph.nodes if isinstance(types[one], (Data, Input))), key=_number)
+    _name_entrances(made, entrances)
+    if not made.arguments:
+        raise EmitError("No data reaches a layer.", fix="Connect a data source or an Input node.")
     _name_places(made, layers)
     for one in layers:
         made.codes[one] = _build(made, one)
+    made.classes.finish(class_lines)
     return made
 
 
-def model_lines(made: Assembly) -> list[Line]:
-    """The class `Model`."""
+def assemble_block(project: Project, book: ShapeBook, ports: Composite, classes: Classes) -> Assembly:
+    """The inside of a block, with arguments and results in the order of its ports."""
+    project = without_muted(project, book.types)
+    made = Assembly(project, book, classes=classes, variable_names=NameBook((*RESERVED, *book.calls)))
+    graph, types = project.graph, book.types
+    feeding = [graph.feeding(port.name, "x") for port in ports.outputs()]
+    ends = {link.source for link in feeding if link is not None}
+    needed = ends.union(*(graph.ancestors(one) for one in ends))
+    layers = [one for one in graph.order() if one in needed and isinstance(types[one], Layer)]
+    _name_layers(made, layers)
+    _name_entrances(made, [port.name for port in ports.inputs()], every=True)
+    _name_places(made, layers)
+    for one in layers:
+        made.codes[one] = _build(made, one)
+    made.returned = [made.variables[link.source, link.source_port] for link in feeding if link is not None]
+    return made
+
+
+def block_lines(made: Assembly) -> list[list[Line]]:
+    """The classes of the blocks, inner ones first."""
+    return [class_lines(one.version.made, one.name, one.parameters) for one in made.classes.finished]
+
+
+def module_paths(made: Assembly, before: str = "") -> dict[str, str]:
+    """Where the layer of each node is in the model, such as `encoder.conv1`; the first of several places."""
+    found: dict[str, str] = {}
+    for one, code in made.codes.items():
+        attribute = next(iter(code.modules), made.attributes[one] if made.graph.node(one).shares else None)
+        if attribute is None:
+            continue
+        found[one] = before + attribute
+        if one in made.blocks:
+            block = made.book.types[one]
+            many = getattr(block, "times", 1) > 1 and getattr(block, "own_weights", True)
+            inner = module_paths(made.blocks[one].made, f"{before}{attribute}.{'0.' if many else ''}")
+            found = {**inner, **found}
+    return found
+
+
+def class_lines(
+    made: Assembly, title: str = "Model", parameters: Mapping[str, str] | None = None
+) -> list[Line]:
+    """The class of a model or a block."""
     layers = list(made.codes)
     init: list[Line] = [Line("super().__init__()")]
     forward: list[Line] = []
@@ -103,8 +158,13 @@ def model_lines(made: Assembly) -> list[Line]:
         for attribute, constructor in code.modules.items():
             init.append(Line(f"self.{attribute} = {constructor}", node_id=one))
         forward.extend(_forward(made, one))
-    if len(made.results) == 1:
-        last, variable = forward[-1], next(iter(made.results.values()))
+    for one, other in made.ties:
+        tie = f"self.{made.attributes[one]}.weight = self.{made.attributes[other]}.weight"
+        init.append(Line(tie, node_id=one, comment="one matrix for both"))
+    returned = made.returned or list(made.results.values())
+    if len(returned) == 1:
+        variable = returned[0]
+        last = forward[-1] if forward else Line("")
         if last.plain.startswith(f"{variable} = "):
             cut = len(variable) + 3
             forward[-1] = Line(
@@ -113,12 +173,13 @@ def model_lines(made: Assembly) -> list[Line]:
         else:
             forward.append(Line(f"return {variable}"))
     else:
-        forward.append(Line(f"return {', '.join(made.results.values())}"))
+        forward.append(Line(f"return {', '.join(returned)}"))
     arguments = ", ".join(f"{argument}: Tensor" for argument in made.arguments.values())
-    kind = "Tensor" if len(made.results) == 1 else f"tuple[{', '.join(['Tensor'] * len(made.results))}]"
+    kind = "Tensor" if len(returned) == 1 else f"tuple[{', '.join(['Tensor'] * len(returned))}]"
     takes = ", ".join(_comment(made, place) for place in made.arguments)
     head = Line(f"    def forward(self, {arguments}) -> {kind}:", comment=takes)
-    start = [Line("class Model(nn.Module):"), Line("    def __init__(self) -> None:")]
+    takes_too = "".join(f", {one}: {kind}" for one, kind in (parameters or {}).items())
+    start = [Line(f"class {title}(nn.Module):"), Line(f"    def __init__(self{takes_too}) -> None:")]
     return laid_out([*start, *indented(init, 8), Line(""), head, *indented(forward, 8)])
 
 
@@ -187,16 +248,32 @@ def _name_results(made: Assembly, measured: Iterable[str]) -> None:
         (made.losses if isinstance(made.book.types[one], Loss) else made.metrics)[one] = given
 
 
-def _name_places(made: Assembly, layers: Sequence[str]) -> None:
-    """Decide what is an argument, what is a result, and which variable holds each value in between."""
+def _name_layers(made: Assembly, layers: Sequence[str]) -> None:
+    """Name the layers inside the model; a linked node goes by the name of the one whose weights it uses."""
+    graph = made.graph
+    made.ties = [pair for pair in tied(made.project, made.book.types) if set(pair) <= set(layers)]
+    for one in layers:
+        made.attributes[one] = made.attribute_names.give(graph.node(one).name, made.book.types[one].title)
+    for one in layers:
+        other = origin(graph, graph.node(one))
+        if other is not None and not ties(graph.node(one), other) and other.id in made.attributes:
+            made.attributes[one] = made.attributes[other.id]
+
+
+def _name_entrances(made: Assembly, entrances: Sequence[str], every: bool = False) -> None:
+    """Name what comes into the model: what feeds a layer, or every entrance of a block."""
     graph, types, names = made.graph, made.book.types, made.variable_names
-    for one in sorted((one for one in types if isinstance(types[one], (Data, Input))), key=_number):
+    for one in entrances:
         for port in types[one].outputs():
-            if any(isinstance(types[link.target], Layer) for link in _leaving(graph, one, port.name)):
+            leaving = _leaving(graph, one, port.name)
+            if every or any(isinstance(types[link.target], Layer) for link in leaving):
                 title = graph.node(one).name if isinstance(types[one], Input) else port.name
                 made.arguments[one, port.name] = made.variables[one, port.name] = names.give(title, "input")
-    if not made.arguments:
-        raise EmitError("No data reaches a layer.", fix="Connect a data source or an Input node.")
+
+
+def _name_places(made: Assembly, layers: Sequence[str]) -> None:
+    """Decide what is a result, and which variable holds each value in between."""
+    graph, types, names = made.graph, made.book.types, made.variable_names
     results: list[Place] = []
     for position, one in enumerate(layers):
         used = [port.name for port in types[one].outputs() if _leaving(graph, one, port.name)]
@@ -227,10 +304,22 @@ def _build(made: Assembly, one: str) -> NodeCode:
         place = (link.source, link.source_port)
         wires[link.target_port] = _wire(made, place, name(made.variables[place]))
     attribute = made.attributes[one]
-    with _at(one):
-        code = build(
-            made.book.types[one], attribute, wires, made.attribute_names.give, made.variable_names.give
+    shared = made.graph.node(one).shares and not any(one == tying for tying, _ in made.ties)
+
+    def class_of(composite: Composite) -> Expr:
+        inside = made.book.books[one]
+        made_inside = partial(
+            assemble_block, within(made.project, composite.block), inside, composite, made.classes
         )
+        constructor = made.classes.constructor(composite.block, inside, made_inside)
+        made.blocks[one] = made.classes.version(composite.block, inside)
+        return constructor
+
+    namer = str if shared else made.attribute_names.give
+    with _at(one):
+        code = build(made.book.types[one], attribute, wires, namer, made.variable_names.give, class_of)
+    if shared:
+        code.modules.clear()  # the node it shares weights with keeps them
     for port in [port for port in code.ports if (one, port) not in made.variables]:
         del code.ports[port]
     return code

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from engine.catalogue import Catalogue
 from engine.data.shipped import reading
+from engine.emit.model import module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.errors import EmitError
 from engine.graph import Project
@@ -50,11 +51,7 @@ class Program:
         self.data_files = script.files
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.data_node = script.assembly.source
-        self.modules: dict[str, str] = {
-            node_id: next(iter(code.modules))
-            for node_id, code in script.assembly.codes.items()
-            if code.modules
-        }
+        self.modules: dict[str, str] = module_paths(script.assembly)
         self.losses: dict[str, str] = dict(script.assembly.losses)
         self.metrics: dict[str, str] = dict(script.assembly.metrics)
         self.results = list(script.assembly.results)

@@ -15,7 +15,7 @@ from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
 from engine.emit.builder import build
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
-from engine.emit.model import Assembly, assemble, measuring_lines, model_lines
+from engine.emit.model import Assembly, assemble, block_lines, class_lines, measuring_lines
 from engine.emit.names import slug
 from engine.emit.optimise import check_plan, optimiser_lines, schedule_lines
 from engine.errors import EmitError
@@ -93,14 +93,15 @@ def write_script(
     check_plan(project.plan)
     made = assemble(project, book or check(project, catalogue))
     types = made.book.types
-    order = project.graph.order()
+    order = made.graph.order()
     losses = [one for one in order if isinstance(types[one], Loss)]
     metrics = [one for one in order if isinstance(types[one], Metric)]
     data = types[made.source] if made.source else None
     trains = bool(losses) and isinstance(data, Data)
     files = data.files if isinstance(data, Data) else ()
     parts: list[list[Line]] = []
-    parts.append(model_lines(made))
+    parts += block_lines(made)
+    parts.append(class_lines(made))
     needed: list[Any] = []
     if weights:
         from engine.data.weights import read_weights
@@ -130,7 +131,7 @@ def write_script(
         parts.append(_main_lines(project, files, weights, _threads(project.plan, made.book)))
     else:
         parts.append(_model_only_lines(project, made, weights))
-    needed += sorted(made.carries, key=lambda found: str(found.__name__))
+    needed += sorted(made.carries | made.classes.carries, key=lambda found: str(found.__name__))
     parts[:0] = [block(text) for text in portable_source(needed)]
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]

@@ -1,0 +1,61 @@
+"""What a graph amounts to: muted nodes taken out, their input handed on, and linked nodes read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.catalogue import Layer, NodeType
+from engine.graph import Graph, Link, Node, Project
+
+
+def without_muted(project: Project, types: Mapping[str, NodeType]) -> Project:
+    """The project as it trains: a muted layer passes its first input on, other muted nodes are gone."""
+    graph = project.graph
+    muted = {one for one, node in graph.nodes.items() if node.muted}
+    if not muted:
+        return project
+    links = []
+    for link in graph.links:
+        if link.target in muted:
+            continue
+        source = _source(graph, link, muted, types)
+        if source is not None:
+            links.append(Link(*source, link.target, link.target_port))
+    nodes = [node for node in graph.nodes.values() if node.id not in muted]
+    return replace(project, graph=Graph(nodes, links))
+
+
+def passed_on(graph: Graph, node_id: str) -> Link | None:
+    """The wire whose value a muted layer passes on: that of its first input."""
+    return next(iter(graph.incoming(node_id)), None)
+
+
+def origin(graph: Graph, node: Node) -> Node | None:
+    """The node whose weights this one uses; None where it has its own, or the other is gone."""
+    seen = {node.id}
+    found = node
+    while found.shares:
+        following = graph.nodes.get(found.shares)
+        if following is None or following.id in seen:
+            return None
+        seen.add(following.id)
+        found = following
+    return found if found is not node else None
+
+
+def linked(graph: Graph, node: Node) -> Node:
+    """The node with the parameters of the one it shares weights with, where both are of one type."""
+    other = origin(graph, node)
+    return node if other is None or other.type != node.type else replace(node, params=other.params)
+
+
+def _source(
+    graph: Graph, link: Link, muted: set[str], types: Mapping[str, NodeType]
+) -> tuple[str, str] | None:
+    while link.source in muted:
+        before = passed_on(graph, link.source)
+        if before is None or not isinstance(types.get(link.source), Layer):
+            return None
+        link = before
+    return link.source, link.source_port

@@ -1,0 +1,30 @@
+"""Running a layer more than once: the same weights again and again, or along a sequence."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def repeat(layer: nn.Module, times: int, x: Tensor) -> Tensor:
+    """The layer applied `times` times, always with the same weights; it keeps the shape (N, ...)."""
+    for _ in range(times):
+        x = layer(x)
+    return x
+
+
+def scan(
+    cell: nn.Module, sequences: tuple[Tensor, ...], states: tuple[Tensor, ...], fed: tuple[int, ...]
+) -> tuple[Tensor, ...]:
+    """The cell run along sequences (N, T, ...): every step's results, each stacked to (N, T, ...).
+
+    At each step the cell takes that step of every sequence, then the states (N, ...); result number `fed[i]`
+    becomes state i of the next step.
+    """
+    found = []
+    for step in zip(*(sequence.unbind(1) for sequence in sequences), strict=True):
+        results = cell(*step, *states)
+        results = results if isinstance(results, tuple) else (results,)
+        states = tuple(results[index] for index in fed)
+        found.append(results)
+    return tuple(torch.stack(steps, 1) for steps in zip(*found, strict=True))

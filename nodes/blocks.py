@@ -1,0 +1,96 @@
+"""Blocks: a graph kept under a name and used as one node, repeated, or run along a sequence."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from engine.catalogue import Column, Composite, Emitted, Emitter, Input, Output, Wire, param
+from engine.errors import EmitError
+from engine.layers.loops import repeat, scan
+from engine.params import Ints
+from engine.symbols import Expr, carried, many_of, nn
+
+
+class BlockInput(Input):
+    """Where a value enters a block."""
+
+    title = "Block input"
+    palette = False
+    order: int = param(0, minimum=0, doc="place among the inputs, from the top")
+    state: str = param(
+        "", doc="for a block that is scanned: the output that comes back here at the next step"
+    )
+    size: Ints | None = param(
+        None, minimum=1, label="State size", doc="sizes of that state, zero at the start"
+    )
+
+    def column(self) -> Column:
+        return Column("output", self.size or ())
+
+
+class BlockOutput(Output):
+    """Where a value leaves a block."""
+
+    title = "Block output"
+    palette = False
+    order: int = param(0, minimum=0, doc="place among the outputs, from the top")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        return x
+
+
+class Block(Composite):
+    """A graph of its own, used as one node. Changing it changes it everywhere it is used."""
+
+    palette = False
+    takes_whole = True
+    aliases: ClassVar[tuple[str, ...]] = ("group", "subgraph", "function")
+    block: str = param("", doc="which block this is")
+    times: int = param(
+        1, minimum=1, maximum=1000, label="Repeat", doc="how often it is run, one after the other"
+    )
+    own_weights: bool = param(True, doc="each repetition learns weights of its own")
+    scan: bool = param(False, label="Along the sequence", doc="run it step by step, handing its states on")
+
+    def emit(self, e: Emitter, **wires: Wire) -> Emitted:
+        made = e.class_of(self)
+        inputs, outputs = [port.name for port in self.inputs()], [port.name for port in self.outputs()]
+        if self.scan:
+            return self._along(e, e.module(made), wires)
+        given = [wires[port] for port in inputs]
+        if self.times > 1:
+            if len(inputs) != 1 or len(outputs) != 1:
+                raise EmitError("A block that is repeated takes one value and gives one.")
+            if self.own_weights:
+                return e.module(nn.Sequential(many_of(made, self.times)))(*given)
+            return carried(repeat)(e.module(made), self.times, *given)
+        call = e.module(made)(*given)
+        if len(outputs) == 1:
+            return call
+        return dict(zip(outputs, e.unpack(call, *(self.label_of(port) for port in outputs)), strict=True))
+
+    def _along(self, e: Emitter, cell: Expr, wires: dict[str, Wire]) -> Emitted:
+        if self.times > 1:
+            raise EmitError("A block runs along a sequence or is repeated, not both.")
+        outputs = [port.name for port in self.outputs()]
+        states = self.states()
+        sequences = [wires[port.name] for port in self.inputs() if port.name not in states]
+        if not sequences:
+            raise EmitError("A block that runs along a sequence needs an input that is no state.")
+        started = [
+            wires[port] if port in wires else sequences[0].new_zeros((sequences[0].size(0), *state.size))
+            for port, state in states.items()
+        ]
+        fed = tuple(outputs.index(state.fed_by) for state in states.values())
+        call = carried(scan)(cell, tuple(sequences), tuple(started), fed)
+        if len(outputs) == 1:
+            return call[0]
+        found = e.unpack(call, *(self.label_of(port) for port in outputs))
+        return dict(zip(outputs, found, strict=True))
+
+    def summary(self) -> str:
+        if self.scan:
+            return "along the sequence"
+        if self.times > 1:
+            return f"× {self.times} · {'own weights' if self.own_weights else 'shared weights'}"
+        return ""
