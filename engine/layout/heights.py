@@ -10,15 +10,18 @@ from bisect import bisect_left, insort
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 
 from engine.layout.layers import Layered, LayoutCancelled, Piece
 
 APART = 40.0  # between two nodes: a wire still fits through
 BESIDE_WIRE = 22.0  # between a node and a wire that passes
 BETWEEN_WIRES = 14.0
-SWEEPS = 24
+SWEEPS = 16
 GATHER = 4  # every so many sweeps, rows that touch are moved together
+TALLEST = 2.0  # times the height of the tallest layer
 _TOUCH = 0.5
+_PASSING, _CHAINS, _ALL_ROWS = 0, 1, 2
 
 
 @dataclass
@@ -33,11 +36,37 @@ class _Row:
 
 def heights(plan: Layered, cancelled: Callable[[], bool]) -> list[float]:
     """Return the height of every vertex's top."""
-    row_of, offset = _rows(plan)
+    limit = TALLEST * max(_stacked(plan, layer) for layer in plan.layers)
+    # Long rows that each lie above the next make stairs of a graph with many long wires: then only what
+    # must be straight is.
+    for kinds in (_ALL_ROWS, _CHAINS):
+        tops = _solved(plan, kinds, cancelled, limit)
+        if tops is not None and _height(plan, tops) <= limit:
+            return tops
+    tops = _solved(plan, _PASSING, cancelled, inf)
+    assert tops is not None
+    return tops
+
+
+def _height(plan: Layered, tops: list[float]) -> float:
+    return max(top + plan.height(vertex) for vertex, top in enumerate(tops)) - min(tops)
+
+
+def _stacked(plan: Layered, layer: list[int]) -> float:
+    """How high a layer is at least."""
+    rooms = sum(_room(plan, upper, lower) for upper, lower in pairwise(layer))
+    return rooms + sum(plan.height(vertex) for vertex in layer)
+
+
+def _solved(plan: Layered, kinds: int, cancelled: Callable[[], bool], limit: float) -> list[float] | None:
+    """The tops with rows of these kinds; None if they stand higher than `limit` however close they are."""
+    row_of, offset = _rows(plan, kinds)
     rows = _tied(plan, row_of, offset)
     order = _from_top(rows)
     for index in order:
         rows[index].y = max((rows[up].y + least for up, least in rows[index].above), default=0.0)
+    if max(row.y for row in rows) > limit:
+        return None
     for turn in range(SWEEPS):
         if cancelled():
             raise LayoutCancelled()
@@ -48,14 +77,14 @@ def heights(plan: Layered, cancelled: Callable[[], bool]) -> list[float]:
     return [round(rows[row_of[vertex]].y) + offset[vertex] for vertex in range(len(row_of))]
 
 
-def _rows(plan: Layered) -> tuple[list[int], list[float]]:
+def _rows(plan: Layered, kinds: int) -> tuple[list[int], list[float]]:
     """The row of every vertex, and how far below the row's height the vertex lies."""
     place = {vertex: index for layer in plan.layers for index, vertex in enumerate(layer)}
     row_of = [-1] * len(plan.layer_of)
     offset = [0.0] * len(plan.layer_of)
     rows = 0
     for layer in plan.layers:
-        mate = _mates(plan, layer, place)
+        mate = _mates(plan, layer, place, kinds)
         for vertex in layer:
             if row_of[vertex] < 0:
                 row_of[vertex], rows = rows, rows + 1
@@ -66,10 +95,10 @@ def _rows(plan: Layered) -> tuple[list[int], list[float]]:
     return row_of, offset
 
 
-def _mates(plan: Layered, layer: list[int], place: dict[int, int]) -> dict[int, Piece]:
+def _mates(plan: Layered, layer: list[int], place: dict[int, int], kinds: int) -> dict[int, Piece]:
     """The one piece that goes on level from each vertex of a layer; no two of them cross."""
     wanted = sorted(
-        (piece for vertex in layer for piece in plan.after[vertex]),
+        (piece for vertex in layer for piece in plan.after[vertex] if _rank(plan, piece) <= kinds),
         key=lambda piece: (_rank(plan, piece), _off_centre(plan, piece, place), place[piece.start]),
     )
     found: dict[int, Piece] = {}
@@ -91,7 +120,7 @@ def _mates(plan: Layered, layer: list[int], place: dict[int, int]) -> dict[int, 
 def _rank(plan: Layered, piece: Piece) -> int:
     """A passing wire must run straight, then a chain of nodes, then the ends of passing wires."""
     points = plan.is_point(piece.start) + plan.is_point(piece.end)
-    return 0 if points == 2 else 1 + points
+    return _PASSING if points == 2 else _CHAINS if points == 0 else _ALL_ROWS
 
 
 def _off_centre(plan: Layered, piece: Piece, place: dict[int, int]) -> float:
@@ -166,8 +195,8 @@ def _draw(rows: list[_Row], index: int) -> None:
     if not row.pulls:
         return
     wish = _wish(rows, row)
-    low = max((rows[up].y + least for up, least in row.above), default=wish)
-    high = min((rows[down].y - least for down, least in row.below), default=wish)
+    low = max((rows[up].y + least for up, least in row.above), default=-inf)
+    high = min((rows[down].y - least for down, least in row.below), default=inf)
     row.y = max(low, min(high, wish))
 
 
@@ -196,7 +225,7 @@ def _gather(rows: list[_Row]) -> None:
 def _shift(rows: list[_Row], members: list[int], head: Callable[[int], int]) -> None:
     here = head(members[0])
     wish = weight = 0.0
-    low, high = -1e12, 1e12
+    low, high = -inf, inf
     for index in members:
         row = rows[index]
         for other, further, pull in row.pulls:

@@ -229,6 +229,13 @@ def test_islands_stand_apart_in_the_order_they_had() -> None:
     assert max(x for x, _ in places.values()) - min(x for x, _ in places.values()) < 2000
 
 
+def test_many_long_wires_do_not_make_stairs() -> None:
+    sizes, wires, here = random_graph(1, 200)
+    boxes = boxes_of(sizes, layout(sizes, wires, here))
+    assert_apart(sizes, layout(sizes, wires, here))
+    assert max(box[3] for box in boxes.values()) - min(box[1] for box in boxes.values()) < 1600
+
+
 def test_two_thousand_dense_nodes_end_and_can_be_given_up() -> None:
     sizes, wires, here = random_graph(1, 2000)
     asked = 0
