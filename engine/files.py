@@ -41,16 +41,13 @@ _AWKWARD = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 def to_text(project: Project) -> str:
     """Return the file's text: equal projects give equal text, ending in a newline."""
-    graph = project.graph
     parts = [
         f'"neuroloom": {schema_of(project)}',
         f'"title": {dump(project.title)}',
         f'"notes": {dump(project.notes)}',
         f'"plan": {dump(project.plan.to_json())}',
         f'"next_id": {project.next_id}',
-        f'"nodes": {_list(dump(node_to_json(node)) for node in graph.nodes.values())}',
-        f'"links": {_list(dump(link_to_json(link, graph.bends(link))) for link in graph.links)}',
-        *_parts_of_format_2(project),
+        *parts_of(project),
         *(f"{dump(name)}: {dump(value)}" for name, value in project.extra.items()),
     ]
     return "{\n" + ",\n".join(parts) + "\n}\n"
@@ -63,9 +60,11 @@ def schema_of(project: Project) -> int:
     return 2 if any(node.muted or node.shares for node in project.graph.nodes.values()) else 1
 
 
-def _parts_of_format_2(project: Project) -> Iterator[str]:
+def parts_of(project: Project) -> Iterator[str]:
+    """Give the fields that hold what can be drawn, as they stand in a file: nodes, links, blocks ..."""
+    yield from _graph_to_text(project.graph)
     if project.blocks:
-        yield f'"blocks": {_list(block_to_text(block) for block in project.blocks.values())}'
+        yield f'"blocks": {_list(_block_to_text(block) for block in project.blocks.values())}'
     if project.frames:
         yield f'"frames": {_list(dump(frame_to_json(frame)) for frame in project.frames.values())}'
     if project.notes_on_canvas:
@@ -73,13 +72,15 @@ def _parts_of_format_2(project: Project) -> Iterator[str]:
         yield f'"notes_on_canvas": {_list(dump(note_to_json(note)) for note in notes)}'
 
 
-def block_to_text(block: Block) -> str:
-    """Return a block as it stands in a file: an object with one node a line."""
-    graph = block.graph
+def _graph_to_text(graph: Graph) -> Iterator[str]:
+    yield f'"nodes": {_list(dump(node_to_json(node)) for node in graph.nodes.values())}'
+    yield f'"links": {_list(dump(link_to_json(link, graph.bends(link))) for link in graph.links)}'
+
+
+def _block_to_text(block: Block) -> str:
     parts = [
         f'"id": {dump(block.id)}, "name": {dump(block.name)}',
-        f'"nodes": {_list(dump(node_to_json(node)) for node in graph.nodes.values())}',
-        f'"links": {_list(dump(link_to_json(link, graph.bends(link))) for link in graph.links)}',
+        *_graph_to_text(block.graph),
         *(f"{dump(name)}: {dump(value)}" for name, value in block.extra.items()),
     ]
     return "{" + ",\n".join(parts) + "}"

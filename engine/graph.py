@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import total_ordering
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from engine.dressing import Frame, Note
 from engine.errors import GraphError
@@ -361,7 +362,8 @@ class Project:
     """A graph with its plan, title and notes, the blocks in it, and what lies on the canvas.
 
     A *scope* is "" (the root graph) or the id of a block. `next_id` is the number of the next new id,
-    whatever it is for: a node n7, a block b8, a frame f9 or a note t10.
+    whatever it is for: a node n7, a block b8, a frame f9 or a note t10. `key` tells projects that are
+    open apart, so that a paste knows where it comes from; it is not saved.
     """
 
     title: str = "Untitled"
@@ -373,6 +375,7 @@ class Project:
     blocks: dict[str, Block] = field(default_factory=dict)
     frames: dict[str, Frame] = field(default_factory=dict)
     notes_on_canvas: dict[str, Note] = field(default_factory=dict)
+    key: str = field(default_factory=lambda: uuid4().hex, compare=False, repr=False)
 
     def new_id(self, kind: str = "n") -> str:
         """Return an id that nothing in this project has had or will have: "n7"; "b7" for kind "b"."""

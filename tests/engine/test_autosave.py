@@ -63,11 +63,11 @@ def test_the_copies_of_a_killed_program_are_found_and_those_of_a_running_one_are
 
 
 def test_a_recovered_project_is_the_one_that_was_written(tmp_path: Path) -> None:
-    project = Project("T", "notes", Graph([Node("n1", "Linear", "层")]), next_id=9, extra={"frames": [1]})
+    project = Project("T", "notes", Graph([Node("n1", "Linear", "层")]), next_id=9, extra={"regions": [1]})
     keeper = Autosave(tmp_path)
     keeper.write(project, Path("relative.nloom"))
     keeper.close(keep=True)
-    assert project.extra == {"frames": [1]}
+    assert project.extra == {"regions": [1]}
     (found,) = autosave.find(tmp_path)
     assert found.project == project
     assert found.path == Path("relative.nloom").absolute()

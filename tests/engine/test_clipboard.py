@@ -107,7 +107,7 @@ JUNK = {
     "deep": '{"neuroloom-nodes": 1, "nodes": ' + "[" * 100_000,
     "half": copied()[:30],
     "a project": to_text(Project()),
-    "another format": copied(**{"neuroloom-nodes": 2}),
+    "another format": copied(**{"neuroloom-nodes": 3}),
     "no nodes": copied(nodes=[]),
     "two ids": copied(nodes=[{"id": "n1", "type": "A"}, {"id": "n1", "type": "A"}]),
     "a dangling link": copied(links=[["n1", "output", "n2", "x"]]),

@@ -172,7 +172,7 @@ def test_two_nodes_may_have_one_name_and_a_project_may_lack_data() -> None:
 
 LINK = ["n2", "output", "n1", "x"]
 FLAWS: dict[str, tuple[Any, str]] = {
-    "newer": (lambda d: d.update(neuroloom=2), "made by a newer Neuroloom.*Update"),
+    "newer": (lambda d: d.update(neuroloom=3), "made by a newer Neuroloom.*Update"),
     "format of nothing": (lambda d: d.update(neuroloom=None), "format should be a whole number"),
     "format of zero": (lambda d: d.update(neuroloom=0), "no format 0"),
     "format true": (lambda d: d.update(neuroloom=True), "format should be a whole number"),
