@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
-from engine.catalogue import Catalogue, NodeType
+from engine.catalogue import Catalogue, Composite, NodeType
 from engine.errors import NeuroloomError
-from engine.graph import Graph, Link, Node
+from engine.graph import Graph, Link, Node, Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,18 @@ class Verdict:
     link: Link | None = None
 
 
-def can_connect(graph: Graph, catalogue: Catalogue, link: Link) -> Verdict:
-    """Return whether a link may be made; never raises, whatever the ids and ports."""
+def can_connect(graph: Graph, catalogue: Catalogue, link: Link, project: Project | None = None) -> Verdict:
+    """Return whether a link may be made; never raises, whatever the ids and ports.
+
+    With a project, instances of its blocks have the ports of their definitions.
+    """
     source, target = graph.nodes.get(link.source), graph.nodes.get(link.target)
     if source is None or target is None:
-        return Verdict(False, "One end of the wire is gone.")
+        return Verdict(False, _missing(graph, link, project))
     if source.id == target.id:
         return Verdict(False, "A node cannot feed itself.")
-    source_type, target_type = node_type(catalogue, source), node_type(catalogue, target)
+    source_type = node_type(catalogue, source, project)
+    target_type = node_type(catalogue, target, project)
     for end, found in ((source, source_type), (target, target_type)):
         if found is None:
             return Verdict(False, f"{_called(end)} is of an unknown type, so its ports are not known.")
@@ -71,18 +75,38 @@ def free_port(graph: Graph, catalogue: Catalogue, target: str, port: str) -> str
     return next(name for i in count(1) if graph.feeding(target, name := f"{port}{i}") is None)
 
 
-def node_type(catalogue: Catalogue, node: Node) -> NodeType | None:
+def node_type(catalogue: Catalogue, node: Node, project: Project | None = None) -> NodeType | None:
     """Return a node's type as it stands on the canvas, None if unknown.
 
-    A node with a wrong value still has ports: they are then those of the default values.
+    A node with a wrong value still has ports: they are then those of the default values. With a
+    project, an instance of one of its blocks has the ports of the definition.
     """
     found = catalogue.get(node.type)
     if found is None:
         return None
     try:
-        return found(node.params)
+        return _bound(found(node.params), project)
+    except NeuroloomError:
+        pass
+    try:
+        return _bound(found({"block": node.block} if node.block else None), project)
     except NeuroloomError:
         return found()
+
+
+def _bound(made: NodeType, project: Project | None) -> NodeType:
+    if project is not None and isinstance(made, Composite):
+        made.bind(project)
+    return made
+
+
+def _missing(graph: Graph, link: Link, project: Project | None) -> str:
+    """Return why a wire has an end outside the graph it is drawn in."""
+    if project is not None:
+        gone = [end for end in (link.source, link.target) if end not in graph.nodes]
+        if all(any(end in other.nodes for _, other in project.graphs()) for end in gone):
+            return "A wire cannot cross the edge of a block; give the block an input or an output for it."
+    return "One end of the wire is gone."
 
 
 def _called(node: Node) -> str:

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import pytest
 
-from engine.catalogue import Catalogue, Column, Data, Layer, Loss, Port, param
-from engine.connect import can_connect, free_port
-from engine.graph import Graph, Link, Node
+from engine.catalogue import Catalogue, Column, Composite, Data, Layer, Loss, Port, param
+from engine.connect import can_connect, free_port, node_type
+from engine.graph import Block as Definition
+from engine.graph import Graph, Link, Node, Project
 
 
 class Image(Data):
@@ -118,3 +119,72 @@ def test_the_reason_names_a_nameless_node_by_its_id_and_keeps_long_names_short()
     assert can_connect(graph, TYPES, Link("n1", "y", "n3", "x")).reason.startswith('"n1" has no output')
     verdict = can_connect(Graph(nodes), TYPES, Link("n1", "output", "n2", "x"))
     assert len(verdict.reason) < 120
+
+
+class Block(Composite):
+    """Stands for a definition."""
+
+    block: str = param("")
+    times: int = param(1, minimum=1)
+    scan: bool = param(False)
+
+
+WITH_BLOCKS = Catalogue([Image, Dense, Sum, Entropy, Block])
+
+
+def with_a_block() -> Project:
+    inside = Graph(
+        [
+            Node("n10", "BlockInput", "second", {"order": 1}),
+            Node("n11", "BlockInput", "first"),
+            Node("n12", "Sum"),
+            Node("n13", "BlockOutput", "result"),
+        ],
+        [Link("n11", "output", "n12", "x1"), Link("n12", "output", "n13", "x")],
+    )
+    outside = [
+        Node("n1", "Image"),
+        Node("n2", "Block", "cell", {"block": "b9", "times": -1}),
+        Node("n3", "Dense"),
+    ]
+    return Project(graph=Graph(outside), blocks={"b9": Definition("b9", "Cell", inside)})
+
+
+def test_an_instance_has_the_ports_of_its_definition_whatever_its_other_values() -> None:
+    project = with_a_block()
+    found = node_type(WITH_BLOCKS, project.node("n2"), project)
+    assert found is not None
+    assert [(port.name, port.title) for port in found.inputs()] == [("n11", "first"), ("n10", "second")]
+    assert [port.name for port in found.outputs()] == ["n13"]
+    for link, ok in (
+        (Link("n1", "image", "n2", "n10"), True),
+        (Link("n2", "n13", "n3", "x"), True),
+        (Link("n2", "output", "n3", "x"), False),
+        (Link("n1", "image", "n2", "n13"), False),
+    ):
+        assert can_connect(project.graph, WITH_BLOCKS, link, project).ok is ok
+
+
+def test_an_instance_of_nothing_has_no_ports_and_asking_raises_nothing() -> None:
+    project = Project(graph=Graph([Node("n1", "Block"), Node("n2", "Dense")]))
+    assert not can_connect(project.graph, WITH_BLOCKS, Link("n1", "output", "n2", "x"), project).ok
+    assert not can_connect(project.graph, WITH_BLOCKS, Link("n2", "output", "n1", "x"), project).ok
+
+
+def test_a_wire_across_the_edge_of_a_block_is_refused_with_the_reason() -> None:
+    project = with_a_block()
+    inside = project.graph_of("b9")
+    across = Link("n1", "image", "n12", "x2")
+    for graph in (project.graph, inside):
+        assert "cross the edge of a block" in can_connect(graph, WITH_BLOCKS, across, project).reason
+    gone = Link("n1", "image", "n99", "x")
+    assert can_connect(project.graph, WITH_BLOCKS, gone, project).reason == "One end of the wire is gone."
+
+
+def test_wires_are_drawn_inside_a_block_as_anywhere() -> None:
+    nodes = [Node("n10", "Dense"), Node("n11", "Sum")]
+    project = Project(blocks={"b9": Definition("b9", "", Graph(nodes, [Link("n10", "output", "n11", "x1")]))})
+    inside = project.graph_of("b9")
+    verdict = can_connect(inside, WITH_BLOCKS, Link("n10", "output", "n11", "x"), project)
+    assert verdict.link == Link("n10", "output", "n11", "x2")
+    assert "cycle" in can_connect(inside, WITH_BLOCKS, Link("n11", "output", "n10", "x"), project).reason
