@@ -29,6 +29,8 @@ class AddNodes(Edit):
 
     def apply(self, project: Project) -> Edit:
         graph = project.graph_of(self.into)
+        if not self.bends.keys() <= set(self.links):
+            raise GraphError("Only a wire that is added can be given bends.")
         for node in self.nodes:
             if not NODE_ID.fullmatch(node.id):
                 raise GraphError(f'A node\'s id is "n" and a number, not "{node.id[:40]}".')
