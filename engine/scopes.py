@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
 
 from engine.dressing import Frame
 from engine.errors import GraphError
@@ -65,9 +66,14 @@ def verify(project: Project) -> None:
                 refuse_instance(project, scope, node.block, id)
             if node.shares:
                 refuse_sharing(graph, node)
-    for id, block in project.blocks.items():
-        if id in project.contents(id):
-            raise GraphError(f'The block "{(block.name or id)[:40]}" contains itself.')
+    inside = {
+        id: {node.block for node in block.graph.nodes.values()} - {""} for id, block in project.blocks.items()
+    }
+    try:
+        TopologicalSorter(inside).prepare()
+    except CycleError as error:
+        block = project.block(error.args[1][0])
+        raise GraphError(f'The block "{(block.name or block.id)[:40]}" contains itself.') from error
     for frame in project.frames.values():
         refuse_frame(project, frame)
     for note in project.notes_on_canvas.values():
