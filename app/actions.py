@@ -40,15 +40,19 @@ class Command:
     checkable: bool = False
     canvas: bool = False
     before_rule: bool = False
+    group: str = ""  # title of the submenu it stands in
 
 
 COMMANDS = (
-    Command("new_project", "File", "&New", ("Ctrl+N",), "Start with an empty canvas"),
-    Command("open_project", "File", "&Open…", ("Ctrl+O",), "Open a project file"),
+    Command("new_project", "File", "&New", ("Ctrl+N", "Ctrl+T"), "An empty canvas, in a tab of its own"),
+    Command("open_project", "File", "&Open…", ("Ctrl+O",), "Open project files, each in a tab of its own"),
     Command("show_welcome", "File", "&Welcome page", (), "Recent projects and examples", before_rule=True),
     Command("save_project", "File", "&Save", ("Ctrl+S",)),
     Command("save_project_as", "File", "Save &as…", ("Ctrl+Shift+S",), before_rule=True),
     Command("export_script", "File", "&Export Python…", ("Ctrl+E",), "Save the script", before_rule=True),
+    Command("next_document", "File", "Ne&xt document", ("Ctrl+Tab",), "The tab to the right"),
+    Command("previous_document", "File", "&Previous document", ("Ctrl+Shift+Tab",)),
+    Command("close_document", "File", "&Close", ("Ctrl+W",), "Close this document", before_rule=True),
     Command("quit", "File", "&Quit", ("Ctrl+Q",)),
     Command("undo", "Edit", "&Undo", ("Ctrl+Z",)),
     Command("redo", "Edit", "&Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), before_rule=True),
@@ -77,7 +81,9 @@ COMMANDS = (
         "frame", "View", "&Frame selection", ("F",), "Bring what is selected, or all, into view", canvas=True
     ),
     Command("fit", "View", "Frame a&ll", ("Home",), canvas=True, before_rule=True),
-    Command("toggle_theme", "View", "&Dark theme", (), checkable=True),
+    Command("theme_system", "View", "&As the system", group="&Theme", checkable=True),
+    Command("theme_dark", "View", "&Dark", group="&Theme", checkable=True),
+    Command("theme_light", "View", "&Light", group="&Theme", checkable=True),
     Command("add_node", "Graph", "&Add node…", ("Tab",), "Search and add on the canvas", canvas=True),
     Command("edit_node", "Graph", "&Edit in the inspector", ("Ctrl+I",), "Esc comes back to the canvas"),
     Command("find_type", "Graph", "&Search the palette", ("Ctrl+F",)),
@@ -91,6 +97,8 @@ COMMANDS = (
     Command("show_shortcuts", "Help", "&Keyboard shortcuts", ("F1",)),
     Command("show_about", "Help", "&About Neuroloom"),
 )
+
+CANVAS_COMMANDS = tuple(command.name for command in COMMANDS if command.canvas)
 
 # Keys the canvas handles itself; listed so that the shortcut page is whole and nothing takes them twice.
 GESTURES = (
@@ -107,10 +115,14 @@ GESTURES = (
 
 
 def build_menus(
-    bar: QMenuBar, window: QWidget, canvas: QWidget, handlers: dict[str, Callable[[], object]]
+    bar: QMenuBar, window: QWidget, handlers: dict[str, Callable[[], object]]
 ) -> dict[str, QAction]:
-    """Fills the menu bar and returns the actions by command name; KeyError if a command has no handler."""
+    """Fills the menu bar and returns the actions by command name; KeyError if a command has no handler.
+
+    Those of CANVAS_COMMANDS work where they have been added to the canvas that has the focus.
+    """
     menus = {title: QMenu(title, bar) for title in MENUS}
+    groups: dict[tuple[str, str], QMenu] = {}
     for title, menu in menus.items():
         menu.setObjectName(f"menu_{title}")
         bar.addMenu(menu)
@@ -124,13 +136,22 @@ def build_menus(
         action.setCheckable(command.checkable)
         if command.canvas:
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-            canvas.addAction(action)
         action.triggered.connect(_Call(handlers[command.name], action))
-        menus[command.menu].addAction(action)
+        _menu_of(command, menus, groups).addAction(action)
         if command.before_rule:
             menus[command.menu].addSeparator()
         actions[command.name] = action
     return actions
+
+
+def _menu_of(command: Command, menus: dict[str, QMenu], groups: dict[tuple[str, str], QMenu]) -> QMenu:
+    menu = menus[command.menu]
+    if not command.group:
+        return menu
+    key = (command.menu, command.group)
+    if key not in groups:
+        groups[key] = menu.addMenu(command.group)
+    return groups[key]
 
 
 class _Call:

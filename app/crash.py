@@ -6,13 +6,12 @@ import logging
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QObject, QTimer
-
-from app.workspace import Workspace
 
 log = logging.getLogger("neuroloom")
 
@@ -37,9 +36,9 @@ def write_log(path: Path) -> None:
 class Reporter(QObject):
     """Collects uncaught errors of any thread and tells the window about them from its own thread."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, tell: Callable[[str, str], object]) -> None:
         super().__init__()
-        self._workspace = workspace
+        self._tell_window = tell
         self._waiting: deque[str] = deque(maxlen=20)
         self._timer = QTimer(self)
         self._timer.setInterval(_POLL_MS)
@@ -73,16 +72,16 @@ class Reporter(QObject):
             # A slot that fails on every tick must not flood the window: the last one is enough.
             text = self._waiting.pop()
             self._waiting.clear()
-            self._workspace.message.emit(text, "error")
+            self._tell_window(text, "error")
 
 
 _reporter: Reporter | None = None
 
 
-def report_to(workspace: Workspace) -> Reporter:
-    """Makes uncaught errors appear in the window of `workspace`."""
+def report_to(tell: Callable[[str, str], object]) -> Reporter:
+    """Tells of uncaught errors with a sentence and its kind ("error")."""
     global _reporter
-    _reporter = Reporter(workspace)
+    _reporter = Reporter(tell)
     sys.excepthook = _reporter.uncaught
     threading.excepthook = _reporter.uncaught_in_thread
     return _reporter

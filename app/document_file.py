@@ -1,4 +1,4 @@
-"""The file behind the document: new, open, save, recent files, and the copy that survives a crash."""
+"""The file behind the document: new, open, save, and the copy that survives a crash."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.outside_changes import OutsideChanges
+from app.recent_files import RecentFiles
 from app.workspace import Workspace
 from engine import autosave
 from engine.errors import NeuroloomError, ProjectFileError
@@ -17,18 +19,21 @@ from engine.graph import Project
 log = logging.getLogger(__name__)
 
 SUFFIX = ".nloom"
-MOST_RECENT = 10
 AUTOSAVE_DELAY_MS = 800
 
 
 class DocumentFile(QObject):
     """Reads and writes the document of a workspace; says in a message what could not be done."""
 
-    recent_changed = Signal()
+    noticed = Signal(object)  # app.widgets.banner.Notice about the file
+    changed_elsewhere = Signal(bool)  # another program wrote to the file; True when it took it away
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, recent: RecentFiles | None = None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._workspace = workspace
+        self.recent = recent or RecentFiles(workspace.settings, self)
         self._autosave = autosave.Autosave(workspace.places.autosaves)
         # One thread, so that a copy and its removal keep their order; writing waits for the disk.
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="autosave")
@@ -36,6 +41,9 @@ class DocumentFile(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(AUTOSAVE_DELAY_MS)
         self._timer.timeout.connect(self._write_copy)
+        self._outside = OutsideChanges(self)
+        self._outside.changed.connect(self._changed_outside)
+        self._outside.gone.connect(self._gone_outside)
         workspace.changed.connect(self._changed)
 
     @property
@@ -50,28 +58,32 @@ class DocumentFile(QObject):
         """Starts an empty project."""
         self._show(Project(), None)
 
+    def read(self, path: Path) -> Project | None:
+        """Reads a project file; None, with a message, if it cannot be read. The document stays as it is."""
+        try:
+            return load_project(path)
+        except NeuroloomError as error:
+            self._workspace.message.emit(str(error), "error")
+            self.recent.forget(path.absolute())
+            return None
+
+    def show(self, project: Project, path: Path | None) -> None:
+        """Shows a project that was read from `path`; without one it has no file until it is saved."""
+        self._show(project, path)
+        if path is not None:
+            self.recent.remember(path)
+        self._name_unknown_types(project)
+
     def open(self, path: Path) -> bool:
         """Opens a project file; the open document is untouched, and False returned, if it cannot be read."""
-        try:
-            project = load_project(path)
-        except NeuroloomError as error:
-            self._workspace.message.emit(str(error), "error")
-            self._forget(path)
-            return False
-        self._show(project, path.absolute())
-        self._remember(path.absolute())
-        self._name_unknown_types(project)
-        return True
+        project = self.read(path)
+        if project is not None:
+            self.show(project, path.absolute())
+        return project is not None
 
-    def open_example(self, path: Path) -> bool:
-        """Opens a copy of an example: it has no file until it is saved."""
-        try:
-            project = load_project(path)
-        except NeuroloomError as error:
-            self._workspace.message.emit(str(error), "error")
-            return False
-        self._show(project, None)
-        return True
+    def target(self, path: Path) -> Path:
+        """The file that saving to `path` writes: a name without a suffix gets one."""
+        return path if path.suffix else path.with_suffix(SUFFIX)
 
     def save(self, path: Path | None = None) -> bool:
         """Saves to `path`, or to the file the document came from; False, with a message, if that fails."""
@@ -79,8 +91,7 @@ class DocumentFile(QObject):
         target = path or document.path
         if target is None:
             return False
-        if not target.suffix:
-            target = target.with_suffix(SUFFIX)
+        target = self.target(target)
         try:
             save_project(document.project, target)
         except NeuroloomError as error:
@@ -88,30 +99,44 @@ class DocumentFile(QObject):
             return False
         document.path = target.absolute()
         document.mark_saved()
+        self._outside.follow(document.path)
         self._timer.stop()
         self._writer.submit(self._autosave.discard)
-        self._remember(document.path)
+        self.recent.remember(document.path)
         self._workspace.announce_title()
         return True
 
-    # -- recent files -----------------------------------------------------------------------------
+    # -- other programs ---------------------------------------------------------------------------
 
-    def recent(self) -> list[Path]:
-        """The files opened last that are still there, newest first."""
-        stored = self._workspace.settings.value("files/recent", [])
-        # A list of one comes back from an INI file as its text.
-        names = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
-        return [path for path in map(Path, names) if path.is_file()]
+    def look(self) -> None:
+        """Looks whether another program has written to the file."""
+        self._outside.look()
 
-    def _remember(self, path: Path) -> None:
-        paths = [path, *(one for one in self.recent() if one != path)][:MOST_RECENT]
-        self._workspace.settings.setValue("files/recent", [str(one) for one in paths])
-        self.recent_changed.emit()
+    def changed_outside(self) -> bool:
+        """Whether the file holds something that the document has not seen, so that saving would lose it."""
+        return self._outside.differs
 
-    def _forget(self, path: Path) -> None:
-        paths = [one for one in self.recent() if one != path.absolute()]
-        self._workspace.settings.setValue("files/recent", [str(one) for one in paths])
-        self.recent_changed.emit()
+    def reload(self) -> bool:
+        """Shows what is in the file now, in place of the document; False, with a message, if it cannot."""
+        path = self._workspace.document.path
+        return path is not None and self.open(path)
+
+    def keep_mine(self) -> None:
+        """Leaves the file as it is; the document counts as unsaved, and saving overwrites the file."""
+        self._outside.accept()
+        self._lose_touch()
+
+    def _changed_outside(self) -> None:
+        self.changed_elsewhere.emit(False)
+
+    def _gone_outside(self) -> None:
+        self._lose_touch()
+        self.changed_elsewhere.emit(True)
+
+    def _lose_touch(self) -> None:
+        self._workspace.document.mark_modified()
+        self._workspace.announce_title()
+        self._write_copy()
 
     # -- recovery ---------------------------------------------------------------------------------
 
@@ -131,6 +156,7 @@ class DocumentFile(QObject):
     def close(self, keep: bool = False) -> None:
         """Ends the writing thread and removes the recovery copy, unless `keep`."""
         self._timer.stop()
+        self._outside.close()
         self._writer.shutdown(wait=True)
         self._autosave.close(keep)
 
@@ -154,6 +180,7 @@ class DocumentFile(QObject):
         self._workspace.select(())
         self._workspace.document.replace(project, path)
         self._workspace.announce_title()
+        self._outside.follow(path)
 
     def _name_unknown_types(self, project: Project) -> None:
         known = self._workspace.catalogue

@@ -1,34 +1,36 @@
-"""The main window: bar, palette, canvas, inspector and the panels below, and how the window ends."""
+"""The main window: bar, tabs and the documents in them, and how the window ends."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QMargins, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QMargins, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from app.actions import build_menus
+from app.actions import CANVAS_COMMANDS, build_menus
 from app.bottom_panels import BottomPanels
 from app.commands import Commands
-from app.document_file import DocumentFile
+from app.document_file import SUFFIX, DocumentFile
+from app.document_page import DocumentPage
+from app.documents import Documents
 from app.editor.view import GraphView
+from app.file_commands import FileCommands
 from app.panels.inspector import InspectorPanel
 from app.panels.palette import PalettePanel
-from app.theme import current_theme, themes
+from app.recent_files import RecentFiles
+from app.theme import themes
 from app.top_bar import TopBar
 from app.welcome import WelcomePage, example_path
 from app.widgets.banner import Banner
+from app.widgets.document_tabs import DocumentTabs
 from app.widgets.questions import ask
 from app.workspace import Workspace
 
 DEFAULT_SIZE = QSize(1440, 900)
 # What a window manager adds around the window; unknown before it is shown.
 _FRAME = QMargins(0, 0, 0, 32)
-PALETTE_WIDTH = 216
-INSPECTOR_WIDTH = 300
-# Of the height below the top bar; the rest is canvas.
-BOTTOM_SHARE = 0.39
 _CLOSE_SECONDS = 10.0
 
 STOP_AND_CLOSE = "Stop and close"
@@ -39,192 +41,265 @@ CANCEL = "Cancel"
 
 
 class MainWindow(QMainWindow):
-    """One document and everything that shows it. `closed` is emitted when nothing of it runs any more."""
+    """Documents in tabs, one of them in front. `closed` is emitted when nothing of them runs any more."""
 
     closed = Signal()
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("mainWindow")
-        self.workspace = workspace
-        self.file = DocumentFile(workspace, self)
-        self.top_bar = TopBar(workspace, self.file)
-        self.welcome = WelcomePage(workspace, self.file)
-        self.palette_panel = PalettePanel(workspace)
-        self.canvas = GraphView(workspace)
-        self.inspector = InspectorPanel(workspace)
-        self.bottom = BottomPanels(workspace)
+        self.settings = workspace.settings
+        self.recent = RecentFiles(workspace.settings, self)
+        self.top_bar = TopBar()
+        self.tabs = DocumentTabs()
+        self.pages = QStackedWidget()
+        self.welcome = WelcomePage(workspace.catalogue, self.recent)
+        self.pages.addWidget(self.welcome)
+        self.documents = Documents(workspace, self.recent, self.tabs, self.pages, self)
         self._closed = False
         self._lay_out()
+        self.files = FileCommands(self)
         self.commands = Commands(self)
-        self.actions_by_name = build_menus(self.top_bar.menu_bar, self, self.canvas, self.commands.handlers())
+        self.actions_by_name = build_menus(self.top_bar.menu_bar, self, self.commands.handlers())
         self._connect()
         self._restore_sizes()
-        self.commands.refresh()
-        self._show_title()
+        self._welcome_page(self.documents.current)
+        self._show_document(self.documents.current)
+        self.setAcceptDrops(True)
+
+    # -- the document in front --------------------------------------------------------------------
+
+    @property
+    def document_page(self) -> DocumentPage:
+        """The document in front and what shows it."""
+        return self.documents.current
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.documents.current.workspace
+
+    @property
+    def file(self) -> DocumentFile:
+        return self.documents.current.file
+
+    @property
+    def canvas(self) -> GraphView:
+        return self.documents.current.canvas
+
+    @property
+    def palette_panel(self) -> PalettePanel:
+        return self.documents.current.palette_panel
+
+    @property
+    def inspector(self) -> InspectorPanel:
+        return self.documents.current.inspector
+
+    @property
+    def bottom(self) -> BottomPanels:
+        return self.documents.current.bottom
+
+    def side_panels(self) -> dict[str, QWidget]:
+        """The panels of the document in front that can be hidden, by the name of the command that does it."""
+        return self.documents.current.side_panels()
 
     # -- building ---------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        self.palette_panel.setMinimumWidth(160)
-        self.palette_panel.setMaximumWidth(360)
-        self.inspector.setMinimumWidth(250)
-        self.inspector.setMaximumWidth(460)
-        self.canvas.setMinimumSize(240, 160)
-        self.bottom.setMinimumHeight(120)
-        self._upper = _splitter(Qt.Orientation.Horizontal, "upperSplitter", self.canvas, self.inspector)
-        self._right = _splitter(Qt.Orientation.Vertical, "rightSplitter", self._upper, self.bottom)
-        self._whole = _splitter(Qt.Orientation.Horizontal, "wholeSplitter", self.palette_panel, self._right)
-        self._upper.setStretchFactor(0, 1)
-        self._upper.setStretchFactor(1, 0)
-        self._right.setStretchFactor(0, 1)
-        self._right.setStretchFactor(1, 0)
-        self._whole.setStretchFactor(0, 0)
-        self._whole.setStretchFactor(1, 1)
-        self.pages = QStackedWidget()
-        self.pages.addWidget(self.welcome)
-        self.pages.addWidget(self._whole)
         central = QWidget()
         central.setObjectName("central")
         column = QVBoxLayout(central)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
+        column.addWidget(self.tabs)
         column.addWidget(self.pages, 1)
         self.setCentralWidget(central)
         self.banner = Banner(self.pages)
 
     def _connect(self) -> None:
-        workspace = self.workspace
-        workspace.message.connect(self.banner.show_message)
-        workspace.node_message.connect(self.banner.show_message)
-        self.banner.node_wanted.connect(workspace.reveal)
-        workspace.title_changed.connect(self._show_title)
-        workspace.revealed.connect(self._reveal)
-        self.palette_panel.add_requested.connect(self._add_in_centre)
-        self.inspector.left.connect(self._focus_canvas)
-        self.bottom.code.export_requested.connect(self.commands.export_script)
-        self.welcome.new_requested.connect(self.commands.new_project)
-        self.welcome.open_requested.connect(self.commands.open_project)
-        self.welcome.recent_chosen.connect(self.commands.open_path)
-        self.welcome.example_chosen.connect(self.commands.open_example)
-        self.top_bar.chip.clicked.connect(self.commands.offer_file_menu)
-        themes.theme_changed.connect(self._remember_theme)
+        self.documents.opened.connect(self._welcome_page)
+        self.documents.shown.connect(self._show_document)
+        self.documents.told.connect(self._show_notice)
+        self.documents.closed.connect(self._let_go)
+        self.tabs.close_wanted.connect(self._close_tab)
+        self.banner.node_wanted.connect(self._reveal_node)
+        self.banner.dismissed.connect(self._notice_read)
+        self.welcome.new_requested.connect(self.files.new_project)
+        self.welcome.open_requested.connect(self.files.open_project)
+        self.welcome.recent_chosen.connect(self.files.open_path)
+        self.welcome.example_chosen.connect(self.files.open_example)
+        self.top_bar.chip.clicked.connect(self.files.offer_file_menu)
+        themes.theme_changed.connect(self._theme_changed)
+
+    def _welcome_page(self, page: DocumentPage) -> None:
+        """Ties a new page to the window."""
+        self.top_bar.add_controls(page.training)
+        page.canvas.addActions([self.actions_by_name[name] for name in CANVAS_COMMANDS])
+        self.commands.follow(page)
+        page.workspace.title_changed.connect(self._title_changed)
+        page.workspace.revealed.connect(self._revealed)
+        page.file.changed_elsewhere.connect(partial(self.files.offer_reload, page))
+        page.bottom.code.export_requested.connect(self.files.export_script)
+
+    def _let_go(self, page: DocumentPage) -> None:
+        self.top_bar.drop_controls(page.training)
 
     # -- beginning --------------------------------------------------------------------------------
 
     def begin(self, path: Path | None, example: str = "") -> None:
         """Shows the welcome page, a project or an example, after offering work that a crash left behind."""
-        if self.commands.offer_recovery():
+        if self.files.offer_recovery():
             return
         if path is not None:
-            self.commands.open_path(path)
+            self.files.open_path(path)
         elif example:
-            self.commands.open_example(example_path(example))
+            self.files.open_example(example_path(example))
 
     def show_workbench(self) -> None:
-        """Shows canvas and panels in place of the welcome page, the whole graph in view."""
-        self.banner.dismiss()
-        self.pages.setCurrentWidget(self._whole)
-        self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+        """Shows canvas and panels of the document in front, in place of the welcome page."""
+        self.document_page.at_work = True
+        self._show_document(self.document_page)
 
     def show_welcome(self) -> None:
-        """Shows the welcome page; the document stays as it is."""
-        self.pages.setCurrentWidget(self.welcome)
+        """Shows the welcome page, in a tab of its own where the document in front is not an empty one."""
+        page = self.documents.spare()
+        page.at_work = False
+        self._show_document(page)
 
     @property
     def at_work(self) -> bool:
         """Whether canvas and panels are on show, rather than the welcome page."""
-        return self.pages.currentWidget() is self._whole
+        return self.pages.currentWidget() is not self.welcome
+
+    def _show_document(self, page: DocumentPage) -> None:
+        # Whatever is in it, a document that holds something is never hidden behind the welcome page.
+        page.at_work = page.at_work or not page.untouched
+        self.pages.setCurrentWidget(page if page.at_work else self.welcome)
+        self.documents.refresh(page)
+        self._show_title()
+        self.commands.refresh()
+        self._show_notice(page)
+        if page.at_work:
+            page.focus_canvas()
+        else:
+            self.welcome.setFocus(Qt.FocusReason.OtherFocusReason)
+        page.file.look()
 
     # -- sizes ------------------------------------------------------------------------------------
 
     def _restore_sizes(self) -> None:
-        settings = self.workspace.settings
-        geometry = settings.value("window/geometry")
+        geometry = self.settings.value("window/geometry")
         if geometry is None or not self.restoreGeometry(geometry):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableSize().shrunkBy(_FRAME) if screen else DEFAULT_SIZE
             self.resize(DEFAULT_SIZE.boundedTo(room))
-        self.reset_sizes()
-        for splitter in (self._whole, self._right, self._upper):
-            state = settings.value(f"window/{splitter.objectName()}")
-            if state is not None:
-                splitter.restoreState(state)
-                splitter.setHandleWidth(1)
-        for name, panel in self.side_panels().items():
-            panel.setVisible(bool(settings.value(f"window/{name}", True, type=bool)))
-
-    def reset_sizes(self) -> None:
-        """Gives every panel the share of the window it has at first."""
-        width, height = self.width(), self.height() - self.top_bar.height()
-        below = round(height * BOTTOM_SHARE)
-        self._whole.setSizes([PALETTE_WIDTH, width - PALETTE_WIDTH - 1])
-        self._right.setSizes([height - below - 1, below])
-        self._upper.setSizes([width - PALETTE_WIDTH - INSPECTOR_WIDTH - 2, INSPECTOR_WIDTH])
-
-    def side_panels(self) -> dict[str, QWidget]:
-        """The panels that can be hidden, by the name of the command that does it."""
-        return {
-            "toggle_palette": self.palette_panel,
-            "toggle_inspector": self.inspector,
-            "toggle_bottom": self.bottom,
-        }
+        self.document_page.reset_sizes(self.width(), self.height() - self.top_bar.height())
+        self.document_page.restore_sizes(self.settings)
 
     def _remember_sizes(self) -> None:
-        settings = self.workspace.settings
-        settings.setValue("window/geometry", self.saveGeometry())
-        for splitter in (self._whole, self._right, self._upper):
-            settings.setValue(f"window/{splitter.objectName()}", splitter.saveState())
-        for name, panel in self.side_panels().items():
-            settings.setValue(f"window/{name}", not panel.isHidden())
-
-    def _remember_theme(self, _theme: object) -> None:
-        self.workspace.settings.setValue("window/theme", current_theme().name)
-        self.commands.retint()
+        self.settings.setValue("window/geometry", self.saveGeometry())
+        self.document_page.remember_sizes(self.settings)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.commands.refresh()
 
-    # -- slots ------------------------------------------------------------------------------------
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            # Somebody may have come back from another program that wrote to the file.
+            self.file.look()
 
-    def _show_title(self) -> None:
-        self.setWindowTitle(f"{self.file.name}[*] — Neuroloom")
-        self.setWindowModified(self.workspace.document.modified)
+    def _theme_changed(self, _theme: object) -> None:
+        self.commands.refresh()
 
-    def _reveal(self, _node_id: str) -> None:
-        if not self.at_work:
+    # -- messages ---------------------------------------------------------------------------------
+
+    def tell(self, text: str, kind: str) -> None:
+        """Shows a sentence that is about no document; `kind` as for a workspace's message."""
+        self.banner.show_message(text, kind)
+
+    def _show_notice(self, page: DocumentPage) -> None:
+        if page is not self.document_page:
+            return
+        if page.notice is None:
+            self.banner.dismiss()
+        else:
+            self.banner.show_notice(page.notice)
+            if page.notice.passing:
+                page.notice = None
+
+    def _notice_read(self) -> None:
+        self.document_page.notice = None
+
+    def _reveal_node(self, node_id: str) -> None:
+        self.workspace.reveal(node_id)
+
+    def _revealed(self, _node_id: str) -> None:
+        if not self.at_work and self.sender() is self.workspace:
             self.show_workbench()
 
-    def _add_in_centre(self, type_id: str) -> None:
-        self.canvas.add_node(type_id, None)
-        self._focus_canvas()
+    def _title_changed(self) -> None:
+        if self.sender() is self.workspace:
+            self._show_title()
 
-    def _focus_canvas(self) -> None:
-        self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+    def _show_title(self) -> None:
+        page, document = self.document_page, self.workspace.document
+        path = str(document.path) if document.path is not None else ""
+        self.top_bar.show_document(page.training, page.file.name, path, document.modified)
+        self.setWindowTitle(f"{page.file.name}[*] — Neuroloom")
+        self.setWindowModified(document.modified)
+
+    # -- files dragged here -----------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _projects(event):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = _projects(event)
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
+        for path in paths:
+            self.files.open_path(path)
+        self.activateWindow()
 
     # -- ending -----------------------------------------------------------------------------------
+
+    def _close_tab(self, index: int) -> None:
+        self.close_document(self.documents.pages[index])
+
+    def close_document(self, page: DocumentPage) -> bool:
+        """Closes a tab, after asking about its run and its changes; False if it stays."""
+        if not page.untouched:
+            self.documents.show(page)
+        if not (self.may_stop_training(page, "close this document") and self.may_lose_changes(page)):
+            return False
+        self.documents.close(page, _CLOSE_SECONDS)
+        return True
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._closed:
             event.accept()
             return
-        if not (self.may_stop_training("close the window") and self.may_lose_changes()):
-            event.ignore()
-            return
+        for page in list(self.documents.pages):
+            if page.workspace.training or page.workspace.document.modified:
+                self.documents.show(page)
+            if not (self.may_stop_training(page, "close the window") and self.may_lose_changes(page)):
+                event.ignore()
+                return
         self._closed = True
         self._remember_sizes()
         self.hide()
-        self.file.close()
-        # Ends the run with a checkpoint, and waits for the threads, so that the process can exit.
-        self.workspace.close(_CLOSE_SECONDS)
+        # Ends the runs with a checkpoint, and waits for the threads, so that the process can exit.
+        self.documents.end(_CLOSE_SECONDS)
         event.accept()
         self.closed.emit()
 
-    def may_stop_training(self, purpose: str) -> bool:
+    def may_stop_training(self, page: DocumentPage, purpose: str) -> bool:
         """Whether a run that is under way may end; asks if there is one."""
-        if not self.workspace.training:
+        if not page.workspace.training:
             return True
         answer = ask(
             self,
@@ -234,27 +309,22 @@ class MainWindow(QMainWindow):
         )
         return answer != KEEP_TRAINING
 
-    def may_lose_changes(self) -> bool:
+    def may_lose_changes(self, page: DocumentPage) -> bool:
         """Whether unsaved changes are dealt with: saved, or given up on purpose."""
-        if not self.workspace.document.modified:
+        if not page.workspace.document.modified:
             return True
         answer = ask(
             self,
-            f"Save the changes to “{self.file.name}”?",
+            f"Save the changes to “{page.file.name}”?",
             "They are lost if you don't save them.",
             (SAVE, DISCARD, CANCEL),
         )
         if answer == SAVE:
-            return self.commands.save_project()
+            return self.files.save(page)
         return answer == DISCARD
 
 
-def _splitter(orientation: Qt.Orientation, name: str, first: QWidget, second: QWidget) -> QSplitter:
-    splitter = QSplitter(orientation)
-    splitter.setObjectName(name)
-    # One pixel is drawn; Qt lets the pointer take hold of a few more.
-    splitter.setHandleWidth(1)
-    splitter.setChildrenCollapsible(False)
-    splitter.addWidget(first)
-    splitter.addWidget(second)
-    return splitter
+def _projects(event: QDropEvent) -> list[Path]:
+    """The project files that a drag brings from a file manager."""
+    urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
+    return [path for path in (Path(url.toLocalFile()) for url in urls) if path.suffix.lower() == SUFFIX]

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from app import crash
 from app.main_window import MainWindow
 from app.places import Places
-from app.theme import set_theme
+from app.theme import CHOICES, choose_theme, follow_system
 from app.widgets.icons import app_icon
 from app.workspace import Workspace
 
@@ -32,13 +32,15 @@ def run(path: Path | None, example: str = "", places: Places | None = None) -> i
     places = places or Places.default()
     crash.write_log(places.log_file)
     workspace = Workspace(places)
-    set_theme(str(workspace.settings.value("window/theme", "dark")))
+    chosen = str(workspace.settings.value("window/theme", "system"))
+    choose_theme(chosen if chosen in CHOICES else "system")
+    follow_system()
     window = MainWindow(workspace)
-    crash.report_to(workspace)
+    crash.report_to(window.tell)
     signal.signal(signal.SIGINT, _Interrupt(window))
     window.closed.connect(app.quit)
     window.show()
-    QTimer.singleShot(ENGINE_DELAY_MS, workspace.start_engine)
+    QTimer.singleShot(ENGINE_DELAY_MS, window.documents.begin_engine)
     inspector = _inspector(window)
     window.begin(path, example)
     status = app.exec()

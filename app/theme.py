@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 BODY = 13
@@ -153,6 +153,7 @@ LIGHT = _theme(
     },
 )
 _THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
+CHOICES = ("system", "dark", "light")
 
 
 class Themes(QObject):
@@ -163,6 +164,7 @@ class Themes(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.current = DARK
+        self.choice = "dark"
 
 
 themes = Themes()
@@ -183,6 +185,33 @@ def set_theme(name: str) -> None:
         app.setPalette(_palette(theme))
         app.setStyleSheet(style_sheet(theme))
     themes.theme_changed.emit(theme)
+
+
+def choose_theme(choice: str) -> None:
+    """Dresses the application as one of CHOICES says; "system" goes on following the system's colours.
+
+    ValueError for any other choice.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"There is no theme called {choice!r}.")
+    themes.choice = choice
+    set_theme(_system_theme() if choice == "system" else choice)
+
+
+def follow_system() -> None:
+    """Changes with the system's colours from now on, while that is what was chosen; call once."""
+    QGuiApplication.styleHints().colorSchemeChanged.connect(_system_changed)
+
+
+def _system_changed(_scheme: Qt.ColorScheme) -> None:
+    if themes.choice == "system" and _system_theme() != themes.current.name:
+        set_theme(_system_theme())
+
+
+def _system_theme() -> str:
+    """The theme nearest to the system's; dark where it does not say."""
+    light = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
+    return "light" if light else "dark"
 
 
 def style_sheet(theme: Theme) -> str:

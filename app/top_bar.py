@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, QStackedWidget, QWidget
 
-from app.document_file import DocumentFile
 from app.progress import TrainingBar
 from app.theme import BODY, current_theme, themes
 from app.widgets.labels import label
-from app.workspace import Workspace
 
 HEIGHT = 44
 _ROOMY = 1360
@@ -74,24 +72,22 @@ class FileChip(QPushButton):
 
 
 class TopBar(QWidget):
-    """Name, menu bar, file chip and training controls in one row."""
+    """Name, menu bar, file chip and the training controls of the document in front, in one row."""
 
-    def __init__(self, workspace: Workspace, file: DocumentFile, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("topBar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(HEIGHT)
         # Below what the layout would ask for: the name gives way first.
         self.setMinimumWidth(_NARROWEST)
-        self._workspace = workspace
-        self._file = file
         self._name = label("Neuroloom")
         self._name.setObjectName("appName")
         self.menu_bar = QMenuBar()
         self.menu_bar.setNativeMenuBar(False)
         self.menu_bar.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
         self.chip = FileChip()
-        self.training = TrainingBar(workspace)
+        self._controls = QStackedWidget()
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 0, 16, 1)
         row.setSpacing(0)
@@ -103,16 +99,28 @@ class TopBar(QWidget):
         row.addWidget(self.chip, 0)
         row.addSpacing(24)
         row.addStretch(1)
-        row.addWidget(self.training, 6)
+        row.addWidget(self._controls, 6)
         themes.theme_changed.connect(self._theme_changed)
-        workspace.title_changed.connect(self.refresh)
-        self.refresh()
 
-    def refresh(self) -> None:
-        """Shows the name of the file and whether it is saved."""
-        document = self._workspace.document
-        path = str(document.path) if document.path is not None else ""
-        self.chip.show_file(self._file.name, path, document.modified)
+    @property
+    def training(self) -> TrainingBar:
+        """The controls on show."""
+        shown = self._controls.currentWidget()
+        assert isinstance(shown, TrainingBar)
+        return shown
+
+    def add_controls(self, controls: TrainingBar) -> None:
+        """Makes room for the controls of another document."""
+        self._controls.addWidget(controls)
+
+    def drop_controls(self, controls: TrainingBar) -> None:
+        """Forgets the controls of a document that is closed."""
+        self._controls.removeWidget(controls)
+
+    def show_document(self, controls: TrainingBar, name: str, path: str, unsaved: bool) -> None:
+        """Shows the document in front: its controls, the name of its file and whether it is saved."""
+        self._controls.setCurrentWidget(controls)
+        self.chip.show_file(name, path, unsaved)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -28,10 +28,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.document_file import DocumentFile
+from app.recent_files import RecentFiles
 from app.theme import current_theme, themes
 from app.widgets.labels import ElidedLabel, label
-from app.workspace import Workspace
 from engine.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
@@ -192,15 +191,15 @@ class WelcomePage(QWidget):
     recent_chosen = Signal(object)
     example_chosen = Signal(object)
 
-    def __init__(self, workspace: Workspace, file: DocumentFile, parent: QWidget | None = None) -> None:
+    def __init__(self, catalogue: Catalogue, recent: RecentFiles, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("welcome")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._file = file
+        self._files = recent
         self._page = QWidget()
         self._page.setObjectName("welcomePage")
         self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._cards = [Card(example, workspace.catalogue) for example in examples()]
+        self._cards = [Card(example, catalogue) for example in examples()]
         for card in self._cards:
             card.chosen.connect(self.example_chosen)
         self._grid = QGridLayout()
@@ -219,7 +218,7 @@ class WelcomePage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
-        file.recent_changed.connect(self._show_recent)
+        recent.changed.connect(self._show_recent)
         themes.theme_changed.connect(self._repaint)
         self._show_recent()
 
@@ -281,7 +280,7 @@ class WelcomePage(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        paths = self._file.recent()[:_MOST_RECENT]
+        paths = self._files.paths()[:_MOST_RECENT]
         self._recent_title.setVisible(bool(paths))
         for path in paths:
             row = RecentRow(path)

@@ -1,4 +1,4 @@
-"""What one window works on: the document, what is selected, its shapes and its trainer.
+"""What one tab works on: the document, what is selected, its shapes and its trainer.
 
 Panels and the canvas hold a Workspace and nothing of each other. It is the only place where the
 document meets the engine parts that need torch, which arrive some seconds after the window.
@@ -20,7 +20,7 @@ from engine.data.shipped import datasets_folder
 from engine.document import Change, Document
 from engine.edits import Edit, Move
 from engine.errors import NeuroloomError
-from engine.graph import Node
+from engine.graph import Graph, Node
 from engine.problems import Problem
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ DEVICES = {"automatic": "auto", "cpu": "cpu", "cuda": "cuda", "mps": "mps"}
 
 
 class Workspace(QObject):
-    """Document, catalogue, selection, shapes and trainer of one window.
+    """Document, catalogue, selection, shapes and trainer of one tab.
 
     `shapes` (ShapeBook) and `trainer` (Trainer) are None until `engine_ready` was emitted.
     Every signal is emitted in the window's thread.
@@ -48,6 +48,7 @@ class Workspace(QObject):
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
     closing = Signal()  # threads that work for the window end now
+    scope_changed = Signal(str)  # another graph of the project is shown: "" is the root, else a block's id
     revealed = Signal(str)  # a panel asks the canvas to show this node
 
     def __init__(
@@ -62,12 +63,14 @@ class Workspace(QObject):
         self.settings = places.settings()
         self.catalogue = catalogue or load_catalogue()
         self.document = document or Document()
+        self.scope = ""
         self.selection: tuple[str, ...] = ()
         self.shapes: Any = None
         self.trainer: Any = None
         self.engine: EngineParts | None = None
         self.engine_error: str | None = None
         self._start: EngineStart | None = None
+        self._own_start: EngineStart | None = None
         self._feed_version = -1
         self._events_seen = 0
         self._state = "idle"
@@ -86,8 +89,14 @@ class Workspace(QObject):
     def start_engine(self) -> None:
         """Begins to load torch in the background; call once, after the window is shown."""
         if self._start is None and self.shapes is None:
-            self._start = EngineStart()
-            self._start.begin()
+            self._own_start = EngineStart()
+            self._own_start.begin()
+            self.wait_for(self._own_start)
+
+    def wait_for(self, start: EngineStart) -> None:
+        """Takes the engine from a start that several workspaces share; whoever began it waits for its end."""
+        if self._start is None and self.shapes is None:
+            self._start = start
             self._poll.start()
 
     def adopt_engine(self, parts: EngineParts) -> None:
@@ -121,11 +130,26 @@ class Workspace(QObject):
         assert DEVICES[name]
         self.settings.setValue("training/device", name)
 
+    # -- scope ------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is shown: the root, or the inside of a block."""
+        return self.document.project.graph_of(self.scope)
+
+    def enter(self, scope: str) -> None:
+        """Shows the inside of a block, or the root graph for ""; a block that is gone is not entered."""
+        if scope == self.scope or (scope and scope not in self.document.project.blocks):
+            return
+        self.select(())
+        self.scope = scope
+        self.scope_changed.emit(scope)
+
     # -- selection --------------------------------------------------------------------------------
 
     def select(self, ids: Iterable[str]) -> None:
         """Selects these nodes and no others; ids that are not in the document are left out."""
-        nodes = self.document.project.graph.nodes
+        nodes = self.graph.nodes
         wanted = tuple(node_id for node_id in dict.fromkeys(ids) if node_id in nodes)
         if wanted != self.selection:
             self.selection = wanted
@@ -134,7 +158,7 @@ class Workspace(QObject):
 
     def node(self, node_id: str) -> Node | None:
         """The node with this id, if it is in the document."""
-        return self.document.project.graph.nodes.get(node_id)
+        return self.graph.nodes.get(node_id)
 
     def type_of(self, node: Node) -> type[NodeType] | None:
         """The catalogue's type of a node; None for a placeholder."""
@@ -176,7 +200,11 @@ class Workspace(QObject):
 
     def _document_changed(self, change: Change) -> None:
         loaded = change.kind == "load"
-        nodes = self.document.project.graph.nodes
+        if self.scope and (loaded or self.scope not in self.document.project.blocks):
+            self.selection, self.scope = (), ""
+            self.selected.emit(())
+            self.scope_changed.emit("")
+        nodes = self.graph.nodes
         kept = () if loaded else tuple(node_id for node_id in self.selection if node_id in nodes)
         if kept != self.selection:
             self.selection = kept
@@ -289,9 +317,10 @@ class Workspace(QObject):
         self._poll.stop()
         self._retrain.stop()
         self._unsubscribe()
-        if self._start is not None:
-            self._start.join()
-            self._start = None
+        self._start = None
+        if self._own_start is not None:
+            self._own_start.join()
+            self._own_start = None
         if self.trainer is not None:
             self.trainer.close(timeout)
         self.settings.sync()

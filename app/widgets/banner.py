@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -14,22 +17,38 @@ _WIDEST = 720
 _MARGIN = 16
 
 
+@dataclass(frozen=True)
+class Notice:
+    """One message: `kind` is "info", "warning" or "error"; `answers` are buttons and what they do."""
+
+    text: str
+    kind: str
+    node_id: str = ""
+    answers: tuple[tuple[str, Callable[[], object]], ...] = ()
+    until_saved: bool = False  # saving the document settles it
+
+    @property
+    def passing(self) -> bool:
+        """Whether it goes away by itself."""
+        return self.kind == "info" and not self.answers
+
+
 class Banner(QWidget):
     """Shows one message at a time over its parent, which keeps its layout.
 
-    Errors and warnings stay until dismissed, information goes by itself. `node_wanted` carries the id of
-    the node that a message is about.
+    Errors, warnings and questions stay until dismissed, information goes by itself. `node_wanted` carries
+    the id of the node that a message is about.
     """
 
     node_wanted = Signal(str)
+    dismissed = Signal()  # by the user, or by one of the answers
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._host = parent
         self.setObjectName("banner")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._kind = "info"
-        self._node_id = ""
+        self._notice = Notice("", "info")
         self._mark = QLabel()
         self._text = label("", wrap=True)
         self._text.setObjectName("bannerText")
@@ -37,18 +56,20 @@ class Banner(QWidget):
         self._show.setProperty("kind", "small")
         self._show.setObjectName("bannerShow")
         self._show.clicked.connect(self._want_node)
+        self._answers = [self._answer_button(name) for name in ("bannerFirst", "bannerSecond")]
         self._close = QPushButton()
         self._close.setProperty("kind", "quiet")
         self._close.setObjectName("bannerClose")
         self._close.setAccessibleName("Dismiss message")
         self._close.setToolTip("Dismiss")
-        self._close.clicked.connect(self.dismiss)
+        self._close.clicked.connect(self._closed)
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(14, 8, 8, 8)
         row.setSpacing(10)
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._text, 1)
-        row.addWidget(self._show, 0, Qt.AlignmentFlag.AlignVCenter)
+        for button in (self._show, *self._answers):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -59,6 +80,13 @@ class Banner(QWidget):
         self._retint(current_theme())
         self.hide()
 
+    def _answer_button(self, name: str) -> QPushButton:
+        button = QPushButton()
+        button.setProperty("kind", "small")
+        button.setObjectName(name)
+        button.clicked.connect(self._answered)
+        return button
+
     @property
     def text(self) -> str:
         """The sentence that is shown."""
@@ -66,14 +94,22 @@ class Banner(QWidget):
 
     def show_message(self, text: str, kind: str, node_id: str = "") -> None:
         """Replaces what is shown; `kind` is "info", "warning" or "error"."""
-        self._kind, self._node_id = kind, node_id
-        self._text.setText(text)
-        self._show.setVisible(bool(node_id))
+        self.show_notice(Notice(text, kind, node_id))
+
+    def show_notice(self, notice: Notice) -> None:
+        """Replaces what is shown."""
+        self._notice = notice
+        self._text.setText(notice.text)
+        self._show.setVisible(bool(notice.node_id))
+        for index, button in enumerate(self._answers):
+            button.setVisible(index < len(notice.answers))
+            if index < len(notice.answers):
+                button.setText(notice.answers[index][0])
         self._retint(current_theme())
         self._settle()
         self.show()
         self.raise_()
-        if kind == "info":
+        if notice.passing:
             self._timer.start()
         else:
             self._timer.stop()
@@ -92,7 +128,8 @@ class Banner(QWidget):
         """Stands in the middle of the parent's upper edge, as wide as the sentence needs."""
         room = self._host.width() - 2 * _MARGIN
         wanted = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 120
-        wanted += self._show.sizeHint().width() + 10 if self._node_id else 0
+        for button in (self._show, *self._answers):
+            wanted += 0 if button.isHidden() else button.sizeHint().width() + 10
         width = max(200, min(room, _WIDEST, wanted))
         layout = self._row
         height = (
@@ -103,11 +140,24 @@ class Banner(QWidget):
         self.setGeometry((self._host.width() - width) // 2, _MARGIN, width, max(36, height))
 
     def _want_node(self) -> None:
-        self.node_wanted.emit(self._node_id)
+        self.node_wanted.emit(self._notice.node_id)
+
+    def _closed(self) -> None:
+        self.dismiss()
+        self.dismissed.emit()
+
+    def _answered(self) -> None:
+        button = self.sender()
+        answers = dict(zip(self._answers, self._notice.answers, strict=False))
+        self._closed()
+        for known, (_, do) in answers.items():
+            if known is button:
+                do()
 
     def _retint(self, _theme: object) -> None:
         theme = current_theme()
-        colour = {"error": theme.bad, "warning": theme.warning}.get(self._kind, theme.accent)
-        name = self._kind if self._kind in ("error", "warning") else "info"
+        kind = self._notice.kind
+        colour = {"error": theme.bad, "warning": theme.warning}.get(kind, theme.accent)
+        name = kind if kind in ("error", "warning") else "info"
         self._mark.setPixmap(pixmap(name, colour))
         self._close.setIcon(icon("close", theme.dim, 12))

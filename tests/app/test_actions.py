@@ -27,25 +27,22 @@ def test_no_name_stands_twice_and_no_menu_is_empty() -> None:
 
 def test_no_letter_of_a_menu_is_underlined_twice() -> None:
     for menu in MENUS:
-        letters = Counter(
-            command.text[command.text.index("&") + 1].lower()
-            for command in COMMANDS
-            if command.menu == menu and "&" in command.text
-        )
+        texts = [command.text for command in COMMANDS if command.menu == menu and not command.group]
+        texts += {command.group for command in COMMANDS if command.menu == menu and command.group}
+        letters = Counter(text[text.index("&") + 1].lower() for text in texts if "&" in text)
         assert [letter for letter, count in letters.items() if count > 1] == [], menu
 
 
 def test_menus_run_the_handlers(qtbot) -> None:  # type: ignore[no-untyped-def]
-    window, canvas = QWidget(), QWidget()
+    window = QWidget()
     qtbot.addWidget(window)
-    qtbot.addWidget(canvas)
     bar = QMenuBar(window)
     ran: list[str] = []
 
     def handler(name: str):  # type: ignore[no-untyped-def]
         return lambda: ran.append(name)
 
-    actions = build_menus(bar, window, canvas, {c.name: handler(c.name) for c in COMMANDS})
+    actions = build_menus(bar, window, {c.name: handler(c.name) for c in COMMANDS})
     for name, action in actions.items():
         action.trigger()
         assert ran[-1] == name

@@ -19,7 +19,7 @@ def test_an_error_in_a_slot_is_logged_told_and_survived(workspace: Workspace, qt
     def slot() -> None:
         raise ValueError("seven")
 
-    reporter = crash.report_to(workspace)
+    reporter = crash.report_to(workspace.message.emit)
     try:
         with qtbot.captureExceptions() as caught:
             QTimer.singleShot(0, slot)
@@ -34,7 +34,7 @@ def test_an_error_in_a_slot_is_logged_told_and_survived(workspace: Workspace, qt
 
 @pytest.mark.logs("Uncaught error in worker")
 def test_an_error_in_a_thread_reaches_the_window_from_its_own(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
-    crash.report_to(workspace)
+    crash.report_to(workspace.message.emit)
     heard_on: list[threading.Thread] = []
     workspace.message.connect(lambda _text, _kind: heard_on.append(threading.current_thread()))
     try:
@@ -52,7 +52,7 @@ def test_an_error_in_a_thread_reaches_the_window_from_its_own(workspace: Workspa
 
 
 def test_the_hooks_are_given_back(workspace: Workspace) -> None:
-    crash.report_to(workspace)
+    crash.report_to(workspace.message.emit)
     crash.stop_reporting()
     assert sys.excepthook is sys.__excepthook__
     assert threading.excepthook is threading.__excepthook__

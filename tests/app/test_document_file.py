@@ -56,7 +56,7 @@ def test_a_bad_file_leaves_the_open_document_alone(
     assert told.args[1] == "error"
     assert workspace.document.project is before
     assert workspace.document.modified
-    assert file.recent() == []
+    assert file.recent.paths() == []
 
 
 def test_saving_where_nothing_can_be_written_says_so(
@@ -75,10 +75,10 @@ def test_recent_files_are_newest_first_and_exist(
     paths = [tmp_path / f"{name}.nloom" for name in "abc"]
     for path in paths:
         file.save(path)
-    assert file.recent() == paths[::-1]
+    assert file.recent.paths() == paths[::-1]
     file.open(paths[1])
     paths[2].unlink()
-    assert file.recent() == [paths[1], paths[0]]
+    assert file.recent.paths() == [paths[1], paths[0]]
 
 
 def test_an_example_has_no_file_until_it_is_saved(
@@ -87,9 +87,11 @@ def test_an_example_has_no_file_until_it_is_saved(
     add_iris(workspace)
     file.save(tmp_path / "example.nloom")
     workspace.settings.remove("files/recent")
-    assert file.open_example(tmp_path / "example.nloom")
+    project = file.read(tmp_path / "example.nloom")
+    assert project is not None
+    file.show(project, None)
     assert workspace.document.path is None
-    assert file.recent() == []
+    assert file.recent.paths() == []
 
 
 def test_unknown_types_are_named(workspace: Workspace, file: DocumentFile, tmp_path: Path, qtbot) -> None:  # type: ignore[no-untyped-def]

@@ -7,13 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 
-from app import commands, main_window
+from app import file_commands, main_window
 from app.main_window import MainWindow
 from app.places import Places
-from app.theme import current_theme, set_theme
+from app.theme import choose_theme, current_theme
 from app.welcome import Card
 from app.workspace import Workspace
 from engine.edits import SetParam
@@ -34,8 +34,9 @@ def window(shaped: Workspace, qtbot) -> Iterator[MainWindow]:  # type: ignore[no
 
 def settle(window: MainWindow) -> None:
     """Leaves nothing to ask about."""
-    window.workspace.trainer.state = "idle"
-    window.workspace.document.mark_saved()
+    for page in window.documents.pages:
+        page.workspace.trainer.state = "idle"
+        page.workspace.document.mark_saved()
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return chosen
 
     monkeypatch.setattr(main_window, "ask", answer)
-    monkeypatch.setattr(commands, "ask", answer)
+    monkeypatch.setattr(file_commands, "ask", answer)
     return waiting
 
 
@@ -132,12 +133,15 @@ def test_problems_are_counted_on_their_tab(window: MainWindow) -> None:
     assert window.bottom.tabs.tabText(window.bottom.tabs.currentIndex()) == "Problems"
 
 
-def test_the_theme_changes_and_is_remembered(window: MainWindow) -> None:
+def test_the_theme_is_chosen_and_remembered(window: MainWindow) -> None:
     before = current_theme().name
-    window.actions_by_name["toggle_theme"].trigger()
-    assert current_theme().name != before
-    assert window.workspace.settings.value("window/theme") == current_theme().name
-    set_theme(before)
+    for choice in ("light", "dark"):
+        window.actions_by_name[f"theme_{choice}"].trigger()
+        assert current_theme().name == choice
+        assert window.settings.value("window/theme") == choice
+        marks = [window.actions_by_name[f"theme_{one}"].isChecked() for one in ("system", "dark", "light")]
+        assert marks == [False, choice == "dark", choice == "light"]
+    choose_theme(before)
 
 
 def test_panels_hide_and_sizes_are_remembered(shaped: Workspace, places: Places, qtbot) -> None:  # type: ignore[no-untyped-def]
@@ -164,9 +168,10 @@ def test_it_fits_the_usual_screens(window: MainWindow, qtbot, size: tuple[int, i
     assert (window.width(), window.height()) == size
     bar = window.top_bar
     shown = [widget for widget in (bar.menu_bar, bar.chip, bar.training) if widget.isVisible()]
-    for left, right in pairwise(shown):
-        assert left.geometry().right() < right.geometry().left()
-    assert shown[-1].geometry().right() <= bar.width()
+    places = [QRect(widget.mapTo(bar, QPoint(0, 0)), widget.size()) for widget in shown]
+    for left, right in pairwise(places):
+        assert left.right() < right.left()
+    assert places[-1].right() <= bar.width()
 
 
 def test_controls_have_names_for_screen_readers(window: MainWindow) -> None:
@@ -213,22 +218,10 @@ def test_closing_while_training_asks_and_ends_the_run(window: MainWindow, answer
     assert "close" in trainer.asked
 
 
-def test_opening_another_project_asks_first(window: MainWindow, answers: list[str], tmp_path: Path) -> None:
-    window.show_workbench()
-    window.file.save(tmp_path / "empty.nloom")
-    add_iris(window.workspace)
-    answers.append(main_window.CANCEL)
-    window.commands.open_path(tmp_path / "empty.nloom")
-    assert len(window.workspace.document.project.graph.nodes) == 3
-    answers.append(main_window.DISCARD)
-    window.commands.open_path(tmp_path / "empty.nloom")
-    assert not window.workspace.document.project.graph.nodes
-
-
 def test_a_bad_file_is_told_in_the_banner(window: MainWindow, tmp_path: Path) -> None:
     bad = tmp_path / "bad.nloom"
     bad.write_text("{")
-    window.commands.open_path(bad)
+    window.files.open_path(bad)
     assert window.banner.isVisible() and window.banner.text
     assert not window.at_work
 

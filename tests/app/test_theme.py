@@ -5,8 +5,21 @@ from __future__ import annotations
 import re
 
 import pytest
+from PySide6.QtCore import Qt
 
-from app.theme import DARK, LIGHT, Theme, contrast, current_theme, set_theme, style_sheet, themes
+from app import theme as theme_module
+from app.theme import (
+    DARK,
+    LIGHT,
+    Theme,
+    choose_theme,
+    contrast,
+    current_theme,
+    follow_system,
+    set_theme,
+    style_sheet,
+    themes,
+)
 from app.widgets.python_text import code_colours
 
 THEMES = pytest.mark.parametrize("theme", [DARK, LIGHT], ids=["dark", "light"])
@@ -62,3 +75,25 @@ def test_setting_a_theme_tells_everyone(qtbot) -> None:  # type: ignore[no-untyp
     with pytest.raises(KeyError):
         set_theme("sepia")
     set_theme(before)
+
+
+def test_the_system_is_followed_while_that_is_chosen(qapp, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    before, told = current_theme().name, qapp.styleHints().colorSchemeChanged
+    scheme = {"now": "light"}
+    # The offscreen platform has no colour scheme of its own.
+    monkeypatch.setattr(theme_module, "_system_theme", lambda: scheme["now"])
+    follow_system()
+    try:
+        choose_theme("system")
+        assert current_theme() is LIGHT
+        scheme["now"] = "dark"
+        told.emit(Qt.ColorScheme.Dark)
+        assert current_theme() is DARK
+        choose_theme("light")
+        told.emit(Qt.ColorScheme.Dark)
+        assert current_theme() is LIGHT
+        with pytest.raises(ValueError, match="sepia"):
+            choose_theme("sepia")
+    finally:
+        told.disconnect(theme_module._system_changed)
+        choose_theme(before)

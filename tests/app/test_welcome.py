@@ -42,7 +42,7 @@ def test_a_broken_example_is_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_recent_files_are_listed_once_saved(workspace: Workspace, qtbot, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     file = DocumentFile(workspace)
-    page = WelcomePage(workspace, file)
+    page = WelcomePage(workspace.catalogue, file.recent)
     qtbot.addWidget(page)
     page.show()
     assert not page._recent_title.isVisible()
@@ -54,7 +54,7 @@ def test_recent_files_are_listed_once_saved(workspace: Workspace, qtbot, tmp_pat
 
 def test_cards_fill_the_width(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
     file = DocumentFile(workspace)
-    page = WelcomePage(workspace, file)
+    page = WelcomePage(workspace.catalogue, file.recent)
     qtbot.addWidget(page)
     page.show()
     page.resize(1440, 900)

@@ -1,0 +1,161 @@
+"""One open document and everything that shows it: canvas, palette, inspector and the panels below."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from app.bottom_panels import BottomPanels
+from app.document_file import DocumentFile
+from app.editor.view import GraphView
+from app.panels.inspector import InspectorPanel
+from app.panels.palette import PalettePanel
+from app.progress import TrainingBar
+from app.recent_files import RecentFiles
+from app.widgets.banner import Notice
+from app.widgets.document_tabs import TabFace
+from app.workspace import Workspace
+
+PALETTE_WIDTH = 216
+INSPECTOR_WIDTH = 300
+# Of the height below the top bar; the rest is canvas.
+BOTTOM_SHARE = 0.39
+
+_numbers = count(1)
+
+
+class DocumentPage(QWidget):
+    """What a tab of the window holds. Nothing here knows another document.
+
+    `training` stands in the window's top bar while the page is in front; `notice` is the message that waits
+    to be read there, and `mark` what the tab shows of a run (a key of `app.widgets.document_tabs.MARKS`).
+    """
+
+    def __init__(self, workspace: Workspace, recent: RecentFiles, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("documentPage")
+        self.number = next(_numbers)
+        self.workspace = workspace
+        self.file = DocumentFile(workspace, recent, self)
+        self.training = TrainingBar(workspace)
+        self.palette_panel = PalettePanel(workspace)
+        self.canvas = GraphView(workspace)
+        self.inspector = InspectorPanel(workspace)
+        self.bottom = BottomPanels(workspace)
+        self.at_work = False
+        self.notice: Notice | None = None
+        self.mark = ""
+        self._lay_out()
+        self.palette_panel.add_requested.connect(self._add_in_centre)
+        self.inspector.left.connect(self.focus_canvas)
+
+    def _lay_out(self) -> None:
+        self.palette_panel.setMinimumWidth(160)
+        self.palette_panel.setMaximumWidth(360)
+        self.inspector.setMinimumWidth(250)
+        self.inspector.setMaximumWidth(460)
+        self.canvas.setMinimumSize(240, 160)
+        self.bottom.setMinimumHeight(120)
+        self._upper = _splitter(Qt.Orientation.Horizontal, "upperSplitter", self.canvas, self.inspector)
+        self._right = _splitter(Qt.Orientation.Vertical, "rightSplitter", self._upper, self.bottom)
+        self._whole = _splitter(Qt.Orientation.Horizontal, "wholeSplitter", self.palette_panel, self._right)
+        self._upper.setStretchFactor(0, 1)
+        self._upper.setStretchFactor(1, 0)
+        self._right.setStretchFactor(0, 1)
+        self._right.setStretchFactor(1, 0)
+        self._whole.setStretchFactor(0, 0)
+        self._whole.setStretchFactor(1, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._whole)
+
+    # -- what it holds ----------------------------------------------------------------------------
+
+    @property
+    def untouched(self) -> bool:
+        """Whether it holds nothing anybody would miss, so that another project may take its place."""
+        document = self.workspace.document
+        empty = not document.project.graph.nodes and document.path is None
+        return empty and not document.modified and not self.workspace.training
+
+    @property
+    def face(self) -> TabFace:
+        """What its tab shows."""
+        document = self.workspace.document
+        place = str(document.path) if document.path is not None else ""
+        name = self.file.name if self.at_work or not self.untouched else "Welcome"
+        return TabFace(name, place, document.modified, self.mark)
+
+    def focus_canvas(self) -> None:
+        """Lets keys and the clipboard work on the graph."""
+        self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _add_in_centre(self, type_id: str) -> None:
+        self.canvas.add_node(type_id, None)
+        self.focus_canvas()
+
+    def side_panels(self) -> dict[str, QWidget]:
+        """The panels that can be hidden, by the name of the command that does it."""
+        return {
+            "toggle_palette": self.palette_panel,
+            "toggle_inspector": self.inspector,
+            "toggle_bottom": self.bottom,
+        }
+
+    # -- sizes ------------------------------------------------------------------------------------
+
+    @property
+    def _splitters(self) -> tuple[QSplitter, ...]:
+        return (self._whole, self._right, self._upper)
+
+    def reset_sizes(self, width: int, height: int) -> None:
+        """Gives every panel the share it has at first of a page of this size (pixels)."""
+        below = round(height * BOTTOM_SHARE)
+        self._whole.setSizes([PALETTE_WIDTH, width - PALETTE_WIDTH - 1])
+        self._right.setSizes([height - below - 1, below])
+        self._upper.setSizes([width - PALETTE_WIDTH - INSPECTOR_WIDTH - 2, INSPECTOR_WIDTH])
+
+    def restore_sizes(self, settings: QSettings) -> None:
+        """Takes the sizes and hidden panels of the last session."""
+        for splitter in self._splitters:
+            state = settings.value(f"window/{splitter.objectName()}")
+            if state is not None:
+                splitter.restoreState(state)
+                splitter.setHandleWidth(1)
+        for name, panel in self.side_panels().items():
+            panel.setVisible(bool(settings.value(f"window/{name}", True, type=bool)))
+
+    def remember_sizes(self, settings: QSettings) -> None:
+        """Keeps sizes and hidden panels for the next session."""
+        for splitter in self._splitters:
+            settings.setValue(f"window/{splitter.objectName()}", splitter.saveState())
+        for name, panel in self.side_panels().items():
+            settings.setValue(f"window/{name}", not panel.isHidden())
+
+    def take_sizes(self, other: DocumentPage) -> None:
+        """Looks like another page, so that nothing jumps from tab to tab."""
+        for splitter, model in zip(self._splitters, other._splitters, strict=True):
+            splitter.setSizes(model.sizes())
+        for name, panel in self.side_panels().items():
+            panel.setVisible(not other.side_panels()[name].isHidden())
+
+    # -- end --------------------------------------------------------------------------------------
+
+    def end(self, seconds: float) -> None:
+        """Removes the recovery copy, ends a run with a checkpoint and waits for the threads."""
+        self.canvas.hide()  # notes where the project was looked at
+        self.file.close()
+        self.workspace.close(seconds)
+
+
+def _splitter(orientation: Qt.Orientation, name: str, first: QWidget, second: QWidget) -> QSplitter:
+    splitter = QSplitter(orientation)
+    splitter.setObjectName(name)
+    # One pixel is drawn; Qt lets the pointer take hold of a few more.
+    splitter.setHandleWidth(1)
+    splitter.setChildrenCollapsible(False)
+    splitter.addWidget(first)
+    splitter.addWidget(second)
+    return splitter
