@@ -1,0 +1,222 @@
+"""Residual blocks
+
+Exported from Neuroloom. Needs torch, numpy and scikit-learn only.
+
+    python residual_blocks.py --epochs 15
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 32, 15
+PATIENCE = 4  # epochs without a better validation loss before training stops
+
+
+def scikit_learn_set(name: str, **options: Any) -> tuple[Tensor, Tensor]:
+    """A data set of scikit-learn as (values (N, D), target (N,)), both float64."""
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        raise ImportError(f"The {name} data come with scikit-learn: pip install scikit-learn.") from error
+    values, target = getattr(datasets, f"load_{name}")(return_X_y=True, **options)
+    return torch.tensor(values).double(), torch.tensor(target).double()
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the shares are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
+
+
+def load_digits(
+    folder: Path, device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}.
+
+    Image and profile lie in 0..1; the profile is the mean ink of the 8 rows, then of the 8 columns.
+    """
+    pixels, digit = scikit_learn_set("digits")
+    image = pixels.reshape(-1, 1, 8, 8) / 16
+    columns = {
+        "image": image.float(),
+        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
+        "digit": digit.long(),
+        "odd": (digit % 2).float()[:, None],
+    }
+    return columns_of(columns, three_ways(digit, validation, test, seed), device)
+
+
+class Residual(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(24, 24, kernel_size=3, padding="same", bias=False)
+        self.norm1 = nn.BatchNorm2d(24)
+        self.conv2 = nn.Conv2d(24, 24, kernel_size=3, padding="same", bias=False)
+        self.norm2 = nn.BatchNorm2d(24)
+
+    def forward(self, image: Tensor) -> Tensor:  # (N, 24, 8, 8)
+        x = self.conv1(image)                    # (N, 24, 8, 8)
+        x = self.norm1(x)                        # (N, 24, 8, 8)
+        x = F.relu(x)                            # (N, 24, 8, 8)
+        x = self.conv2(x)                        # (N, 24, 8, 8)
+        x = self.norm2(x)                        # (N, 24, 8, 8)
+        x = x + image                            # (N, 24, 8, 8)
+        return F.relu(x)                         # (N, 24, 8, 8)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(1, 24, kernel_size=3, padding="same")
+        self.stages = nn.Sequential(*[Residual() for _ in range(3)])
+        self.classes = nn.Linear(24, 10)
+
+    def forward(self, image: Tensor) -> Tensor:  # (N, 1, 8, 8)
+        x = F.relu(self.stem(image))             # (N, 24, 8, 8)
+        x = self.stages(x)                       # (N, 24, 8, 8)
+        x = F.adaptive_avg_pool2d(x, 1)          # (N, 24, 1, 1)
+        x = x.flatten(1)                         # (N, 24)
+        return self.classes(x)                   # (N, 10)
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    classes = model(batch["image"])
+    return {"loss": F.cross_entropy(classes, batch["digit"])}
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    classes = model(batch["image"])
+    return {
+        "loss": F.cross_entropy(classes, batch["digit"]),
+        "accuracy": (classes.argmax(1) == batch["digit"]).float().mean(),
+    }
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: image (N, 1, 8, 8); digit (N,)."""
+    splits = load_digits(folder, device, validation=0.2, test=0.2, seed=0)
+    used = ("image", "digit")
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["image"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["image"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.002)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    waited = 0
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            waited = 0
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            waited += 1
+            if waited == PATIENCE:
+                break
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Residual blocks")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()
