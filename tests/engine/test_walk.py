@@ -81,14 +81,24 @@ class DocumentWalk(RuleBasedStateMachine):
         return self.document.project
 
     def ids(self) -> list[str]:
-        return list(self.project.graph.nodes)
+        """The ids of all nodes, whatever graph they are in."""
+        return [id for _, graph in self.project.graphs() for id in graph.nodes]
+
+    def links(self) -> list[Link]:
+        return [link for _, graph in self.project.graphs() for link in graph.links]
 
     def pick(self, number: int) -> str:
         ids = self.ids()
         return ids[number % len(ids)]
 
-    def new_id(self) -> str:
-        id = self.project.new_id()
+    def pick_together(self, numbers: list[int]) -> list[str]:
+        """Nodes of one graph: that of the first."""
+        scope = self.project.home(self.pick(numbers[0]))
+        picked = [self.pick(number) for number in numbers]
+        return [id for id in picked if self.project.home(id) == scope]
+
+    def new_id(self, kind: str = "n") -> str:
+        id = self.project.new_id(kind)
         assert id not in self.ids_given, "an id was given twice"
         self.ids_given.add(id)
         return id
@@ -126,11 +136,12 @@ class DocumentWalk(RuleBasedStateMachine):
     @precondition(lambda self: self.ids())
     @rule(first=PICKS, second=PICKS, port=st.sampled_from(PORTS), end=st.sampled_from(PORTS))
     def connect(self, first: int, second: int, port: str, end: str) -> None:
-        graph = self.project.graph
         link = Link(self.pick(first), port, self.pick(second), end)
+        graph = self.project.graph_of(self.project.home(link.target))
         joined = nx.DiGraph([(one.source, one.target) for one in graph.links])
         joined.add_edge(link.source, link.target)
         possible = nx.is_directed_acyclic_graph(joined) and graph.feeding(link.target, end) is None
+        possible = possible and link.source in graph.nodes
         before = as_saved(self.project)
         try:
             self.do("Connect", Connect(link))
@@ -144,7 +155,7 @@ class DocumentWalk(RuleBasedStateMachine):
     def add_wired(self, ends: list[tuple[int, int, str]]) -> None:
         """Two nodes and links among everything, possible or not."""
         nodes = tuple(Node(self.new_id(), "Concatenate") for _ in range(2))
-        ids = [*self.ids(), *(node.id for node in nodes)] * 2
+        ids = [*self.project.graph.nodes, *(node.id for node in nodes)] * 2
         links = tuple(Link(ids[a % len(ids)], "output", ids[b % len(ids)], port) for a, b, port in ends)
         before = as_saved(self.project)
         try:
@@ -154,16 +165,16 @@ class DocumentWalk(RuleBasedStateMachine):
         else:
             assert set(links) <= set(self.project.graph.links)
 
-    @precondition(lambda self: self.project.graph.links)
+    @precondition(lambda self: self.links())
     @rule(number=PICKS)
     def disconnect(self, number: int) -> None:
-        links = self.project.graph.links
+        links = self.links()
         self.do("Disconnect", Disconnect(links[number % len(links)]))
 
-    @precondition(lambda self: self.project.graph.links)
+    @precondition(lambda self: self.links())
     @rule(number=PICKS, second=PICKS, end=st.sampled_from(PORTS))
     def move_end(self, number: int, second: int, end: str) -> None:
-        links = self.project.graph.links
+        links = self.links()
         link = links[number % len(links)]
         before = as_saved(self.project)
         try:
@@ -227,7 +238,7 @@ class DocumentWalk(RuleBasedStateMachine):
     @precondition(lambda self: self.ids())
     @rule(numbers=st.lists(PICKS, min_size=1, max_size=4))
     def copy(self, numbers: list[int]) -> None:
-        self.clipboard = copy_text(self.project, [self.pick(number) for number in numbers])
+        self.clipboard = copy_text(self.project, self.pick_together(numbers))
 
     @precondition(lambda self: self.clipboard)
     @rule(at=PLACES)
@@ -290,26 +301,27 @@ class DocumentWalk(RuleBasedStateMachine):
 
     @invariant()
     def links_are_consistent(self) -> None:
-        graph = self.project.graph
-        ids = list(graph.nodes)
-        assert ids == sorted(ids, key=natural)
-        assert list(graph.links) == sorted(graph.links)
-        assert {id: node.id for id, node in graph.nodes.items()} == {id: id for id in ids}
-        for link in graph.links:
-            assert link.source in graph.nodes and link.target in graph.nodes
-            assert graph.feeding(link.target, link.target_port) == link
-        assert [link for id in ids for link in graph.outgoing(id)] == list(graph.links)
-        assert sorted(link for id in ids for link in graph.incoming(id)) == list(graph.links)
+        for _, graph in self.project.graphs():
+            ids = list(graph.nodes)
+            assert ids == sorted(ids, key=natural)
+            assert list(graph.links) == sorted(graph.links)
+            assert {id: node.id for id, node in graph.nodes.items()} == {id: id for id in ids}
+            for link in graph.links:
+                assert link.source in graph.nodes and link.target in graph.nodes
+                assert graph.feeding(link.target, link.target_port) == link
+            assert [link for id in ids for link in graph.outgoing(id)] == list(graph.links)
+            assert sorted(link for id in ids for link in graph.incoming(id)) == list(graph.links)
+            assert graph._bends.keys() <= set(graph.links)
 
     @invariant()
     def there_is_no_cycle(self) -> None:
-        graph = self.project.graph
-        place = {id: index for index, id in enumerate(graph.order())}
-        assert place.keys() == graph.nodes.keys()
-        assert all(place[link.source] < place[link.target] for link in graph.links)
-        fresh = nx.DiGraph([(link.source, link.target) for link in graph.links])
-        for id in list(graph.nodes)[:3]:
-            assert graph.descendants(id) == (nx.descendants(fresh, id) if id in fresh else set())
+        for _, graph in self.project.graphs():
+            place = {id: index for index, id in enumerate(graph.order())}
+            assert place.keys() == graph.nodes.keys()
+            assert all(place[link.source] < place[link.target] for link in graph.links)
+            fresh = nx.DiGraph([(link.source, link.target) for link in graph.links])
+            for id in list(graph.nodes)[:3]:
+                assert graph.descendants(id) == (nx.descendants(fresh, id) if id in fresh else set())
 
     @invariant()
     def a_file_gives_it_back(self) -> None:
@@ -327,6 +339,14 @@ class DocumentWalk(RuleBasedStateMachine):
     @invariant()
     def everyone_heard_of_everything(self) -> None:
         assert [change.revision for change in self.changes] == list(range(1, self.document.revision + 1))
+
+    @invariant()
+    def no_id_is_given_twice(self) -> None:
+        project = self.project
+        ids = [*self.ids(), *project.blocks, *project.frames, *project.notes_on_canvas]
+        assert len(ids) == len(set(ids))
+        self.ids_given.update(ids)
+        assert all(int(id[1:]) < project.next_id for id in ids)
 
     @invariant()
     def a_fresh_name_is_free(self) -> None:
