@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from engine.advice import advice
 from engine.catalogue import Data, Input, Loss, Metric
 from engine.edits import Connect, Disconnect, Edit, Remove, SetParam
 from engine.emit.optimise import check_plan
@@ -55,6 +56,8 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     for node_id in kinds:
         if node_id not in failed:
             yield from _about(graph, graph.node(node_id), book)
+    if not failed:
+        yield from advice(project, book)
 
 
 def _unfilled(graph: Graph, book: ShapeBook) -> Iterator[Problem]:
