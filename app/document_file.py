@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -41,10 +42,12 @@ class DocumentFile(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(AUTOSAVE_DELAY_MS)
         self._timer.timeout.connect(self._write_copy)
+        self._showing = False
         self._outside = OutsideChanges(self)
         self._outside.changed.connect(self._changed_outside)
         self._outside.gone.connect(self._gone_outside)
         workspace.changed.connect(self._changed)
+        workspace.scope_changed.connect(self._remember_scope)
 
     @property
     def name(self) -> str:
@@ -177,16 +180,35 @@ class DocumentFile(QObject):
             log.exception("The recovery copy was not written")
 
     def _show(self, project: Project, path: Path | None) -> None:
-        self._workspace.select(())
-        self._workspace.document.replace(project, path)
-        self._workspace.announce_title()
+        self._showing = True
+        self._workspace.show(project, path, self._remembered_scope(path))
+        self._showing = False
         self._outside.follow(path)
+
+    def _remembered_scope(self, path: Path | None) -> str:
+        return str(self._workspace.settings.value(_scope_key(path), "")) if path is not None else ""
+
+    def _remember_scope(self, scope: str) -> None:
+        path, settings = self._workspace.document.path, self._workspace.settings
+        if path is None or self._showing:
+            return
+        if scope:
+            settings.setValue(_scope_key(path), scope)
+        else:
+            settings.remove(_scope_key(path))
 
     def _name_unknown_types(self, project: Project) -> None:
         known = self._workspace.catalogue
-        unknown = sorted({node.type for node in project.graph.nodes.values() if known.get(node.type) is None})
+        nodes = [node for _, graph in project.graphs() for node in graph.nodes.values()]
+        unknown = sorted({node.type for node in nodes if known.get(node.type) is None})
         if unknown:
             self._workspace.message.emit(
                 f"Some node types are not installed: {', '.join(unknown)}. They are kept as they are.",
                 "warning",
             )
+
+
+def _scope_key(path: Path) -> str:
+    """Where the settings keep which block of this file was on show."""
+    digest = sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return f"canvas_scopes/{digest}"

@@ -15,6 +15,7 @@ from app.panels.palette import PalettePanel
 from app.progress import TrainingBar
 from app.recent_files import RecentFiles
 from app.widgets.banner import Notice
+from app.widgets.breadcrumb import Breadcrumb
 from app.widgets.document_tabs import TabFace
 from app.workspace import Workspace
 
@@ -41,6 +42,7 @@ class DocumentPage(QWidget):
         self.file = DocumentFile(workspace, recent, self)
         self.training = TrainingBar(workspace)
         self.palette_panel = PalettePanel(workspace)
+        self.breadcrumb = Breadcrumb()
         self.canvas = GraphView(workspace)
         self.inspector = InspectorPanel(workspace)
         self.bottom = BottomPanels(workspace)
@@ -50,6 +52,9 @@ class DocumentPage(QWidget):
         self._lay_out()
         self.palette_panel.add_requested.connect(self._add_in_centre)
         self.inspector.left.connect(self.focus_canvas)
+        self.breadcrumb.scope_wanted.connect(self._enter)
+        workspace.scope_changed.connect(self._show_way)
+        workspace.changed.connect(self._show_way)
 
     def _lay_out(self) -> None:
         self.palette_panel.setMinimumWidth(160)
@@ -58,7 +63,13 @@ class DocumentPage(QWidget):
         self.inspector.setMaximumWidth(460)
         self.canvas.setMinimumSize(240, 160)
         self.bottom.setMinimumHeight(120)
-        self._upper = _splitter(Qt.Orientation.Horizontal, "upperSplitter", self.canvas, self.inspector)
+        sheet = QWidget()
+        above = QVBoxLayout(sheet)
+        above.setContentsMargins(0, 0, 0, 0)
+        above.setSpacing(0)
+        above.addWidget(self.breadcrumb)
+        above.addWidget(self.canvas, 1)
+        self._upper = _splitter(Qt.Orientation.Horizontal, "upperSplitter", sheet, self.inspector)
         self._right = _splitter(Qt.Orientation.Vertical, "rightSplitter", self._upper, self.bottom)
         self._whole = _splitter(Qt.Orientation.Horizontal, "wholeSplitter", self.palette_panel, self._right)
         self._upper.setStretchFactor(0, 1)
@@ -91,6 +102,13 @@ class DocumentPage(QWidget):
     def focus_canvas(self) -> None:
         """Lets keys and the clipboard work on the graph."""
         self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _enter(self, scope: str) -> None:
+        self.workspace.enter(scope)
+        self.focus_canvas()
+
+    def _show_way(self, _what: object) -> None:
+        self.breadcrumb.show_way(self.workspace.way)
 
     def _add_in_centre(self, type_id: str) -> None:
         self.canvas.add_node(type_id, None)

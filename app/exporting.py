@@ -21,7 +21,7 @@ __all__ = ["data_size", "export", "trained_weights"]
 def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], int]:
     """The data files a script of this project reads, and their size in bytes."""
     names: dict[str, None] = {}
-    for node in project.graph.nodes.values():
+    for node in _all_nodes(project):
         found = catalogue.get(node.type)
         names |= dict.fromkeys(getattr(found, "files", ()))
     folder = datasets_folder()
@@ -46,5 +46,9 @@ def trained_weights(project: Project, folder: Path | None) -> tuple[Path | None,
 
 
 def _structure(project: Project) -> tuple[list[Node], list[Link]]:
-    nodes = [replace(node, position=(0.0, 0.0)) for node in project.graph.nodes.values()]
-    return nodes, list(project.graph.links)
+    nodes = [replace(node, position=(0.0, 0.0)) for node in _all_nodes(project)]
+    return nodes, [link for _, graph in project.graphs() for link in graph.links]
+
+
+def _all_nodes(project: Project) -> list[Node]:
+    return [node for _, graph in project.graphs() for node in graph.nodes.values()]

@@ -15,12 +15,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine_start import EngineParts, EngineStart
 from app.places import Places
+from app.scopes import ROOT, Trail, only_drawn, trail_to, what_is_left
 from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.data.shipped import datasets_folder
 from engine.document import Change, Document
-from engine.edits import Edit, Move
+from engine.edits import Edit
 from engine.errors import NeuroloomError
-from engine.graph import Graph, Node
+from engine.graph import Graph, Node, Project
 from engine.problems import Problem
 
 log = logging.getLogger(__name__)
@@ -48,8 +49,8 @@ class Workspace(QObject):
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
     closing = Signal()  # threads that work for the window end now
-    scope_changed = Signal(str)  # another graph of the project is shown: "" is the root, else a block's id
     revealed = Signal(str)  # a panel asks the canvas to show this node
+    scope_changed = Signal(str)  # another graph is shown: "" the whole network, or a block's id
 
     def __init__(
         self,
@@ -63,8 +64,9 @@ class Workspace(QObject):
         self.settings = places.settings()
         self.catalogue = catalogue or load_catalogue()
         self.document = document or Document()
-        self.scope = ""
         self.selection: tuple[str, ...] = ()
+        self.trail: Trail = ROOT
+        self._entered: Trail = ROOT  # where the project that is being loaded will be shown
         self.shapes: Any = None
         self.trainer: Any = None
         self.engine: EngineParts | None = None
@@ -133,22 +135,61 @@ class Workspace(QObject):
     # -- scope ------------------------------------------------------------------------------------
 
     @property
+    def scope(self) -> str:
+        """What the canvas shows: "" the whole network, or a block by its id. Always there in the project."""
+        return self.trail[-1]
+
+    @property
     def graph(self) -> Graph:
-        """The graph that is shown: the root, or the inside of a block."""
+        """The graph that the canvas shows."""
         return self.document.project.graph_of(self.scope)
 
+    @property
+    def way(self) -> tuple[tuple[str, str], ...]:
+        """The scopes from the root to the one on show, each with its name."""
+        project = self.document.project
+        title = project.title or "Untitled"
+        return tuple((scope, project.block(scope).name or scope if scope else title) for scope in self.trail)
+
     def enter(self, scope: str) -> None:
-        """Shows the inside of a block, or the root graph for ""; a block that is gone is not entered."""
-        if scope == self.scope or (scope and scope not in self.document.project.blocks):
+        """Shows another graph of the project, with nothing selected; an unknown scope is none."""
+        project = self.document.project
+        if scope != self.scope and (not scope or scope in project.blocks):
+            self._go(trail_to(project, scope, self.trail))
+
+    def leave(self) -> None:
+        """Shows the graph around the block on show, with the block's node selected; at the root, nothing."""
+        if len(self.trail) == 1:
             return
+        left = self.scope
+        self._go(self.trail[:-1])
+        around = self.graph.nodes.values()
+        self.select([node.id for node in around if node.block == left][:1])
+
+    def _go(self, trail: Trail) -> None:
         self.select(())
-        self.scope = scope
-        self.scope_changed.emit(scope)
+        self.trail = trail
+        self.scope_changed.emit(self.scope)
+
+    def _begin_at(self, trail: Trail) -> None:
+        """Shows another project; what was selected in the last one means nothing in it."""
+        moved, chosen = trail[-1] != self.scope, self.selection
+        self.trail, self.selection = trail, ()
+        if chosen:
+            self.selected.emit(())
+        if moved:
+            self.scope_changed.emit(self.scope)
+
+    def _stay_inside(self) -> None:
+        """Leaves blocks that an edit or undo has taken away."""
+        trail = what_is_left(self.document.project, self.trail)
+        if trail != self.trail:
+            self._begin_at(trail)  # the graph of the old scope may be gone already
 
     # -- selection --------------------------------------------------------------------------------
 
     def select(self, ids: Iterable[str]) -> None:
-        """Selects these nodes and no others; ids that are not in the document are left out."""
+        """Selects these nodes and no others; ids that are not in the graph on show are left out."""
         nodes = self.graph.nodes
         wanted = tuple(node_id for node_id in dict.fromkeys(ids) if node_id in nodes)
         if wanted != self.selection:
@@ -157,16 +198,24 @@ class Workspace(QObject):
             self.selected.emit(wanted)
 
     def node(self, node_id: str) -> Node | None:
-        """The node with this id, if it is in the document."""
-        return self.graph.nodes.get(node_id)
+        """The node with this id, in whatever scope it is."""
+        graph = self.graph_around(node_id)
+        return graph.nodes[node_id] if graph is not None else None
+
+    def graph_around(self, node_id: str) -> Graph | None:
+        """The graph that holds a node, if any does."""
+        graphs = (graph for _, graph in self.document.project.graphs())
+        # Nearly always the one on show.
+        return next((graph for graph in (self.graph, *graphs) if node_id in graph.nodes), None)
 
     def type_of(self, node: Node) -> type[NodeType] | None:
         """The catalogue's type of a node; None for a placeholder."""
         return self.catalogue.get(node.type)
 
     def reveal(self, node_id: str) -> None:
-        """Selects a node and asks the canvas to bring it into view."""
+        """Selects a node, in whatever scope it is, and asks the canvas to bring it into view."""
         if self.node(node_id) is not None:
+            self.enter(self.document.project.home(node_id))
             self.select((node_id,))
             self.revealed.emit(node_id)
 
@@ -182,6 +231,13 @@ class Workspace(QObject):
             self.message.emit(str(error), "error")
             return False
         return True
+
+    def show(self, project: Project, path: Path | None, scope: str = "") -> None:
+        """Shows another project, from inside the block `scope` if it has it; the history starts afresh."""
+        self._entered = trail_to(project, scope if scope in project.blocks else "", ROOT)
+        self.document.replace(project, path)
+        self._entered = ROOT
+        self.announce_title()
 
     def undo(self) -> None:
         """Takes the last step back."""
@@ -200,12 +256,12 @@ class Workspace(QObject):
 
     def _document_changed(self, change: Change) -> None:
         loaded = change.kind == "load"
-        if self.scope and (loaded or self.scope not in self.document.project.blocks):
-            self.selection, self.scope = (), ""
-            self.selected.emit(())
-            self.scope_changed.emit("")
+        if loaded:
+            self._begin_at(self._entered)
+        else:
+            self._stay_inside()
         nodes = self.graph.nodes
-        kept = () if loaded else tuple(node_id for node_id in self.selection if node_id in nodes)
+        kept = tuple(node_id for node_id in self.selection if node_id in nodes)
         if kept != self.selection:
             self.selection = kept
             self.selected.emit(kept)
@@ -216,8 +272,8 @@ class Workspace(QObject):
                 # Weights and curves belong to the project that is gone.
                 self.trainer.reset()
             self._infer(None)
-        elif not all(isinstance(edit, Move) for edit in change.edits):
-            self._infer(frozenset().union(*(edit.touched for edit in change.edits)))
+        elif not only_drawn(change.edits):
+            self._infer(change.touched)
         else:
             return
         if self.trainer is not None:

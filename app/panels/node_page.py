@@ -231,7 +231,7 @@ def shape_text(signature: Any) -> str:
 def _facts(workspace: Workspace, node: Node) -> dict[str, str]:
     """The facts of a node in the order they are shown; "…" while the engine starts."""
     shapes = workspace.shapes
-    graph = workspace.document.project.graph
+    graph = workspace.graph_around(node.id) or workspace.graph
     made = _made(workspace, node)
     facts: dict[str, str] = {}
     inputs = [link.target_port for link in graph.incoming(node.id)]

@@ -122,9 +122,8 @@ class ProblemsPanel(QWidget):
             self._say("info", "The engine is starting", "Problems appear here in a moment.")
             return
         problems = shapes.problems
-        nodes = self._workspace.document.project.graph.nodes
         if not problems:
-            if nodes:
+            if self._workspace.document.project.graph.nodes:
                 self._say("tick-circle", "No problems", "Every shape fits and the graph can be trained.")
             else:
                 self._say(
@@ -133,7 +132,8 @@ class ProblemsPanel(QWidget):
                     "Add nodes to the canvas; what does not fit is listed here.",
                 )
             return
-        known = tuple((p, nodes[p.node_id].name if p.node_id in nodes else "") for p in problems)
+        nodes = [self._workspace.node(problem.node_id) if problem.node_id else None for problem in problems]
+        known = tuple((p, node.name if node else "") for p, node in zip(problems, nodes, strict=True))
         if known == self._shown:
             return
         self._shown = known

@@ -70,6 +70,6 @@ class SeveralPage(QWidget):
 
     def _set_param(self, name: str, value: Any) -> None:
         spec = self.fields[name].spec
-        nodes = self._workspace.document.project.graph.nodes
-        edits = [SetParam(node_id, name, value) for node_id in self.ids if node_id in nodes]
+        known = [node_id for node_id in self.ids if self._workspace.node(node_id) is not None]
+        edits = [SetParam(node_id, name, value) for node_id in known]
         self._workspace.apply(f"Set {spec.title.lower()}", *edits, merge=f"param:{','.join(self.ids)}:{name}")

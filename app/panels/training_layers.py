@@ -89,8 +89,11 @@ class TrainingLayers(QWidget):
 
     def _node_to_show(self) -> str:
         """The selected node; without one the first convolution, else the first layer with weights."""
-        graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
-        kinds = {node_id: catalogue.get(node.type) for node_id, node in graph.nodes.items()}
+        catalogue = self._workspace.catalogue
+        graphs = [self._workspace.graph, *(graph for _, graph in self._workspace.document.project.graphs())]
+        # Those on show come first.
+        nodes = {node_id: node for graph in graphs for node_id, node in graph.nodes.items()}
+        kinds = {node_id: catalogue.get(node.type) for node_id, node in nodes.items()}
         selection = self._workspace.selection
         if (
             len(selection) == 1

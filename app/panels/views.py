@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from app.panels.view_cards import ActivationsCard, FiltersCard, HistogramsCard, InputCard, PredictionCard
+from app.scopes import upstream
 from app.views.watching import Live, Probes
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
@@ -142,16 +143,18 @@ class ViewsPanel(QWidget):
 
     def _source(self) -> tuple[str, dict[str, tuple[str, ...]]]:
         """The data node that the selected node hangs on, and the classes of its columns."""
-        graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
-        before = graph.ancestors(self._node_id)
-        for node_id, node in graph.nodes.items():
+        project, catalogue = self._workspace.document.project, self._workspace.catalogue
+        before = {self._node_id, *upstream(project, self._node_id)}
+        for node_id, node in project.graph.nodes.items():
             kind = catalogue.get(node.type)
-            if kind is not None and kind.kind == "data" and (node_id in before or node_id == self._node_id):
+            if kind is not None and kind.kind == "data" and node_id in before:
                 return node_id, classes_of(self._workspace, node_id)
         return "", {}
 
     def _feeds_a_loss(self) -> bool:
-        graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
+        graph, catalogue = self._workspace.graph_around(self._node_id), self._workspace.catalogue
+        if graph is None:
+            return False
         for link in graph.outgoing(self._node_id):
             kind = catalogue.get(graph.nodes[link.target].type)
             if kind is not None and kind.kind == "loss" and link.target_port == "prediction":
