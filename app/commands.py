@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMessageBox
 
 from app.actions import CANVAS_COMMANDS, COMMANDS, ShortcutsDialog
+from app.graph_commands import GraphCommands
 from app.theme import CHOICES, choose_theme, themes
 
 if TYPE_CHECKING:
@@ -25,6 +26,19 @@ _ON_CANVAS = {
 }
 # Those that need something selected.
 _FOR_SELECTION = ("cut", "copy", "duplicate", "rename", "connect_selected")
+_FOR_SEVERAL = {
+    "make_room": 1,
+    "align_left": 2,
+    "align_centre": 2,
+    "align_right": 2,
+    "align_top": 2,
+    "align_middle": 2,
+    "align_bottom": 2,
+    "distribute_across": 3,
+    "distribute_down": 3,
+}
+# Those for what is on the canvas, whatever has the focus.
+_AT_WORK = ("find", "lay_out", "snap_to_grid", "save_picture")
 # Those of the canvas that a text field uses too when it has the focus.
 _FOR_CANVAS = ("paste", "select_all", "zoom_in", "zoom_out", "zoom_reset", *CANVAS_COMMANDS)
 
@@ -32,11 +46,12 @@ _FOR_CANVAS = ("paste", "select_all", "zoom_in", "zoom_out", "zoom_reset", *CANV
 class Commands:
     """Runs the commands of one window on the document in front, and keeps their menu entries up to date.
 
-    A command is the method of that name here, of the file commands, or of the canvas.
+    A command is the method of that name here, of the file or graph commands, or of the canvas.
     """
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
+        self._graph = GraphCommands(window)
         window.pages.currentChanged.connect(self._changed)
 
     def follow(self, page: DocumentPage) -> None:
@@ -54,7 +69,7 @@ class Commands:
         for command in COMMANDS:
             if command.name in found:
                 continue
-            for owner in (self, window.files):
+            for owner in (self, window.files, self._graph):
                 if hasattr(owner, command.name):
                     found[command.name] = getattr(owner, command.name)
                     break
@@ -193,8 +208,10 @@ class Commands:
         ready = workspace.trainer is not None
         _name(actions["undo"], "&Undo", document.undo_label)
         _name(actions["redo"], "&Redo", document.redo_label)
-        for name in _FOR_CANVAS:
+        for name in (*_FOR_CANVAS, *_AT_WORK):
             actions[name].setEnabled(at_work)
+        for name, least in _FOR_SEVERAL.items():
+            actions[name].setEnabled(at_work and len(workspace.selection) >= least)
         for name in _FOR_SELECTION:
             actions[name].setEnabled(at_work and chosen)
         for name in ("train", "train_step", "train_reset", "export_script"):
