@@ -17,6 +17,7 @@ class Places:
     autosaves: Path
     runs: Path
     log_file: Path
+    blocks: Path
 
     @classmethod
     def default(cls) -> Places:
@@ -27,12 +28,24 @@ class Places:
         location = QStandardPaths.StandardLocation
         data = Path(QStandardPaths.writableLocation(location.GenericDataLocation)) / "neuroloom"
         config = Path(QStandardPaths.writableLocation(location.GenericConfigLocation)) / "neuroloom"
-        return cls(config / "settings.ini", data / "autosaves", data / "runs", data / "neuroloom.log")
+        return cls(
+            config / "settings.ini",
+            data / "autosaves",
+            data / "runs",
+            data / "neuroloom.log",
+            data / "blocks",
+        )
 
     @classmethod
     def under(cls, folder: Path) -> Places:
         """All places inside one folder."""
-        return cls(folder / "settings.ini", folder / "autosaves", folder / "runs", folder / "neuroloom.log")
+        return cls(
+            folder / "settings.ini",
+            folder / "autosaves",
+            folder / "runs",
+            folder / "neuroloom.log",
+            folder / "blocks",
+        )
 
     def settings(self) -> QSettings:
         """The remembered choices (sizes, theme, recent files), as an INI file."""

@@ -8,67 +8,85 @@ from itertools import pairwise
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
+from app.editor.bends import carried_bends, with_bend
 from app.editor.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
 from app.editor.insertion import insertion_of
 from app.editor.joining import first_join, new_node
 from app.workspace import Workspace
 from engine.clipboard import copy_text, paste
-from engine.connect import can_connect
-from engine.edits import AddNodes, Connect, Edit, Move, Remove, Rename
+from engine.connect import can_connect, node_type
+from engine.edits import AddNodes, Connect, Edit, Move, Remove, RemoveFrame, RemoveNote, Rename, SetBends
 from engine.errors import NeuroloomError
-from engine.graph import Graph, Link, Node
+from engine.graph import Link, Node, Project
+from engine.rewire import cutting, removing_and_reconnecting, replacing
 
 NODES_MIME = "application/x-neuroloom-nodes"
 
 
-def delete(workspace: Workspace, ids: Iterable[str], links: Iterable[Link], *, bridge: bool = False) -> bool:
-    """Removes nodes and wires; with `bridge` what fed a removed node feeds its followers instead."""
-    graph = workspace.document.project.graph
+def delete(
+    workspace: Workspace,
+    ids: Iterable[str],
+    links: Iterable[Link],
+    *,
+    bridge: bool = False,
+    beside: Iterable[str] = (),
+) -> bool:
+    """Removes nodes and wires; with `bridge` what fed a removed node feeds its followers instead.
+
+    `beside` is what else goes in the same step: the ids of frames and notes.
+    """
+    project, graph = workspace.document.project, workspace.graph
     gone = tuple(node_id for node_id in ids if node_id in graph.nodes)
-    cut = tuple(link for link in links if graph.feeding(link.target, link.target_port) == link)
-    if not gone and not cut:
-        return False
-    edits: list[Edit] = [Remove(gone, cut)]
+    edits: list[Edit] = []
     if bridge:
-        edits += [Connect(link) for link in bridges(graph, gone)]
-    label = "Delete" if not bridge else "Delete and reconnect"
-    return workspace.apply(label, *edits)
+        edits += removing_and_reconnecting(project, workspace.catalogue, [*gone, *beside])
+        # A wire that was selected too may have gone with its node.
+        links = [link for link in links if link.source not in gone and link.target not in gone]
+        edits += cutting(project, links)
+    else:
+        edits += [RemoveFrame(key) for key in beside if key in project.frames]
+        edits += [RemoveNote(key) for key in beside if key in project.notes_on_canvas]
+        cut = tuple(link for link in links if graph.feeding(link.target, link.target_port) == link)
+        if gone or cut:
+            edits.append(Remove(gone, cut))
+    label = "Delete and reconnect" if bridge else "Delete"
+    return bool(edits) and workspace.apply(label, *edits)
 
 
 def cut_wires(workspace: Workspace, links: Iterable[Link]) -> bool:
     """Removes wires that a stroke has crossed, as one step."""
-    graph = workspace.document.project.graph
-    cut = tuple(link for link in links if graph.feeding(link.target, link.target_port) == link)
-    return bool(cut) and workspace.apply("Cut wires", Remove((), cut))
+    edits = cutting(workspace.document.project, links)
+    return bool(edits) and workspace.apply("Cut wires", *edits)
 
 
-def bridges(graph: Graph, gone: Iterable[str]) -> list[Link]:
-    """The wires that keep a chain joined when nodes go: what fed their first input feeds all followers."""
-    removed = set(gone)
-    made: dict[tuple[str, str], Link] = {}
-    for node_id in removed:
-        for after in graph.outgoing(node_id):
-            if after.target in removed:
-                continue
-            before = _living_source(graph, node_id, removed)
-            if before is not None:
-                link = Link(before.source, before.source_port, after.target, after.target_port)
-                made[(after.target, after.target_port)] = link
-    return sorted(made.values())
+def replace_node(workspace: Workspace, node_id: str, type_id: str) -> bool:
+    """Puts a node of another type in a node's place, with what fits of its values and wires."""
+    before = set(workspace.graph.nodes)
+    try:
+        edits = replacing(workspace.document.project, workspace.catalogue, node_id, type_id)
+    except NeuroloomError as error:
+        workspace.message.emit(error.message, "error")
+        return False
+    if not edits or not workspace.apply("Replace", *edits):
+        return False
+    workspace.select(one for one in workspace.graph.nodes if one not in before)
+    return True
 
 
-def _living_source(graph: Graph, node_id: str, removed: set[str]) -> Link | None:
-    while True:
-        incoming = graph.incoming(node_id)
-        if not incoming:
-            return None
-        if incoming[0].source not in removed:
-            return incoming[0]
-        node_id = incoming[0].source
+def add_bend(workspace: Workspace, line: list[Point], link: Link, place: Point) -> bool:
+    """Leads a wire, drawn as `line`, through one more point."""
+    points = with_bend(line, workspace.graph.bends(link), place)
+    return workspace.apply("Add bend", SetBends(link, points))
+
+
+def remove_bend(workspace: Workspace, link: Link, index: int) -> bool:
+    """Takes one bend out of a wire."""
+    points = workspace.graph.bends(link)
+    return workspace.apply("Remove bend", SetBends(link, (*points[:index], *points[index + 1 :])))
 
 
 def copy(workspace: Workspace, ids: Iterable[str]) -> bool:
-    """Puts nodes and the wires among them on the clipboard, as text that pastes anywhere."""
+    """Puts nodes with the wires among them, and notes, on the clipboard, as text that pastes anywhere."""
     chosen = tuple(ids)
     if not chosen:
         return False
@@ -92,7 +110,7 @@ def paste_text(workspace: Workspace, text: str, at: Point) -> tuple[str, ...]:
         return ()
     x, y = snapped(finite((at[0] - WIDTH / 2, at[1] - HEIGHT / 2)))
     try:
-        ids = paste(workspace.document, text, (x, y))
+        ids = paste(workspace.document, text, (x, y), workspace.scope)
     except NeuroloomError as error:
         workspace.message.emit(error.message, "error")
         return ()
@@ -102,7 +120,7 @@ def paste_text(workspace: Workspace, text: str, at: Point) -> tuple[str, ...]:
 
 def duplicate(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
     """Copies nodes beside themselves, leaving the clipboard alone."""
-    nodes = workspace.document.project.graph.nodes
+    nodes = workspace.graph.nodes
     chosen = [node_id for node_id in ids if node_id in nodes]
     if not chosen:
         return ()
@@ -112,7 +130,7 @@ def duplicate(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
     text = copy_text(workspace.document.project, chosen)
     try:
         with workspace.document.step("Duplicate"):
-            made = paste(workspace.document, text, finite((middle[0] + 24, middle[1] + 24)))
+            made = paste(workspace.document, text, finite((middle[0] + 24, middle[1] + 24)), workspace.scope)
     except NeuroloomError as error:
         workspace.message.emit(error.message, "error")
         return ()
@@ -122,14 +140,15 @@ def duplicate(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
 
 def nudge(workspace: Workspace, ids: Iterable[str], by: Point) -> bool:
     """Moves nodes a little; repeated nudges are one step."""
-    nodes = workspace.document.project.graph.nodes
+    nodes = workspace.graph.nodes
     positions = {
         node_id: finite((nodes[node_id].position[0] + by[0], nodes[node_id].position[1] + by[1]))
         for node_id in ids
         if node_id in nodes
     }
     key = "nudge " + " ".join(positions)
-    return bool(positions) and workspace.apply("Move", Move(positions), merge=key)
+    bends = carried_bends(workspace.graph, positions, by)
+    return bool(positions) and workspace.apply("Move", Move(positions), *bends, merge=key)
 
 
 def rename(workspace: Workspace, node_id: str, name: str) -> bool:
@@ -146,7 +165,7 @@ def add(workspace: Workspace, type_id: str, place: Point, *, into: Link | None =
     if node is None:
         workspace.message.emit(f"There is no node type called {type_id[:60]!r}.", "error")
         return None
-    edits: list[Edit] = [AddNodes((node,))]
+    edits: list[Edit] = [AddNodes((node,), into=workspace.scope)]
     if into is not None:
         edits += _insert(workspace, node, into)
     if not workspace.apply(f"Add {node.name}", *edits):
@@ -175,7 +194,7 @@ def add_after(workspace: Workspace, type_id: str, source: str, boxes: dict[str, 
     if node is None:
         return None
     link = _join(workspace, before, node)
-    edits: list[Edit] = [AddNodes((node,), (link,) if link is not None else ())]
+    edits: list[Edit] = [AddNodes((node,), (link,) if link is not None else (), workspace.scope)]
     if not workspace.apply(f"Add {node.name}", *edits):
         return None
     workspace.select((node.id,))
@@ -183,17 +202,13 @@ def add_after(workspace: Workspace, type_id: str, source: str, boxes: dict[str, 
 
 
 def _join(workspace: Workspace, before: Node, node: Node) -> Link | None:
-    source_type = workspace.catalogue.get(before.type)
+    trial = workspace.document.project.copy()
+    source_type = node_type(workspace.catalogue, before, trial)
     if source_type is None:
         return None
-    try:
-        outputs = source_type(before.params).outputs()
-    except NeuroloomError:
-        return None
-    trial = workspace.document.project.copy()
-    AddNodes((node,)).apply(trial)
-    for port in outputs:
-        verdict = first_join(workspace, trial.graph, node, Joining(before.id, port.name))
+    AddNodes((node,), into=workspace.scope).apply(trial)
+    for port in source_type.outputs():
+        verdict = first_join(workspace, trial, node, Joining(before.id, port.name))
         if verdict is not None:
             return verdict.link
     return None
@@ -211,7 +226,7 @@ class Joining:
 
 def connect_in_order(workspace: Workspace, ids: tuple[str, ...]) -> bool:
     """Wires nodes from left to right, each to the next, through the first free ports that fit."""
-    graph = workspace.document.project.graph
+    graph = workspace.graph
     chosen = sorted(
         (node_id for node_id in ids if node_id in graph.nodes), key=lambda key: graph.nodes[key].position
     )
@@ -221,7 +236,7 @@ def connect_in_order(workspace: Workspace, ids: tuple[str, ...]) -> bool:
     made: list[Link] = []
     reason = ""
     for source, target in pairwise(chosen):
-        link, reason = _free_join(workspace, trial.graph, source, target)
+        link, reason = _free_join(workspace, trial, source, target)
         if link is not None:
             Connect(link).apply(trial)
             made.append(link)
@@ -231,16 +246,16 @@ def connect_in_order(workspace: Workspace, ids: tuple[str, ...]) -> bool:
     return workspace.apply("Connect", *(Connect(link) for link in made))
 
 
-def _free_join(workspace: Workspace, graph: Graph, source: str, target: str) -> tuple[Link | None, str]:
+def _free_join(workspace: Workspace, project: Project, source: str, target: str) -> tuple[Link | None, str]:
     reason = ""
-    kinds = [workspace.catalogue.get(graph.nodes[key].type) for key in (source, target)]
+    graph = project.graph_of(workspace.scope)
+    kinds = [node_type(workspace.catalogue, graph.nodes[key], project) for key in (source, target)]
     if kinds[0] is None or kinds[1] is None:
         return None, reason
-    for outgoing in kinds[0]().outputs():
-        for incoming in kinds[1]().inputs():
-            verdict = can_connect(
-                graph, workspace.catalogue, Link(source, outgoing.name, target, incoming.name)
-            )
+    for outgoing in kinds[0].outputs():
+        for incoming in kinds[1].inputs():
+            wanted = Link(source, outgoing.name, target, incoming.name)
+            verdict = can_connect(graph, workspace.catalogue, wanted, project)
             if verdict.ok and verdict.replaces is None:
                 return verdict.link, ""
             reason = reason or verdict.reason

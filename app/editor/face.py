@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import count
 
 from app.editor.geometry import Layout, PortName, lay_out
-from engine.catalogue import Catalogue, NodeType, Port
+from engine.catalogue import Catalogue, Composite, NodeType, Port
 from engine.errors import NeuroloomError
-from engine.graph import Graph, Node
+from engine.graph import BLOCK, BLOCK_INPUT, BLOCK_OUTPUT, Graph, Node, Project
 from engine.names import fresh_name
 from engine.values import natural
 
@@ -30,19 +30,26 @@ class Face:
     known: bool
     tall: bool
     layout: Layout
+    form: str = "node"  # "block" is drawn as a stack, "entry" and "exit" as the tabs of a block's ports
+    muted: bool = False
+    block: str = ""  # the block that an instance stands for
+    repeated: bool = False
 
 
-def face_of(node: Node, graph: Graph, catalogue: Catalogue) -> Face:
+_FORMS = {BLOCK: "block", BLOCK_INPUT: "entry", BLOCK_OUTPUT: "exit"}
+
+
+def face_of(node: Node, graph: Graph, catalogue: Catalogue, project: Project) -> Face:
     """The face of a node; a placeholder with the ports its links use where the type is unknown."""
     incoming = [link.target_port for link in graph.incoming(node.id)]
     outgoing = [link.source_port for link in graph.outgoing(node.id)]
     found = catalogue.get(node.type)
     if found is None:
         layout = lay_out(_named(incoming), _named(outgoing), tall=False)
-        return Face(
-            node.name or node.type, f"unknown: {node.type}", "unknown", "unknown", False, False, layout
-        )
-    made, summary = _made(node, found)
+        name = node.name or node.type
+        summary = f"unknown: {node.type}"
+        return Face(name, summary, "unknown", "unknown", False, False, layout, muted=node.muted)
+    made, summary = _made(node, found, project)
     tall = found.family in PICTURED
     inputs = list(_inputs(made.inputs(), incoming)) if made is not None else list(_named(incoming))
     outputs = (
@@ -51,14 +58,34 @@ def face_of(node: Node, graph: Graph, catalogue: Catalogue) -> Face:
     # A link may use a port that a changed parameter took away: it stays visible, so that it can be mended.
     inputs += _named(set(incoming) - {port.name for port in inputs})
     outputs += _named(set(outgoing) - {port.name for port in outputs})
-    name = node.name or found.title
-    return Face(name, summary, found.family, found.kind, True, tall, lay_out(inputs, outputs, tall=tall))
+    block = project.blocks.get(node.block)
+    name = node.name or (block.name if block is not None else "") or found.title
+    form = _FORMS.get(node.type, "node")
+    layout = lay_out(inputs, outputs, tall=tall)
+    if node.muted:
+        summary = "muted"
+    repeated = isinstance(times := node.params.get("times", 1), int) and times > 1
+    return Face(
+        name,
+        summary,
+        found.family,
+        found.kind,
+        True,
+        tall,
+        layout,
+        form=form,
+        muted=node.muted,
+        block=node.block,
+        repeated=repeated,
+    )
 
 
-def _made(node: Node, found: type[NodeType]) -> tuple[NodeType | None, str]:
+def _made(node: Node, found: type[NodeType], project: Project) -> tuple[NodeType | None, str]:
     """The node with its values, or with the defaults where those are refused."""
     try:
         made = found(node.params)
+        if isinstance(made, Composite):
+            made.bind(project)
         return made, made.summary()
     except NeuroloomError as error:
         summary = error.message

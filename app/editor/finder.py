@@ -33,7 +33,7 @@ class Finder:
         self,
         place: QPoint,
         types: list[type[NodeType]],
-        choose: Callable[[str], None],
+        choose: Callable[[str], object],
         give_up: Callable[[], None],
     ) -> None:
         """Offers only these types, for a gesture that ends in a new node."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 
+from app.editor import editing
 from app.editor.edge_pan import EdgePan
 from app.editor.interactions.base import Interaction, Pointer
+from app.editor.interactions.bend import AddBends, DragBend
 from app.editor.interactions.box import BoxSelect
 from app.editor.interactions.cut import CutWires
 from app.editor.interactions.ends import MoveWires
 from app.editor.interactions.grab import GrabWire
 from app.editor.interactions.move import MoveNodes
 from app.editor.interactions.pan import Pan
+from app.editor.interactions.resize import ResizeNote
 from app.editor.interactions.wire import from_port
 
 if TYPE_CHECKING:
@@ -86,6 +89,8 @@ class Gestures:
             self.begin(self._by_place(pointer))
         elif button == _RIGHT and pointer.has(Qt.KeyboardModifier.ControlModifier):
             self.begin(CutWires(self._view, pointer))
+        elif button == _RIGHT and pointer.has(Qt.KeyboardModifier.ShiftModifier):
+            self.begin(AddBends(self._view, pointer))
         else:
             self.cancel()
         self._button = button
@@ -119,10 +124,50 @@ class Gestures:
             self.press(pointer, button)
         elif node is not None:
             self._view.workspace.select((node.node_id,))
-            self._view.rename_selected()
-        else:
+            if node.face.block:
+                self._view.compose.enter()
+            else:
+                self._view.rename_selected()
+        elif not self._double_press_beside(pointer):
             self._view.workspace.select(())
             self._view.open_search_at(pointer.view)
+
+    def _double_press_beside(self, pointer: Pointer) -> bool:
+        """Opens the note or the frame's title, or gives the wire a bend; False where there is nothing."""
+        view, scene = self._view, self._view.graph_scene
+        wire = scene.link_at(pointer.scene, self._wire_reach())
+        note, frame = scene.dressing.note_at(pointer.scene), scene.dressing.frame_at(pointer.scene)
+        if scene.bend_at(pointer.scene, self._wire_reach()) is not None:
+            return True
+        if wire is not None:
+            place = (pointer.scene.x(), pointer.scene.y())
+            editing.add_bend(view.workspace, wire.polyline(), wire.link, place)
+        elif note is not None:
+            view.compose.edit_note(note.note.id)
+        elif frame is not None:
+            view.compose.rename_frame(frame.frame.id)
+        return not (wire is None and note is None and frame is None)
+
+    def point_out(self, point: QPointF) -> None:
+        """Selects what the context menu is opened on, unless it is selected along with the rest."""
+        view, scene = self._view, self._view.graph_scene
+        node, note, frame = (
+            scene.node_at(point),
+            scene.dressing.note_at(point),
+            scene.dressing.frame_at(point),
+        )
+        beside = note.note.id if note is not None else frame.frame.id if frame is not None else None
+        wire = scene.link_at(point, self._wire_reach())
+        if node is not None:
+            if node.node_id not in view.workspace.selection:
+                scene.choose_nothing()
+                view.workspace.select((node.node_id,))
+        elif wire is not None or beside is not None:
+            view.workspace.select(())
+            scene.select_links((wire.link,) if wire is not None else ())
+            bend = scene.bend_at(point, self._wire_reach())
+            scene.pick_bend(bend)
+            scene.dressing.choose((beside,) if wire is None and beside is not None else ())
 
     def _by_place(self, pointer: Pointer) -> Interaction:
         """The gesture for what is under the pointer: port, node, wire or canvas."""
@@ -134,9 +179,16 @@ class Gestures:
         node = scene.node_at(pointer.scene)
         if node is not None:
             return self._on_node(pointer, node.node_id)
-        wire = scene.link_at(pointer.scene, max(WIRE_REACH, WIRE_REACH / view.navigation.zoom))
+        reach = self._wire_reach()
+        bend = scene.bend_at(pointer.scene, reach)
+        if bend is not None:
+            scene.dressing.choose(())
+            return DragBend(view, pointer, *bend)
+        wire = scene.link_at(pointer.scene, reach)
         if wire is None:
-            return BoxSelect(view, pointer)
+            return self._on_dressing(pointer)
+        scene.dressing.choose(())
+        scene.pick_bend(None)
         if pointer.adds:
             scene.select_links(scene.selected_links ^ {wire.link})
         else:
@@ -151,10 +203,30 @@ class Gestures:
             kept = tuple(one for one in chosen if one != node_id)
             workspace.select(kept if node_id in chosen else (*chosen, node_id))
         elif node_id not in chosen:
-            self._view.graph_scene.select_links(())
+            self._view.graph_scene.choose_nothing()
             workspace.select((node_id,))
         # A click on one of several selected nodes selects it alone, but only once it is known to be no drag.
         return MoveNodes(self._view, pointer, node_id, click_selects=not pointer.adds)
+
+    def _on_dressing(self, pointer: Pointer) -> Interaction:
+        """The gesture for a frame's title, a note, or nothing."""
+        view, dressing = self._view, self._view.graph_scene.dressing
+        note, frame = dressing.note_at(pointer.scene), dressing.frame_at(pointer.scene)
+        if note is not None and note.selected and note.on_corner(pointer.scene):
+            return ResizeNote(view, pointer, note.note.id)
+        if frame is None and note is None:
+            return BoxSelect(view, pointer)
+        key = note.note.id if note is not None else frame.frame.id if frame is not None else ""
+        if pointer.adds:
+            dressing.choose(dressing.chosen ^ {key})
+        elif key not in dressing.chosen:
+            view.graph_scene.choose_nothing()
+            view.workspace.select(())
+            dressing.choose((key,))
+        return MoveNodes(view, pointer, key, click_selects=not pointer.adds)
+
+    def _wire_reach(self) -> float:
+        return max(WIRE_REACH, WIRE_REACH / self._view.navigation.zoom)
 
     # -- without a gesture
 

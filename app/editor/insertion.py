@@ -41,7 +41,7 @@ def insertion_of(
 def find_insertion(view: GraphView, node_id: str, point: QPointF) -> Insertion | None:
     """The wire under a scene point that an existing, unconnected node could go into."""
     scene = view.graph_scene
-    graph = view.workspace.document.project.graph
+    graph = view.workspace.graph
     if graph.incoming(node_id) or graph.outgoing(node_id):
         return None
     wire = scene.link_at(point, REACH)

@@ -8,10 +8,9 @@ from app.editor.face import new_name
 from app.editor.geometry import Point, finite, snapped
 from app.workspace import Workspace
 from engine.catalogue import NodeType
-from engine.connect import Verdict, can_connect
+from engine.connect import Verdict, can_connect, node_type
 from engine.edits import AddNodes
-from engine.errors import NeuroloomError
-from engine.graph import Graph, Link, Node
+from engine.graph import Link, Node, Project
 
 JoinTo = Callable[[str, str], Link]  # (node id, port) -> the link that would join it
 
@@ -24,22 +23,19 @@ def fitting_types(workspace: Workspace, join: JoinTo) -> list[type[NodeType]]:
 def _fits(workspace: Workspace, found: type[NodeType], join: JoinTo) -> bool:
     trial = workspace.document.project.copy()
     node = Node(trial.new_id(), found.type_id)
-    AddNodes((node,)).apply(trial)
-    return first_join(workspace, trial.graph, node, join) is not None
+    AddNodes((node,), into=workspace.scope).apply(trial)
+    return first_join(workspace, trial, node, join) is not None
 
 
-def first_join(workspace: Workspace, graph: Graph, node: Node, join: JoinTo) -> Verdict | None:
-    """The first possible wire between a node and a loose end; None when no port fits."""
-    found = workspace.catalogue.get(node.type)
-    if found is None:
+def first_join(workspace: Workspace, project: Project, node: Node, join: JoinTo) -> Verdict | None:
+    """The first possible wire between a node of `project` and a loose end; None when no port fits."""
+    made = node_type(workspace.catalogue, node, project)
+    if made is None:
         return None
-    try:
-        made = found(node.params)
-    except NeuroloomError:
-        return None
+    graph = project.graph_of(workspace.scope)
     forward = join(node.id, "").target == node.id
     for port in made.inputs() if forward else made.outputs():
-        verdict = can_connect(graph, workspace.catalogue, join(node.id, port.name))
+        verdict = can_connect(graph, workspace.catalogue, join(node.id, port.name), project)
         if verdict.ok:
             return verdict
     return None
@@ -50,8 +46,8 @@ def new_node(workspace: Workspace, type_id: str, place: Point) -> Node | None:
     found = workspace.catalogue.get(type_id)
     if found is None:
         return None
-    project = workspace.document.project
-    return Node(project.new_id(), type_id, new_name(project.graph, found), {}, finite(snapped(place)))
+    name = new_name(workspace.graph, found)
+    return Node(workspace.document.project.new_id(), type_id, name, {}, finite(snapped(place)))
 
 
 def new_node_for(
@@ -62,6 +58,6 @@ def new_node_for(
     if node is None:
         return None
     trial = workspace.document.project.copy()
-    AddNodes((node,)).apply(trial)
-    verdict = first_join(workspace, trial.graph, node, join)
+    AddNodes((node,), into=workspace.scope).apply(trial)
+    verdict = first_join(workspace, trial, node, join)
     return node, verdict.link if verdict is not None else None

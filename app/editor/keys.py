@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -31,6 +32,8 @@ _ALT = Qt.KeyboardModifier.AltModifier
 def press(view: GraphView, event: QKeyEvent) -> bool:
     """Does what a key stands for; False when it stands for nothing here."""
     modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    if view.interaction is not None and view.interaction.key(Qt.Key(event.key())):
+        return True
     if event.key() == Qt.Key.Key_Escape:
         return _escape(view)
     if event.key() in _ARROWS:
@@ -63,7 +66,11 @@ def _standard(view: GraphView) -> tuple[tuple[QKeySequence.StandardKey, Callable
 def _commands(view: GraphView) -> dict[tuple[int, Qt.KeyboardModifier], Callable[[], object]]:
     key = Qt.Key
     return {
-        (key.Key_Tab, _PLAIN): view.open_search,
+        (key.Key_Tab, _PLAIN): partial(_enter_or_search, view),
+        (key.Key_M, _PLAIN): view.compose.mute,
+        (key.Key_F, _CONTROL | _SHIFT): view.compose.frame_selection,
+        (key.Key_G, _CONTROL): view.compose.group,
+        (key.Key_G, _CONTROL | _SHIFT): view.compose.ungroup,
         (key.Key_Delete, _PLAIN): view.delete_selection,
         (key.Key_Backspace, _PLAIN): view.delete_selection,
         (key.Key_Delete, _CONTROL): view.delete_and_reconnect,
@@ -82,10 +89,21 @@ def _commands(view: GraphView) -> dict[tuple[int, Qt.KeyboardModifier], Callable
 
 
 def _escape(view: GraphView) -> bool:
-    if not view.cancel_interaction():
-        view.graph_scene.select_links(())
-        view.workspace.select(())
+    if view.cancel_interaction():
+        return True
+    scene, workspace = view.graph_scene, view.workspace
+    chosen = workspace.selection or scene.selected_links or scene.dressing.chosen or scene.picked_bend
+    if chosen:
+        scene.choose_nothing()
+        workspace.select(())
+    else:
+        view.compose.leave()
     return True
+
+
+def _enter_or_search(view: GraphView) -> None:
+    if not view.compose.enter():
+        view.open_search()
 
 
 def _arrow(view: GraphView, way: Point, modifiers: Qt.KeyboardModifier) -> bool:

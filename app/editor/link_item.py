@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from app.editor.bends import BEND_RADIUS
 from app.editor.detail import TEXT_ZOOM, Detail
 from app.editor.geometry import Point
 from app.editor.node_item import DIMMED
@@ -21,7 +22,7 @@ LABEL_Z = 1.0
 DRAFT_Z = 5.0
 LABEL_SIZE = 10
 LONG = 130.0  # a second wire from one port is labelled only on a stretch of this length
-_SIDE = 4.0  # half a wire with its selection outline
+_SIDE = 6.0  # half a wire with its selection outline
 _DATA_WIRE = 1.6
 
 
@@ -38,6 +39,7 @@ class LinkItem(QGraphicsItem):
         self.family = ""  # wires of data that bypass the model wear the data colour
         self.bad = False
         self.marked = ""  # "cut" or "bend": what a stroke across it will do
+        self.picked: int | None = None  # the selected bend
         self.label: LabelItem | None = None
         self._path = path_of(route)
         self._bounds = self._path.boundingRect().adjusted(-_SIDE, -_SIDE, _SIDE, _SIDE)
@@ -84,6 +86,12 @@ class LinkItem(QGraphicsItem):
         self.marked = self.marked if marked is None else marked
         if (self.selected, self.dimmed, self.bad, self.marked) != before:
             self.setZValue(WIRE_Z + 0.5 if self.selected else WIRE_Z)
+            self.update()
+
+    def show_bend(self, index: int | None) -> None:
+        """Marks one of the wire's bends as selected, or none."""
+        if index != self.picked:
+            self.picked = index
             self.update()
 
     def show_hidden(self, hidden: bool) -> None:
@@ -137,6 +145,13 @@ class LinkItem(QGraphicsItem):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
         painter.drawPath(self._path)
+        bends = self.route.bends
+        if bends:
+            painter.setPen(Qt.PenStyle.NoPen)
+            for index, (x, y) in enumerate(bends):
+                picked = index == self.picked
+                painter.setBrush(theme.accent if picked else colour)
+                painter.drawEllipse(QPointF(x, y), *(2 * (BEND_RADIUS + picked,)))
 
 
 class LabelItem(QGraphicsItem):

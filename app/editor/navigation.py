@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QInputDevice, QTransform, QWheelEvent
-from PySide6.QtWidgets import QGraphicsView
+from PySide6.QtGui import QInputDevice, QNativeGestureEvent, QTransform, QWheelEvent
+from PySide6.QtWidgets import QGestureEvent, QGraphicsView, QPinchGesture
 
 SMALLEST = 0.05
 LARGEST = 4.0
@@ -103,6 +103,20 @@ class Navigation:
         x = min(0, place.left()) or max(0, min(place.right() - view.right(), place.left()))
         y = min(0, place.top()) or max(0, min(place.bottom() - view.bottom(), place.top()))
         self._scroll(x, y)
+
+    def gesture(self, event: QNativeGestureEvent | QGestureEvent) -> bool:
+        """Zooms with a pinch; False for any other gesture."""
+        if isinstance(event, QNativeGestureEvent):
+            if event.gestureType() != Qt.NativeGestureType.ZoomNativeGesture:
+                return False
+            self.zoom_by(1.0 + event.value(), event.position().toPoint())
+            return True
+        pinch = event.gesture(Qt.GestureType.PinchGesture)
+        if not isinstance(pinch, QPinchGesture):
+            return False
+        about = self._view.viewport().mapFromGlobal(pinch.hotSpot().toPoint())
+        self.zoom_by(pinch.scaleFactor(), about)
+        return True
 
     def wheel(self, event: QWheelEvent) -> None:
         """A wheel zooms about the cursor; two fingers on a touchpad pan, with Ctrl they zoom."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.editor import geometry as g
@@ -17,6 +17,9 @@ NODE_Z = 3.0
 LABEL_ROOM = 64.0
 COUNT_SIZE = 10
 DIMMED = 0.32
+MUTED = 0.5
+STACK = 5.0  # how far the sheets of a block lie apart
+TAB_POINT = 12.0
 SMALLEST_PICTURE, LARGEST_PICTURE, PICTURE_HEIGHT = 34.0, 44.0, 24.0
 THIN = 10.0  # a picture under a summary that leaves no room beside it
 _HALO = 9.0
@@ -133,7 +136,11 @@ class NodeItem(QGraphicsItem):
             self._paint_plate(painter, theme)
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.face.form == "block":
+            self._paint_stack(painter, theme)
         self._paint_body(painter, theme)
+        if self.face.muted:
+            painter.setOpacity(painter.opacity() * MUTED)
         far = zoom < TEXT_ZOOM
         if far:
             self._paint_name(painter, theme, zoom)
@@ -172,18 +179,31 @@ class NodeItem(QGraphicsItem):
     def _paint_body(self, painter: QPainter, theme: Theme) -> None:
         layout = self.face.layout
         colour, width = self._outline(theme)
+        if self.face.muted and not self.selected:
+            colour = theme.faint
         pen = QPen(colour, width)
-        if not self.face.known:
+        if not self.face.known or self.face.muted:
             pen.setStyle(Qt.PenStyle.DashLine)
         painter.setPen(pen)
-        painter.setBrush(theme.node)
+        painter.setBrush(theme.canvas if self.face.muted else theme.node)
         inset = 0.0 if width > 1 else 0.5
-        painter.drawRoundedRect(
-            QRectF(inset, inset, layout.width - 2 * inset, layout.height - 2 * inset), g.RADIUS, g.RADIUS
-        )
+        body = QRectF(inset, inset, layout.width - 2 * inset, layout.height - 2 * inset)
+        if self.face.form in ("entry", "exit"):
+            painter.drawPath(_tab(body, points_right=self.face.form == "entry"))
+            return
+        painter.drawRoundedRect(body, g.RADIUS, g.RADIUS)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.family(self.face.family))
         painter.drawRoundedRect(QRectF(1.5, 9, 3, layout.height - 18), 1.5, 1.5)
+
+    def _paint_stack(self, painter: QPainter, theme: Theme) -> None:
+        """A second sheet behind the first: an instance of a block holds more than one node."""
+        layout = self.face.layout
+        colour, width = self._outline(theme)
+        painter.setPen(QPen(colour, min(width, 1.5)))
+        painter.setBrush(theme.raised)
+        for off in (STACK, STACK / 2) if self.face.repeated else (STACK,):
+            painter.drawRoundedRect(QRectF(off, -off, layout.width, layout.height), g.RADIUS, g.RADIUS)
 
     def _paint_texts(self, painter: QPainter, theme: Theme) -> None:
         if self._texts is None:
@@ -313,3 +333,25 @@ class NodeItem(QGraphicsItem):
     def badge_place(self) -> QPointF:
         """The middle of the error badge, relative to the node."""
         return QPointF(self.face.layout.width - 10, 0)
+
+
+def _tab(body: QRectF, *, points_right: bool) -> QPainterPath:
+    """The outline of a block's port: round where it ends, pointed towards the block's inside or out of it."""
+    left, top, wide, high = body.x(), body.y(), body.width(), body.height()
+    right, bottom, middle, radius = left + wide, top + high, top + g.FIRST_PORT, high / 2
+    path = QPainterPath()
+    if points_right:
+        path.moveTo(left + radius, top)
+        path.lineTo(right - TAB_POINT, top)
+        path.lineTo(right, middle)
+        path.lineTo(right - TAB_POINT, bottom)
+        path.lineTo(left + radius, bottom)
+        path.arcTo(QRectF(left, top, high, high), 270, -180)
+    else:
+        path.moveTo(left, top)
+        path.lineTo(right - radius, top)
+        path.arcTo(QRectF(right - high, top, high, high), 90, -180)
+        path.lineTo(left, bottom)
+        path.lineTo(left + TAB_POINT, middle)
+    path.closeSubpath()
+    return path

@@ -1,36 +1,36 @@
-"""Typing a new name right on the node."""
+"""Typing a new name right where it stands: of a node, a frame, a block."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.editor.editing import rename
 from app.theme import current_theme
-from app.workspace import Workspace
 
 
 class NameField(QLineEdit):
-    """Lies over a node's name; Enter or leaving it renames, Esc does not."""
+    """Lies over a name; Enter or leaving it renames, Esc does not."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._canvas = parent
         self.setObjectName("nodeNameField")
-        self._workspace = workspace
-        self._node_id: str | None = None
+        self._owner: str | None = None
+        self._keep: Callable[[str, str], object] | None = None
         self.installEventFilter(self)
         self.hide()
 
     @property
-    def node_id(self) -> str | None:
-        """The node that is being renamed."""
-        return self._node_id
+    def owner(self) -> str | None:
+        """The id of what is being renamed."""
+        return self._owner
 
-    def begin(self, node_id: str, name: str, place: QRect) -> None:
-        """Opens over `place` (pixels of the parent) with `name` selected."""
-        self._node_id = node_id
+    def begin(self, owner: str, name: str, place: QRect, keep: Callable[[str, str], object]) -> None:
+        """Opens over `place` (pixels of the parent) with `name` selected; `keep` gets the id and the name."""
+        self._owner, self._keep = owner, keep
         self.setFont(current_theme().font(bold=True))
         self.setText(name)
         self.selectAll()
@@ -40,14 +40,14 @@ class NameField(QLineEdit):
         self.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def finish(self, *, keep: bool) -> None:
-        """Closes; with `keep` the node gets the name."""
-        node_id, self._node_id = self._node_id, None
-        if node_id is None:
+        """Closes; with `keep` the name is passed on."""
+        owner, self._owner = self._owner, None
+        if owner is None:
             return
         had_focus = self.hasFocus()
         self.hide()
-        if keep:
-            rename(self._workspace, node_id, self.text())
+        if keep and self._keep is not None:
+            self._keep(owner, self.text())
         if had_focus:
             self._canvas.setFocus(Qt.FocusReason.PopupFocusReason)
 
@@ -56,7 +56,7 @@ class NameField(QLineEdit):
         event.accept()  # what the field has no use for is not for the canvas either
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self and self._node_id is not None:
+        if watched is self and self._owner is not None:
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()  # the canvas knows many of these keys, but here they are typing
                 return True

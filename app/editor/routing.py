@@ -92,6 +92,11 @@ class Route:
     reach: Box
     room: float = 0.0
 
+    @property
+    def bends(self) -> tuple[Point, ...]:
+        """The points that a user has led the wire through."""
+        return self.points[1:-1] if self.curved else ()
+
     def label_place(self) -> tuple[Point, float, bool]:
         """Where a label stands: its middle, the room for it, and whether the wire is level there."""
         if self.curved:

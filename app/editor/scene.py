@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, Signal
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
 from app.editor import geometry as g
 from app.editor.detail import Detail
+from app.editor.dressing import Dressing
 from app.editor.face import Face, face_of
 from app.editor.grid import paint_grid
 from app.editor.link_item import LabelItem, LinkItem
@@ -48,14 +49,17 @@ class GraphScene(QGraphicsScene):
         self.workspace = workspace
         self.node_items: dict[str, NodeItem] = {}
         self.selected_links: frozenset[Link] = frozenset()
+        self.picked_bend: tuple[Link, int] | None = None
         self.boxes = Boxes()
         self.detail = Detail()
         self.wires = Wires(self)
         self.link_items = self.wires.items
+        self.dressing = Dressing(self)
         self._previewed: dict[str, g.Box] = {}  # where nodes under `preview` stood before
         self._lit: set[str] = set()
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.BspTreeIndex)
         workspace.changed.connect(self.follow)
+        workspace.scope_changed.connect(self._change_scope)
         workspace.inferred.connect(self.show_inferred)
         workspace.selected.connect(self.show_selection)
         themes.theme_changed.connect(self.restyle)
@@ -65,8 +69,9 @@ class GraphScene(QGraphicsScene):
 
     def rebuild(self) -> None:
         """Brings every item up to date with the document, whatever it showed before."""
-        graph = self.workspace.document.project.graph
+        graph = self.workspace.graph
         self._sync(set(graph.nodes) | set(self.node_items))
+        self._dress()
         self.show_inferred()
         self.show_selection(self.workspace.selection)
 
@@ -76,15 +81,31 @@ class GraphScene(QGraphicsScene):
             self.select_links(())
             self.rebuild()
             return
-        self._sync(set(change.touched))
+        self._sync(change.touched | self._instances())
+        self._dress()
         self.show_selection(self.workspace.selection)
 
-    def _sync(self, touched: set[str]) -> None:
+    def _change_scope(self, scope: str) -> None:
+        self.select_links(())
+        self.rebuild()
+
+    def _instances(self) -> set[str]:
+        """The nodes that stand for blocks: a change inside one may change its ports."""
+        if not self.workspace.document.project.blocks:
+            return set()
+        return {node_id for node_id, node in self.workspace.graph.nodes.items() if node.block}
+
+    def _dress(self) -> None:
+        if self.dressing.sync():
+            self._fit_scene_rect()
+            self.arranged.emit()
+
+    def _sync(self, touched: Set[str]) -> None:
         """Shows these nodes and their wires as the document has them now, which may be not at all."""
-        graph = self.workspace.document.project.graph
+        graph = self.workspace.graph
         stale: set[Link] = self.wires.of(touched)
         current: set[Link] = set()
-        for node_id in touched & graph.nodes.keys():
+        for node_id in graph.nodes.keys() & touched:
             current.update(graph.incoming(node_id), graph.outgoing(node_id))
         gone, new = stale - current, current - stale
         for link in gone:
@@ -98,6 +119,11 @@ class GraphScene(QGraphicsScene):
             self.wires.put(link)
         if dirty or new or gone:
             self.wires.reroute(touched | ends, dirty)
+        else:
+            self.wires.rebend(touched)
+        if self.picked_bend is not None and not self._bend_is_there(self.picked_bend):
+            self.picked_bend = None
+        if dirty or new or gone:
             self._fit_scene_rect()
             if self.detail.suit(len(self.node_items)):
                 self.update()
@@ -107,18 +133,18 @@ class GraphScene(QGraphicsScene):
 
     def bends(self, link: Link) -> tuple[g.Point, ...]:
         """The points that the document leads a wire through."""
-        return self.workspace.document.project.graph.bends(link)
+        return self.workspace.graph.bends(link)
 
     def _sync_node(self, node_id: str) -> list[g.Box]:
         """Shows one node as the document has it; returns what it covered and covers, where that changed."""
-        graph = self.workspace.document.project.graph
+        graph = self.workspace.graph
         node, item = graph.nodes.get(node_id), self.node_items.get(node_id)
         before = None if item is None else self._previewed.pop(node_id, None) or item.box()
         if node is None:
             if item is not None:
                 self._take_node(node_id)
             return [] if before is None else [before]
-        face = face_of(node, graph, self.workspace.catalogue)
+        face = face_of(node, graph, self.workspace.catalogue, self.workspace.document.project)
         if item is None:
             item = self._put_node(node_id, face)
         item.show_face(face)
@@ -151,11 +177,12 @@ class GraphScene(QGraphicsScene):
             item.setPos(x, y)
             self.boxes.put(node_id, item.box())
         self.wires.follow(shifts)
+        self.dressing.refit(positions)
 
     def settle(self, node_ids: Iterable[str]) -> None:
         """Takes nodes back to where the document has them, after a preview that came to nothing."""
-        nodes = self.workspace.document.project.graph.nodes
-        ids = [node_id for node_id in node_ids if node_id in nodes]
+        nodes = self.workspace.graph.nodes
+        ids = [node_id for node_id in node_ids if node_id in nodes and node_id in self.node_items]
         dirty = []
         for node_id in ids:
             item = self.node_items[node_id]
@@ -163,6 +190,7 @@ class GraphScene(QGraphicsScene):
             item.setPos(*nodes[node_id].position)
             self.boxes.put(node_id, item.box())
         self.wires.reroute(ids, dirty)
+        self.dressing.sync()
 
     # -- shapes, counts, problems
 
@@ -239,7 +267,30 @@ class GraphScene(QGraphicsScene):
         self.selected_links = wanted
         self.link_selection_changed.emit()
 
+    def pick_bend(self, bend: tuple[Link, int] | None) -> None:
+        """Selects one bend of a wire, or none."""
+        before = self.picked_bend
+        self.picked_bend = bend if bend is not None and self._bend_is_there(bend) else None
+        for one in (before, self.picked_bend):
+            item = self.link_items.get(one[0]) if one is not None else None
+            if item is not None:
+                picked = self.picked_bend
+                item.show_bend(picked[1] if picked is not None and picked[0] == item.link else None)
+
+    def _bend_is_there(self, bend: tuple[Link, int]) -> bool:
+        return bend[0] in self.link_items and bend[1] < len(self.bends(bend[0]))
+
+    def choose_nothing(self) -> None:
+        """Gives up whatever is selected beside nodes: wires, a bend, frames, notes."""
+        self.select_links(())
+        self.pick_bend(None)
+        self.dressing.choose(())
+
     # -- what is where
+
+    def shows(self, key: str) -> bool:
+        """Whether there is a node, a frame or a note of this id on the canvas."""
+        return key in self.node_items or key in self.dressing.frames or key in self.dressing.notes
 
     def _items_in(self, rect: QRectF) -> Iterator[QGraphicsItem]:
         mode = Qt.ItemSelectionMode.IntersectsItemBoundingRect
@@ -277,6 +328,19 @@ class GraphScene(QGraphicsScene):
         best = min(near, key=lambda found: found[:2], default=None)
         return best[2] if best is not None and best[0] <= reach else None
 
+    def bend_at(self, point: QPointF, reach: float = WIRE_REACH) -> tuple[Link, int] | None:
+        """The nearest bend of a wire within `reach` of a scene point."""
+        area = QRectF(point.x() - reach, point.y() - reach, 2 * reach, 2 * reach)
+        best: tuple[float, Link, int] | None = None
+        for item in self._items_in(area):
+            if not isinstance(item, LinkItem) or not item.isVisible():
+                continue
+            for index, (x, y) in enumerate(item.route.bends):
+                away = ((x - point.x()) ** 2 + (y - point.y()) ** 2) ** 0.5
+                if away <= reach and (best is None or away < best[0]):
+                    best = (away, item.link, index)
+        return best[1:] if best is not None else None
+
     def links_across(self, a: QPointF, b: QPointF) -> Iterator[tuple[Link, g.Point]]:
         """The wires that a straight stroke crosses, with where it does, in canonical order."""
         area = QRectF(a, b).normalized().adjusted(-1, -1, 1, 1)
@@ -303,7 +367,9 @@ class GraphScene(QGraphicsScene):
         items = self.node_items
         chosen = items.values() if ids is None else [items[node_id] for node_id in ids if node_id in items]
         box = g.around(item.box() for item in chosen)
-        return None if box is None else QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1])
+        found = None if box is None else QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1])
+        dressed = self.dressing.bounds() if ids is None else QRectF()
+        return found if dressed.isNull() else dressed if found is None else found.united(dressed)
 
     def _fit_scene_rect(self) -> None:
         # Qt's own scene rectangle only grows; the index divides this one.
@@ -316,6 +382,7 @@ class GraphScene(QGraphicsScene):
         """Repaints everything in the current theme."""
         for node in self.node_items.values():
             node.restyle()
+        self.dressing.restyle()
         for link in self.link_items.values():
             if link.label is not None:
                 link.label.place(link.route)

@@ -44,7 +44,7 @@ class SearchPopup(QFrame):
         self._catalogue = catalogue
         self._types: list[type[NodeType]] = []
         self._recent: list[str] = []
-        self._choose: Callable[[str], None] | None = None
+        self._choose: Callable[[str], object] | None = None
         self._give_up: Callable[[], None] | None = None
         self.field = QLineEdit(self)
         self.field.setObjectName("nodeSearchField")
@@ -84,7 +84,7 @@ class SearchPopup(QFrame):
         self,
         place: QPoint,
         types: list[type[NodeType]] | None,
-        choose: Callable[[str], None],
+        choose: Callable[[str], object],
         give_up: Callable[[], None],
     ) -> None:
         """Opens near `place` (pixels of the parent) with all types, or these; one of both calls follows."""

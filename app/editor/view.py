@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QContextMenuEvent,
@@ -20,9 +20,10 @@ from PySide6.QtGui import (
     QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QPinchGesture, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QToolTip, QWidget
 
 from app.editor import editing, keys, tips
+from app.editor.composing import Composing
 from app.editor.finder import Finder
 from app.editor.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
 from app.editor.gestures import Gestures
@@ -31,6 +32,7 @@ from app.editor.interactions.drop import MIME, DropNode
 from app.editor.menu import canvas_menu
 from app.editor.minimap import Minimap
 from app.editor.navigation import Navigation
+from app.editor.note_field import NoteField
 from app.editor.overlay import CursorHint, EmptyPage, StatusLine
 from app.editor.remembered import RememberedView
 from app.editor.rename import NameField
@@ -67,7 +69,9 @@ class GraphView(QGraphicsView):
         self.status = StatusLine(self)
         self.hint = CursorHint(self)
         self.empty = EmptyPage(self)
-        self.name_field = NameField(workspace, self)
+        self.name_field = NameField(self)
+        self.note_field = NoteField(self)
+        self.compose = Composing(self)
         self.finder = Finder(self)
         self.popup = self.finder.popup
         self.thumbnails = Thumbnails(self)
@@ -91,6 +95,7 @@ class GraphView(QGraphicsView):
         self.workspace.engine_ready.connect(self._show_status)
         self.workspace.revealed.connect(self.reveal)
         self.workspace.selected.connect(self._selected)
+        self.workspace.scope_changed.connect(self._scope_changed)
         self.graph_scene.arranged.connect(self._arranged)
         self.horizontalScrollBar().valueChanged.connect(self._scrolled)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
@@ -128,7 +133,7 @@ class GraphView(QGraphicsView):
 
     def open_search(self) -> None:
         """Opens the search popup at the cursor, or in the middle when the cursor is elsewhere."""
-        self.open_search_at(self._cursor_inside() or self.viewport().rect().center())
+        self.open_search_at(self.cursor_place())
 
     def open_search_at(self, place: QPoint) -> None:
         """Opens the search popup with its corner at `place` (viewport pixels)."""
@@ -194,9 +199,12 @@ class GraphView(QGraphicsView):
     def delete_selection(self, bridge: bool = False) -> None:
         """Removes the selected nodes and wires; with `bridge` the chain stays joined."""
         self.cancel_interaction()
-        editing.delete(
-            self.workspace, self.workspace.selection, self.graph_scene.selected_links, bridge=bridge
-        )
+        scene = self.graph_scene
+        if scene.picked_bend is not None:
+            editing.remove_bend(self.workspace, *scene.picked_bend)
+            return
+        links, beside = scene.selected_links, sorted(scene.dressing.chosen)
+        editing.delete(self.workspace, self.workspace.selection, links, bridge=bridge, beside=beside)
 
     def delete_and_reconnect(self) -> None:
         """Removes the selected nodes and joins what fed them to what followed."""
@@ -204,19 +212,25 @@ class GraphView(QGraphicsView):
 
     def copy(self) -> None:
         """Puts the selected nodes on the clipboard."""
-        editing.copy(self.workspace, self.workspace.selection)
+        editing.copy(self.workspace, self._copied())
+
+    def _copied(self) -> tuple[str, ...]:
+        dressing = self.graph_scene.dressing
+        return (*self.workspace.selection, *sorted(dressing.chosen & dressing.notes.keys()))
 
     def cut(self) -> None:
         """Copies the selected nodes and takes them out; what fed them feeds what followed."""
         self.cancel_interaction()
-        if editing.copy(self.workspace, self.workspace.selection):
-            editing.delete(self.workspace, self.workspace.selection, (), bridge=True)
+        copied = self._copied()
+        if editing.copy(self.workspace, copied):
+            editing.delete(self.workspace, self.workspace.selection, (), bridge=True, beside=copied)
 
     def paste(self) -> None:
         """Adds what is on the clipboard at the cursor, or in the middle when the cursor is elsewhere."""
-        place = self._cursor_inside() or self.viewport().rect().center()
-        at = self.mapToScene(place)
+        at = self.mapToScene(self.cursor_place())
         made = editing.paste_clipboard(self.workspace, (at.x(), at.y()))
+        self.graph_scene.choose_nothing()
+        self.graph_scene.dressing.choose(made)
         rect = self.graph_scene.bounds(made)
         if rect is not None and not self.visible_rect().intersects(rect):
             self.navigation.bring_in(rect)
@@ -229,6 +243,7 @@ class GraphView(QGraphicsView):
         """Selects every node and wire."""
         self.workspace.select(self.graph_scene.node_items)
         self.graph_scene.select_links(self.graph_scene.link_items)
+        self.graph_scene.dressing.choose(self.graph_scene.dressing.notes)
 
     def connect_selected(self) -> None:
         """Wires the selected nodes from left to right."""
@@ -236,14 +251,7 @@ class GraphView(QGraphicsView):
 
     def rename_selected(self) -> None:
         """Opens the name of the selected node for typing."""
-        node = self.workspace.node(self.workspace.selection[0]) if self.workspace.selection else None
-        if node is None:
-            return
-        self.reveal(node.id)
-        item = self.graph_scene.node_items[node.id]
-        corner = self.mapFromScene(QPointF(item.x() + 8, item.y() + 4))
-        width = max(120, round((WIDTH - 16) * self.navigation.zoom))
-        self.name_field.begin(node.id, item.face.name, QRect(corner, corner + QPoint(width, NAME_HEIGHT)))
+        self.compose.rename()
 
     def zoom_in(self) -> None:
         self.navigation.zoom_by(1.25)
@@ -307,9 +315,10 @@ class GraphView(QGraphicsView):
         self.gestures.hover_nothing()
         super().leaveEvent(event)
 
-    def _cursor_inside(self) -> QPoint | None:
-        place = self._cursor
-        return place if place is not None and self.viewport().rect().contains(place) else None
+    def cursor_place(self) -> QPoint:
+        """Where the cursor is, in viewport pixels; the middle when it is elsewhere."""
+        view = self.viewport().rect()
+        return self._cursor if self._cursor is not None and view.contains(self._cursor) else view.center()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         strokes = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -319,9 +328,7 @@ class GraphView(QGraphicsView):
             return
         self.cancel_interaction()
         self._cursor = event.pos()
-        node = self.graph_scene.node_at(self.mapToScene(event.pos()))
-        if node is not None and node.node_id not in self.workspace.selection:
-            self.workspace.select((node.node_id,))
+        self.gestures.point_out(self.mapToScene(event.pos()))
         canvas_menu(self).popup(event.globalPos())
         event.accept()
 
@@ -333,15 +340,8 @@ class GraphView(QGraphicsView):
         event.accept()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QNativeGestureEvent):
-            if event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
-                self.navigation.zoom_by(1.0 + event.value(), event.position().toPoint())
-                return True
-        elif isinstance(event, QGestureEvent):
-            pinch = event.gesture(Qt.GestureType.PinchGesture)
-            if isinstance(pinch, QPinchGesture):
-                about = self.viewport().mapFromGlobal(pinch.hotSpot().toPoint())
-                self.navigation.zoom_by(pinch.scaleFactor(), about)
+        if isinstance(event, QNativeGestureEvent | QGestureEvent):
+            if self.navigation.gesture(event):
                 return True
         elif event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             text = tips.tip_at(self, event.pos()) if self.interaction is None else ""
@@ -451,18 +451,23 @@ class GraphView(QGraphicsView):
     def _changed(self, change: Change) -> None:
         # Whatever the gesture was about may be gone: it ends without a trace.
         self.cancel_interaction()
-        if self.name_field.node_id is not None and self.workspace.node(self.name_field.node_id) is None:
-            self.name_field.finish(keep=False)
+        self.compose.forget_gone()
         if change.kind == "load":
             self._remembered.switch(self.workspace.document.path)
         else:
             self.travel()  # whoever edits has found a place to work: no panel that opens may move it
         self._show_status()
 
+    def _scope_changed(self, scope: str) -> None:
+        self.cancel_interaction()
+        self.compose.forget_gone()
+        self.fit()
+        self._show_status()
+
     def _selected(self, ids: tuple[str, ...]) -> None:
         # What another panel selects is meant alone: Delete must not take an earlier wire along.
         if ids and self.interaction is None and not self.hasFocus():
-            self.graph_scene.select_links(())
+            self.graph_scene.choose_nothing()
 
     def _arranged(self) -> None:
         self.extent = self.graph_scene.bounds()

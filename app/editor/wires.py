@@ -75,6 +75,12 @@ class Wires:
                     links.add(link)
         self.route(links)
 
+    def rebend(self, node_ids: Iterable[str]) -> None:
+        """Nothing has moved, but wires of these nodes may be led through other points now."""
+        self.route(
+            [link for link in self.of(node_ids) if self._scene.bends(link) != self._routes[link].bends]
+        )
+
     def route(self, links: Iterable[Link], bends: Mapping[Link, tuple[g.Point, ...]] | None = None) -> None:
         """Finds the way of these wires and shows it; `bends` stand in for those of the document."""
         found = list(links)

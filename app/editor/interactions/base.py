@@ -55,6 +55,10 @@ class Interaction:
     def move(self, pointer: Pointer) -> None:
         """The pointer moved."""
 
+    def key(self, key: Qt.Key) -> bool:
+        """A key was pressed meanwhile; whether it means something to the gesture."""
+        return False
+
     def release(self, pointer: Pointer) -> None:
         """The button was let go: make the change, if there is one."""
 

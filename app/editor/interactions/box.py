@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF
 
 from app.editor.interactions.base import Interaction, Pointer
 from app.editor.link_item import Marquee
+from engine.graph import Link
 
 if TYPE_CHECKING:
     from app.editor.view import GraphView
@@ -21,8 +23,9 @@ class BoxSelect(Interaction):
 
     def __init__(self, view: GraphView, start: Pointer) -> None:
         super().__init__(view, start)
-        self._before = (view.workspace.selection, view.graph_scene.selected_links)
-        self._kept = self._before if start.adds else ((), frozenset())
+        scene = view.graph_scene
+        self._before = (view.workspace.selection, scene.selected_links, scene.dressing.chosen)
+        self._kept = self._before if start.adds else ((), frozenset(), frozenset())
         self._box: Marquee | None = None
 
     @property
@@ -37,20 +40,25 @@ class BoxSelect(Interaction):
             self.scene.addItem(self._box)
         rect = QRectF(self.start.scene, pointer.scene).normalized()
         self._box.span(rect)
-        self.workspace.select((*self._kept[0], *self.scene.nodes_in(rect)))
-        self.scene.select_links((*self._kept[1], *self.scene.links_in(rect)))
+        self._select(self.scene.nodes_in(rect), self.scene.links_in(rect), self.scene.dressing.notes_in(rect))
 
     def release(self, pointer: Pointer) -> None:
         if self._box is None:
-            self.workspace.select(self._kept[0])
-            self.scene.select_links(self._kept[1])
+            self._select((), (), ())
+            self.scene.pick_bend(None)
         self._clear()
 
     def cancel(self) -> None:
         if self._box is not None:
-            self.workspace.select(self._before[0])
-            self.scene.select_links(self._before[1])
+            self._kept = self._before
+            self._select((), (), ())
         self._clear()
+
+    def _select(self, nodes: Iterable[str], links: Iterable[Link], notes: Iterable[str]) -> None:
+        """Selects these along with what is kept."""
+        self.workspace.select((*self._kept[0], *nodes))
+        self.scene.select_links((*self._kept[1], *links))
+        self.scene.dressing.choose((*self._kept[2], *notes))
 
     def _clear(self) -> None:
         if self._box is not None:

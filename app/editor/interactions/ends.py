@@ -24,7 +24,7 @@ class MoveWires(Interaction):
     def __init__(self, view: GraphView, start: Pointer, hit: PortHit) -> None:
         super().__init__(view, start)
         self._hit = hit
-        graph = self.workspace.document.project.graph
+        graph = self.workspace.graph
         self._links = [one for one in graph.outgoing(hit.node_id) if one.source_port == hit.port]
         self._drafts: list[DraftWire] = []
 
@@ -75,11 +75,11 @@ class MoveWires(Interaction):
         """The wires as they would be, or the reason why one of them cannot be."""
         if goal == self._hit:
             return list(self._links), ""
-        graph = self.workspace.document.project.graph
+        graph = self.workspace.graph
         made = []
         for link in self._links:
             wanted = Link(goal.node_id, goal.port, link.target, link.target_port)
-            verdict = can_connect(graph, self.workspace.catalogue, wanted)
+            verdict = can_connect(graph, self.workspace.catalogue, wanted, self.workspace.document.project)
             if not verdict.ok:
                 return [], verdict.reason
             made.append(wanted)

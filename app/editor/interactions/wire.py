@@ -43,7 +43,7 @@ class Loose:
 
 def from_port(view: GraphView, start: Pointer, hit: PortHit) -> DragWire:
     """A new wire from a port, or the one that ends there taken off its input."""
-    graph = view.workspace.document.project.graph
+    graph = view.workspace.graph
     old = graph.feeding(hit.node_id, hit.port) if hit.side == "in" else None
     if old is not None:
         return taken_off(view, start, old, "in")
@@ -142,11 +142,12 @@ class DragWire(Interaction):
         found = self._verdicts.get(key)
         if found is None:
             link = self.fixed.link_to(*key)
-            document = self.workspace.document
+            workspace = self.workspace
             if link == self._old:
                 found = Verdict(True, "", None, link)
             else:
-                found = can_connect(document.project.graph, self.workspace.catalogue, link)
+                project = workspace.document.project
+                found = can_connect(workspace.graph, workspace.catalogue, link, project)
             self._verdicts[key] = found
         return found
 
@@ -190,7 +191,7 @@ class DragWire(Interaction):
         elif not verdict.ok:
             self.view.hint.say(verdict.reason, pointer.view, bad=True)
         elif verdict.replaces is not None and verdict.replaces != self._old:
-            nodes = self.workspace.document.project.graph.nodes
+            nodes = self.workspace.graph.nodes
             name = nodes[verdict.replaces.source].name or verdict.replaces.source
             self.view.hint.say(f"replaces the wire from {name}", pointer.view)
         else:
@@ -245,9 +246,8 @@ class DragWire(Interaction):
         found = new_node_for(self.workspace, type_id, place, self.fixed.link_to)
         if found is not None:
             node, link = found
-            if self.workspace.apply(
-                f"Add {node.name}", AddNodes((node,), (link,) if link is not None else ())
-            ):
+            links = (link,) if link is not None else ()
+            if self.workspace.apply(f"Add {node.name}", AddNodes((node,), links, self.workspace.scope)):
                 self.workspace.select((node.id,))
 
     def _node_corner(self, end: QPointF) -> Point:

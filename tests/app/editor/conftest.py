@@ -133,6 +133,12 @@ def picture(view: GraphView) -> dict[str, object]:
             item.link: (item.route.points, item.route.curved, item.family, item.isVisible(), item.dimmed)
             for item in scene.link_items.values()
         },
+        "frames": {
+            key: (item.frame, item.outline.getRect(), item.zValue())
+            for key, item in scene.dressing.frames.items()
+        },
+        "notes": {key: (item.note, item.rect().getRect()) for key, item in scene.dressing.notes.items()},
+        "chains": {key: (item.other, item.ends) for key, item in scene.dressing.chains.items()},
         "boxes": dict(scene.boxes.items()),
         "items": len(scene.items()),
     }

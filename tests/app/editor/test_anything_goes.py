@@ -60,7 +60,7 @@ def _act(chance: random.Random, view: GraphView, hands: Hands) -> None:
     if view.popup.active and roll < 0.6:
         QTest.keyClicks(view.popup.field, chance.choice(("lin", "conv", "add", "cross", "zzz")))
         QTest.keyClick(view.popup.field, chance.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape)))
-    elif view.name_field.node_id is not None and roll < 0.6:
+    elif view.name_field.owner is not None and roll < 0.6:
         QTest.keyClicks(view.name_field, "name")
         QTest.keyClick(view.name_field, chance.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape)))
     elif roll < 0.25:

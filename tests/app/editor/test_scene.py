@@ -4,29 +4,54 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from app.editor.scene import GraphScene
 from app.editor.view import GraphView
 from app.workspace import Workspace
-from engine.edits import UNSET, AddNodes, Connect, Disconnect, Edit, Move, Remove, Rename, SetParam
+from engine import blocks
+from engine.dressing import COLOURS, Frame, Note
+from engine.edits import (
+    UNSET,
+    AddFrame,
+    AddNodes,
+    AddNote,
+    ChangeFrame,
+    ChangeNote,
+    Connect,
+    Disconnect,
+    Edit,
+    Move,
+    Remove,
+    RemoveFrame,
+    RemoveNote,
+    Rename,
+    SetBends,
+    SetMuted,
+    SetParam,
+    SetShares,
+)
+from engine.errors import GraphError
 from engine.graph import Link, Node
 from tests.app.editor.conftest import picture
 
+DRESSING = ("mute", "bend", "frame", "note", "share")
 TYPES = ("Digits", "Linear", "Conv2d", "Flatten", "Add", "CrossEntropy", "Softmax", "NoSuchType")
 
 
 def _random_edit(chance: random.Random, workspace: Workspace) -> Edit | None:
     project = workspace.document.project
-    graph = project.graph
+    graph = workspace.graph
     ids = list(graph.nodes)
     kind = chance.choice(
-        ("add", "add", "add", "remove", "link", "link", "link", "cut", "move", "name", "param")
+        ("add", "add", "add", "remove", "link", "link", "link", "cut", "move", "name", "param", *DRESSING)
     )
     if kind == "add" or not ids:
         place = (chance.randrange(-3, 6) * 100.0, chance.randrange(-3, 6) * 75.0)
-        return AddNodes((Node(project.new_id(), chance.choice(TYPES), "", {}, place),))
+        return AddNodes((Node(project.new_id(), chance.choice(TYPES), "", {}, place),), into=workspace.scope)
     one = chance.choice(ids)
     if kind == "remove":
         return Remove(tuple(chance.sample(ids, min(len(ids), chance.randint(1, 3)))))
@@ -43,7 +68,65 @@ def _random_edit(chance: random.Random, workspace: Workspace) -> Edit | None:
         )
     if kind == "name":
         return Rename(one, chance.choice(("", "a", "a much longer name than fits", "层")))
+    if kind in DRESSING:
+        return _random_dressing(chance, kind, workspace)
     return SetParam(one, "units", chance.choice((1, 64, UNSET, -5, "many")))
+
+
+def _random_dressing(chance: random.Random, kind: str, workspace: Workspace) -> Edit | None:
+    """An edit of what lies beside nodes and wires, or of how a node counts."""
+    project, graph, scope = workspace.document.project, workspace.graph, workspace.scope
+    ids = list(graph.nodes)
+    some = frozenset(chance.sample(ids, min(len(ids), chance.randint(1, 3))))
+    place = (chance.randrange(-3, 6) * 100.0, chance.randrange(-3, 6) * 75.0)
+    if kind == "mute":
+        return SetMuted(tuple(some), chance.random() < 0.6)
+    if kind == "bend":
+        points = tuple(
+            (chance.randrange(-300, 600), chance.randrange(-300, 400)) for _ in range(chance.randrange(3))
+        )
+        return SetBends(chance.choice(graph.links), points) if graph.links else None
+    if kind == "share":
+        return SetShares(chance.choice(ids), chance.choice([*ids, ""]))
+    if kind == "frame":
+        frames = list(project.frames.values())
+        if frames and chance.random() < 0.3:
+            return RemoveFrame(chance.choice(frames).id)
+        if frames and chance.random() < 0.5:
+            frame = chance.choice(frames)
+            return ChangeFrame(replace(frame, title="other", members=some)) if frame.scope == scope else None
+        return AddFrame(Frame(project.new_id("f"), "frame", chance.choice(COLOURS), some, scope))
+    notes = list(project.notes_on_canvas.values())
+    if notes and chance.random() < 0.3:
+        return RemoveNote(chance.choice(notes).id)
+    if notes and chance.random() < 0.5:
+        return ChangeNote(replace(chance.choice(notes), text="*other*", position=place, size=(96, 64)))
+    return AddNote(Note(project.new_id("t"), "# note", place, (160, 80), scope))
+
+
+def _random_block(chance: random.Random, workspace: Workspace) -> None:
+    """Groups, ungroups, enters or leaves."""
+    project, graph = workspace.document.project, workspace.graph
+    instances = [key for key, node in graph.nodes.items() if node.block]
+    roll = chance.random()
+    if roll < 0.35 and len(graph.nodes) > 2:
+        ids = chance.sample(list(graph.nodes), chance.randint(1, 3))
+        make = partial(blocks.group, project, ids)
+    elif roll < 0.5 and instances:
+        make = partial(blocks.ungroup, project, chance.choice(instances))
+    elif roll < 0.6 and instances:
+        make = partial(blocks.copy_independent, project, chance.choice(instances))
+    elif roll < 0.8 and instances:
+        workspace.enter(graph.nodes[chance.choice(instances)].block)
+        return
+    else:
+        workspace.enter("")
+        return
+    try:
+        edits = make()
+    except GraphError:
+        return
+    workspace.apply("Edit", *edits)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -63,14 +146,16 @@ def test_after_random_edits_the_scene_equals_one_built_from_the_document(
             edit = _random_edit(chance, workspace)
             if edit is not None:
                 workspace.apply("Edit", edit)
-        nodes = list(workspace.document.project.graph.nodes)
+        if chance.random() < 0.1:
+            _random_block(chance, workspace)
+        nodes = list(workspace.graph.nodes)
         workspace.select(chance.sample(nodes, min(len(nodes), 2)))
         if step % 10 == 9:
             fresh = GraphView(workspace)
             assert picture(view) == picture(fresh)
             fresh.deleteLater()
-    assert len(view.graph_scene.node_items) == len(workspace.document.project.graph.nodes)
-    assert set(view.graph_scene.link_items) == set(workspace.document.project.graph.links)
+    assert len(view.graph_scene.node_items) == len(workspace.graph.nodes)
+    assert set(view.graph_scene.link_items) == set(workspace.graph.links)
 
 
 def test_undoing_everything_leaves_an_empty_scene(view: GraphView, workspace: Workspace) -> None:
