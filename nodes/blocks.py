@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from engine.catalogue import Column, Composite, Emitted, Emitter, Input, Output, Wire, param
 from engine.errors import EmitError
-from engine.layers.loops import repeat, scan
 from engine.params import Ints
 from engine.symbols import Expr, carried, many_of, nn
 
@@ -63,6 +62,8 @@ class Block(Composite):
                 raise EmitError("A block that is repeated takes one value and gives one.")
             if self.own_weights:
                 return e.module(nn.Sequential(many_of(made, self.times)))(*given)
+            from engine.layers.loops import repeat  # imports torch
+
             return carried(repeat)(e.module(made), self.times, *given)
         call = e.module(made)(*given)
         if len(outputs) == 1:
@@ -82,6 +83,8 @@ class Block(Composite):
             for port, state in states.items()
         ]
         fed = tuple(outputs.index(state.fed_by) for state in states.values())
+        from engine.layers.loops import scan  # imports torch
+
         call = carried(scan)(cell, tuple(sequences), tuple(started), fed)
         if len(outputs) == 1:
             return call[0]
