@@ -10,6 +10,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMessageBox
 
 from app.actions import CANVAS_COMMANDS, COMMANDS, ShortcutsDialog
+from app.command_entries import command_entries
+from app.command_palette import CommandPalette
 from app.graph_commands import GraphCommands
 from app.theme import CHOICES, choose_theme, themes
 
@@ -52,6 +54,7 @@ class Commands:
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         self._graph = GraphCommands(window)
+        self._palette: CommandPalette | None = None
         window.pages.currentChanged.connect(self._changed)
 
     def follow(self, page: DocumentPage) -> None:
@@ -179,6 +182,13 @@ class Commands:
             self._window.document_page, "reset the weights"
         ):
             trainer.reset()
+
+    def show_commands(self) -> None:
+        """Opens the list of everything that can be done."""
+        window = self._window
+        if self._palette is None:
+            self._palette = CommandPalette(window, window.centralWidget(), partial(command_entries, window))
+        self._palette.open()
 
     def show_shortcuts(self) -> None:
         """Lists all shortcuts."""
