@@ -1,0 +1,80 @@
+"""Two programs on one screen: what is copied in one is pasted in the other, and a shared file is noticed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.real_window.desktop import Desktop, Program, missing_programs
+
+pytestmark = [pytest.mark.real_window, pytest.mark.slow]
+COMMAND = Path(sys.executable).with_name("neuroloom")
+GALLERY = Path(__file__).parents[2] / "resources" / "gallery"
+
+
+@pytest.fixture
+def desktop(tmp_path: Path) -> Iterator[Desktop]:
+    lacking = missing_programs()
+    if lacking:
+        reason = f"no real window was tested: {', '.join(lacking)} not found"
+        if os.environ.get("NEUROLOOM_REQUIRE_WINDOW"):
+            pytest.fail(reason)
+        warnings.warn(reason, stacklevel=1)
+        pytest.skip(reason)
+    with Desktop(tmp_path) as screen:
+        yield screen
+
+
+def start(desktop: Desktop, name: str, *words: str) -> Program:
+    """One program with settings of its own; programs on one screen need a folder each for their sockets."""
+    folder = desktop.folder / name
+    folder.mkdir()
+    beside = Desktop(folder)
+    beside.environment, beside._running = desktop.environment, desktop._running
+    return Program(beside, [str(COMMAND), *words], {"NEUROLOOM_HOME": str(folder / "home")})
+
+
+def focus(desktop: Desktop, title: str) -> None:
+    """Brings the window with this in its title to the front."""
+    desktop.xdotool("search", "--sync", "--onlyvisible", "--name", title, "windowactivate", "--sync")
+
+
+def test_nodes_are_pasted_into_another_window(desktop: Desktop) -> None:
+    iris = desktop.folder / "flowers.nloom"
+    iris.write_bytes((GALLERY / "iris.nloom").read_bytes())
+    first = start(desktop, "first", str(iris))
+    count = len(first.wait("nodes", first.nodes))
+    second = start(desktop, "second")
+    second.find("mainWindow")
+    focus(desktop, "Untitled")
+    second.key("ctrl+n")
+    second.find("canvas")
+
+    focus(desktop, "flowers")
+    first.key("ctrl+a", "ctrl+c")
+    focus(desktop, "Untitled")
+    second.key("ctrl+v")
+    second.wait("pasted nodes", lambda: len(second.nodes()) == count, 20)
+    # In a second tab too, without a click on its canvas (V6).
+    second.key("ctrl+t")
+    second.wait("an empty tab", lambda: not second.nodes(), 20)
+    second.key("ctrl+v")
+    second.wait("nodes in the tab", lambda: len(second.nodes()) == count, 20)
+    desktop.screenshot("pasted.png")
+
+    # What the second program saves over the first one's file is noticed there.
+    text = json.loads(iris.read_text("utf-8"))
+    text["title"] = "Changed elsewhere"
+    iris.write_text(json.dumps(text), "utf-8")
+    focus(desktop, "flowers")
+    first.find("*another program*")
+    first.click(first.find("bannerFirst"))
+    first.wait("reloaded project", lambda: not first.is_shown("bannerFirst"), 20)
+    first.key("ctrl+q")
+    assert first.process.wait(30) == 0
