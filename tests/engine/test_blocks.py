@@ -150,6 +150,19 @@ def test_a_block_that_was_moved_gives_its_nodes_back_where_it_is() -> None:
     assert document.project.graph.bends(wire) == ((300.0, 560.0), (350.0, 510.0))
 
 
+def test_bends_made_outside_and_inside_a_block_are_put_together() -> None:
+    document = net()
+    instance = grouped(document, "n2", "n3", "n4")
+    project = document.project
+    (into,), (out,) = project.graph.incoming(instance), project.graph.outgoing(instance)
+    last = Link("n4", "output", out.source_port, "x")
+    do(document, SetBends(into, ((50.0, 0.0),)), SetBends(last, ((420.0, 1.0),)))
+    do(document, *ungroup(project, instance))
+    assert project.graph.bends(Link("n1", "image", "n2", "x")) == ((50.0, 0.0), (100.0, -40.0))
+    assert project.graph.bends(Link("n1", "image", "n3", "odd port")) == ((50.0, 0.0),)
+    assert project.graph.bends(Link("n4", "output", "n5", "x")) == ((420.0, 1.0), (500.0, 1.5))
+
+
 def test_one_instance_of_several_is_replaced_by_a_copy() -> None:
     document = net()
     instance = grouped(document, "n2", "n3", "n4")
@@ -328,6 +341,10 @@ def test_an_independent_copy_changes_alone_at_every_depth_and_keeps_its_wires() 
     assert project.contents(new).isdisjoint(project.contents(old))
     assert sorted(block.name for block in project.blocks.values()) == ["Inner", "Inner1", "Outer", "Outer1"]
     assert project.graph.incoming(twin.id) == [Link("n1", "image", twin.id, ports_of(project, new)[0][0].id)]
+    nested = next(node for node in project.graph_of(new).nodes.values() if node.block)
+    ports = project.graph_of(nested.block).nodes
+    assert {link.target_port for link in project.graph_of(new).incoming(nested.id)} <= ports.keys()
+    assert {link.source_port for link in project.graph_of(new).outgoing(nested.id)} <= ports.keys()
     kept = drawn(Project(graph=project.blocks[old].graph))
     for id in project.blocks[new].graph.nodes:
         do(document, SetParam(id, "changed", True))

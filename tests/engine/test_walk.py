@@ -111,9 +111,16 @@ class DocumentWalk(RuleBasedStateMachine):
         self.note(before)
 
     def note(self, before: str) -> None:
-        if as_saved(self.project) != before:
-            self.past.append(before)
-            self.future.clear()
+        """Remember a step, after it went back and forth once."""
+        after = as_saved(self.project)
+        if after == before:
+            return
+        self.document.undo()
+        assert as_saved(self.project) == before
+        self.document.redo()
+        assert as_saved(self.project) == after
+        self.past.append(before)
+        self.future.clear()
 
     # -- edits
 

@@ -5,18 +5,21 @@ HYPOTHESIS_PROFILE=search walks new ways; NEUROLOOM_WALKS sets how many.
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import initialize, precondition, rule
 
 from engine.blocks import copy_independent, group, ungroup
 from engine.clipboard import copy_text, paste
 from engine.document import Document
 from engine.dressing import COLOURS, Frame, Note
 from engine.edits import (
+    NODE_ID,
     AddFrame,
     AddNodes,
     AddNote,
@@ -34,7 +37,7 @@ from engine.edits import (
 )
 from engine.errors import GraphError
 from engine.files import from_text, to_text
-from engine.graph import Node
+from engine.graph import Link, Node
 from engine.scopes import verify
 from tests.engine.test_walk import NAMES, PICKS, PLACES, DocumentWalk, as_saved
 
@@ -48,7 +51,44 @@ class DrawingWalk(DocumentWalk):
         super().__init__()
         self.other = Document()
 
+    @initialize(bend=PLACES, shared=st.booleans())
+    def begin_drawn(self, bend: tuple[float, float], shared: bool) -> None:
+        """Two blocks in each other, one of them twice, with something of everything around them."""
+        ids = [self.new_id() for _ in range(6)]
+        nodes = [Node(id, "Linear", "layer", position=(100.0 * i, 0.0)) for i, id in enumerate(ids)]
+        links = tuple(Link(first, "output", second, "x") for first, second in pairwise(ids))
+        if shared:
+            nodes[2] = replace(nodes[2], shares=ids[1])
+        self.do("Begin", AddNodes(tuple(nodes), links, bends=dict.fromkeys(links, (bend,))))
+        self.do("Frame", AddFrame(Frame(self.new_id("f"), "inner", members=frozenset(ids[1:3]))))
+        self.do("Group", *group(self.project, ids[1:3], "Inner"))
+        (inner,) = self.instances()
+        self.do("Group", *group(self.project, [inner, ids[3]], "Outer"))
+        (block,) = (block.id for block in self.project.blocks.values() if block.name == "Inner")
+        again = Node(self.new_id(), "Block", "again", {"block": block})
+        port = next(
+            node.id for node in self.project.graph_of(block).nodes.values() if node.type == "BlockInput"
+        )
+        self.do("Add", AddNodes((again,), (Link(ids[0], "output", again.id, port),)))
+
     # -- helpers
+
+    def do(self, label: str, *edits: Edit) -> None:
+        lost = self.lost_ports()
+        super().do(label, *edits)
+        if label != "Change":
+            assert lost or not self.lost_ports(), "a wire is left at a port that is gone"
+
+    def lost_ports(self) -> set[Link]:
+        """The wires at instances whose ports, named by ids, aren't in the definition."""
+        found = set()
+        for _, graph in self.project.graphs():
+            for link in graph.links:
+                for id, port in ((link.source, link.source_port), (link.target, link.target_port)):
+                    block = self.project.blocks.get(graph.node(id).block)
+                    if block is not None and NODE_ID.fullmatch(port) and port not in block.graph.nodes:
+                        found.add(link)
+        return found
 
     def scopes(self) -> list[str]:
         return [scope for scope, _ in self.project.graphs()]
@@ -194,7 +234,7 @@ class DrawingWalk(DocumentWalk):
     @precondition(lambda self: self.clipboard)
     @rule(at=PLACES, number=PICKS, independent=st.booleans())
     def paste(self, at: tuple[float, float], number: int = 0, independent: bool = False) -> None:
-        before, there = as_saved(self.project), set(self.ids())
+        before, there, lost = as_saved(self.project), set(self.ids()), self.lost_ports()
         revision, blocks = self.document.revision, set(self.project.blocks)
         scopes = self.scopes()
         into = scopes[number % len(scopes)]
@@ -208,6 +248,7 @@ class DrawingWalk(DocumentWalk):
         assert {self.project.home(id) for id in pasted if id.startswith("n")} <= {into}
         if independent:
             assert not {self.project.node(id).block for id in pasted if id.startswith("n")} & blocks
+        assert lost or not self.lost_ports()
         self.note(before)
         assert self.document.undo_label == "Paste"
 
@@ -222,7 +263,11 @@ class DrawingWalk(DocumentWalk):
     def paste_into_the_other_document(self, at: tuple[float, float]) -> None:
         """And change everything there: nothing of it may be seen here."""
         ours, theirs = as_saved(self.project), as_saved(self.other.project)
+        there = len(self.other.project.graph.links)
         paste(self.other, self.clipboard, at)
+        copied = json.loads(self.clipboard)
+        if "blocks" not in copied:
+            assert len(self.other.project.graph.links) == there + len(copied["links"])
         verify(self.other.project)
         assert from_text(to_text(self.other.project)) == self.other.project
         with self.other.step("Change"):
