@@ -92,7 +92,7 @@ def dotted(path: Path) -> str:
 TORCH_FREE = [
     *(name for name in map(dotted, MODULES) if name.split(".")[0] == "nodes"),
     *("engine." + name for name in ("graph", "edits", "document", "files", "clipboard", "connect", "plan")),
-    *("engine." + name for name in ("catalogue", "symbols", "optimisers", "autosave")),
+    *("engine." + name for name in ("catalogue", "symbols", "optimisers", "autosave", "blocks", "rewire")),
     "app.main_window",
 ]
 

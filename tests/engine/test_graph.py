@@ -135,6 +135,7 @@ def test_parallel_links_count_as_one_way_until_the_last_is_gone() -> None:
 
 def test_the_document_loads_neither_torch_nor_networkx_nor_qt() -> None:
     modules = "graph edits document files clipboard connect plan optimisers autosave names"
+    modules += " dressing scopes renumber blocks rewire"
     program = (
         "import sys, importlib\n"
         f"for name in {modules.split()!r}: importlib.import_module('engine.' + name)\n"
