@@ -6,13 +6,14 @@ import math
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.editor.bends import BEND_RADIUS
 from app.editor.detail import TEXT_ZOOM, Detail
 from app.editor.geometry import Point
 from app.editor.node_item import DIMMED
+from app.editor.pens import cosmetic_pen
 from app.editor.routing import Route, curve, path_of
 from app.theme import current_theme
 from engine.graph import Link
@@ -21,6 +22,7 @@ WIRE_Z = 0.0
 LABEL_Z = 1.0
 DRAFT_Z = 5.0
 LABEL_SIZE = 10
+_SMOOTH = QPainter.RenderHint.Antialiasing  # looked up once: a repaint asks for it thousands of times
 LONG = 130.0  # a second wire from one port is labelled only on a stretch of this length
 _SIDE = 6.0  # half a wire with its selection outline
 _DATA_WIRE = 1.6
@@ -44,6 +46,7 @@ class LinkItem(QGraphicsItem):
         self._path = path_of(route)
         self._bounds = self._path.boundingRect().adjusted(-_SIDE, -_SIDE, _SIDE, _SIDE)
         self._polyline: list[Point] | None = None
+        self._far_line: QPolygonF | None = None
         self.setZValue(WIRE_Z)
 
     def boundingRect(self) -> QRectF:
@@ -56,7 +59,7 @@ class LinkItem(QGraphicsItem):
             return
         path = path_of(route)
         self.prepareGeometryChange()
-        self.route, self._path, self._polyline = route, path, None
+        self.route, self._path, self._polyline, self._far_line = route, path, None, None
         self._bounds = path.boundingRect().adjusted(-_SIDE, -_SIDE, _SIDE, _SIDE)
         if self.label is not None:
             self.label.place(route)
@@ -66,6 +69,8 @@ class LinkItem(QGraphicsItem):
         self.prepareGeometryChange()
         self.route, self._polyline = route, None
         self._path.translate(*by)
+        if self._far_line is not None:
+            self._far_line.translate(*by)
         self._bounds.translate(*by)
         if self.label is not None:
             self.label.moveBy(*by)
@@ -102,6 +107,12 @@ class LinkItem(QGraphicsItem):
         elif self.label is not None:
             self.label.place(self.route)
 
+    def _corners(self) -> QPolygonF:
+        """The corners of the wire, as it is drawn from afar."""
+        if self._far_line is None:
+            self._far_line = QPolygonF([QPointF(x, y) for x, y in self.route.points])
+        return self._far_line
+
     def polyline(self) -> list[Point]:
         """The wire as it is drawn, in straight stretches."""
         if self._polyline is None:
@@ -118,9 +129,10 @@ class LinkItem(QGraphicsItem):
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         theme = current_theme()
-        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        zoom = painter.worldTransform().m11()
         if self.dimmed:
             painter.setOpacity(DIMMED)
+        far = zoom < self._detail.plates_below
         if self.marked:
             colour, width = (theme.bad if self.marked == "cut" else theme.accent), 2.4
         elif self.selected:
@@ -132,17 +144,15 @@ class LinkItem(QGraphicsItem):
             colour.setAlphaF(0.75)
         else:
             colour, width = theme.wire, 1.8
+        if far:
+            painter.setPen(cosmetic_pen(colour.rgba(), 1.5 if self.selected or self.marked else 1.0))
+            painter.setRenderHint(_SMOOTH, False)
+            painter.drawPolyline(self._corners())
+            return
         style = Qt.PenStyle.DashLine if self.marked == "cut" else Qt.PenStyle.SolidLine
         pen = QPen(colour, width, style, Qt.PenCapStyle.FlatCap)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        if zoom < self._detail.plates_below:
-            pen.setCosmetic(True)
-            pen.setWidthF(1.5 if self.selected else 1.0)
-            painter.setPen(pen)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            painter.drawPolyline([QPointF(x, y) for x, y in self.route.points])
-            return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(_SMOOTH)
         painter.setPen(pen)
         painter.drawPath(self._path)
         bends = self.route.bends
@@ -190,7 +200,7 @@ class LabelItem(QGraphicsItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        if option.levelOfDetailFromTransform(painter.worldTransform()) < TEXT_ZOOM:
+        if painter.worldTransform().m11() < TEXT_ZOOM:
             return
         theme = current_theme()
         plate = QColor(theme.canvas)

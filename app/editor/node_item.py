@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from app.editor import geometry as g
 from app.editor.detail import FAR_NAME, READABLE, TEXT_ZOOM, Detail
 from app.editor.face import Face
+from app.editor.pens import cosmetic_pen
 from app.editor.pictures import Picture
 from app.editor.text_fit import cut, cut_parts, one_line
 from app.theme import SMALL, Theme, current_theme
@@ -20,6 +21,7 @@ DIMMED = 0.32
 MUTED = 0.5
 STACK = 5.0  # how far the sheets of a block lie apart
 TAB_POINT = 12.0
+_SMOOTH = QPainter.RenderHint.Antialiasing  # looked up once: a repaint asks for it thousands of times
 SMALLEST_PICTURE, LARGEST_PICTURE, PICTURE_HEIGHT = 34.0, 44.0, 24.0
 THIN = 10.0  # a picture under a summary that leaves no room beside it
 _HALO = 9.0
@@ -42,6 +44,7 @@ class NodeItem(QGraphicsItem):
         self.picture: Picture | None = None
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
+        self._bounds = _bounds(face.layout)
         self._texts: tuple[str, str] | None = None
         self._far: tuple[int, str] | None = None
         self.setZValue(NODE_Z)
@@ -49,10 +52,7 @@ class NodeItem(QGraphicsItem):
     # -- geometry
 
     def boundingRect(self) -> QRectF:
-        layout = self.face.layout
-        left = LABEL_ROOM if len(layout.inputs) > 1 else 12.0
-        right = LABEL_ROOM if len(layout.outputs) > 1 else 12.0
-        return QRectF(-left, -12, layout.width + left + right, layout.height + 24)
+        return self._bounds
 
     def box(self) -> g.Box:
         """The body in scene coordinates."""
@@ -72,6 +72,7 @@ class NodeItem(QGraphicsItem):
         changed = face.layout != self.face.layout
         if changed:
             self.prepareGeometryChange()
+            self._bounds = _bounds(face.layout)
         self.face = face
         self._texts = self._far = None
         self.update()
@@ -129,7 +130,7 @@ class NodeItem(QGraphicsItem):
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         theme = current_theme()
-        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        zoom = painter.worldTransform().m11()
         if self.dimmed:
             painter.setOpacity(DIMMED)
         if zoom < self._detail.plates_below:
@@ -140,6 +141,7 @@ class NodeItem(QGraphicsItem):
             self._paint_stack(painter, theme)
         self._paint_body(painter, theme)
         if self.face.muted:
+            self._paint_passage(painter, theme)
             painter.setOpacity(painter.opacity() * MUTED)
         far = zoom < TEXT_ZOOM
         if far:
@@ -164,17 +166,13 @@ class NodeItem(QGraphicsItem):
         return (theme.faint if self.hovered else theme.line), 1.0
 
     def _paint_plate(self, painter: QPainter, theme: Theme) -> None:
-        layout = self.face.layout
-        rect = QRectF(0, 0, layout.width, layout.height)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.fillRect(rect, theme.node)
-        painter.fillRect(QRectF(0, 0, 12, layout.height), theme.family(self.face.family))
+        layout, face = self.face.layout, self.face
         colour, width = self._outline(theme)
-        pen = QPen(colour, 2 if width > 1 else 1)
-        pen.setCosmetic(True)
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(rect)
+        painter.setRenderHint(_SMOOTH, False)
+        painter.setPen(cosmetic_pen(colour.rgba(), 2.0 if width > 1 else 1.0))
+        painter.setBrush(theme.canvas if face.muted else theme.node)
+        painter.drawRect(0, 0, round(layout.width), round(layout.height))
+        painter.fillRect(1, 1, 11, round(layout.height) - 2, theme.family(face.family))
 
     def _paint_body(self, painter: QPainter, theme: Theme) -> None:
         layout = self.face.layout
@@ -195,6 +193,14 @@ class NodeItem(QGraphicsItem):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.family(self.face.family))
         painter.drawRoundedRect(QRectF(1.5, 9, 3, layout.height - 18), 1.5, 1.5)
+
+    def _paint_passage(self, painter: QPainter, theme: Theme) -> None:
+        """A muted node hands on what comes in: its wire goes right through."""
+        layout = self.face.layout
+        if layout.inputs and layout.outputs:
+            painter.setPen(QPen(theme.wire, 1.8))
+            ends = (QPointF(spot.x, spot.y) for spot in (layout.inputs[0], layout.outputs[0]))
+            painter.drawLine(*ends)
 
     def _paint_stack(self, painter: QPainter, theme: Theme) -> None:
         """A second sheet behind the first: an instance of a block holds more than one node."""
@@ -333,6 +339,13 @@ class NodeItem(QGraphicsItem):
     def badge_place(self) -> QPointF:
         """The middle of the error badge, relative to the node."""
         return QPointF(self.face.layout.width - 10, 0)
+
+
+def _bounds(layout: g.Layout) -> QRectF:
+    """What a node paints on: its body, halos, labels beside its ports."""
+    left = LABEL_ROOM if len(layout.inputs) > 1 else 12.0
+    right = LABEL_ROOM if len(layout.outputs) > 1 else 12.0
+    return QRectF(-left, -12, layout.width + left + right, layout.height + 24)
 
 
 def _tab(body: QRectF, *, points_right: bool) -> QPainterPath:

@@ -144,6 +144,7 @@ class Wires:
                 others.append(link)
                 continue
             wire = self.items[link]
-            self._routes[link] = self._routes[link].shifted(shift)
-            wire.show_shifted(wire.route.shifted(shift), shift)
+            plain, shown = self._routes[link], wire.route
+            self._routes[link] = plain.shifted(shift)
+            wire.show_shifted(self._routes[link] if shown is plain else shown.shifted(shift), shift)
         self.route(others)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from app.editor.view import GraphView
@@ -32,6 +32,11 @@ KEYS = (
     (Qt.Key.Key_C, NONE),
     (Qt.Key.Key_F, NONE),
     (Qt.Key.Key_Home, NONE),
+    (Qt.Key.Key_M, NONE),
+    (Qt.Key.Key_G, CONTROL),
+    (Qt.Key.Key_G, CONTROL | SHIFT),
+    (Qt.Key.Key_F, CONTROL | SHIFT),
+    (Qt.Key.Key_D, SHIFT),
     (Qt.Key.Key_F2, NONE),
     (Qt.Key.Key_Tab, NONE),
     (Qt.Key.Key_Right, NONE),
@@ -42,6 +47,13 @@ MOST_NODES = 40
 
 def _place(chance: random.Random, view: GraphView) -> QPoint:
     """Somewhere on the canvas, mostly where something is."""
+    if chance.random() < 0.15:
+        scene = view.graph_scene
+        spots = [item.strip().center() for item in scene.dressing.frames.values()]
+        spots += [item.rect().bottomRight() - QPointF(4, 4) for item in scene.dressing.notes.values()]
+        spots += [QPointF(*bend) for item in scene.link_items.values() for bend in item.route.bends]
+        if spots:
+            return view.mapFromScene(chance.choice(spots))
     items = list(view.graph_scene.node_items.values())
     if not items or chance.random() < 0.3:
         return QPoint(chance.randrange(900), chance.randrange(600))
@@ -63,6 +75,13 @@ def _act(chance: random.Random, view: GraphView, hands: Hands) -> None:
     elif view.name_field.owner is not None and roll < 0.6:
         QTest.keyClicks(view.name_field, "name")
         QTest.keyClick(view.name_field, chance.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape)))
+    elif view.note_field.note_id is not None and roll < 0.6:
+        QTest.keyClicks(view.note_field, "note")
+        QTest.keyClick(view.note_field, chance.choice((Qt.Key.Key_F, Qt.Key.Key_Escape)))
+    elif roll < 0.02:
+        view.compose.add_note()
+    elif roll < 0.03:
+        chance.choice((view.compose.unframe, view.compose.link_weights, view.compose.make_independent))()
     elif roll < 0.25:
         hands.drag(_place(chance, view), _place(chance, view), modifiers)
     elif roll < 0.4:
@@ -88,13 +107,14 @@ def test_random_gestures_and_keys(
     build([(f"n{i}", chance.choice(kinds), i % 4 * 200, i // 4 * 140) for i in range(1, 9)])
     for step in range(200):
         _act(chance, view, hands)
-        if len(workspace.document.project.graph.nodes) > MOST_NODES:
+        if len(workspace.graph.nodes) > MOST_NODES:
             workspace.undo()
         if step % 20 == 19:
             hands.key(Qt.Key.Key_Escape)
             if view.popup.active:
                 view.popup.dismiss()
             view.name_field.finish(keep=False)
+            view.note_field.finish(keep=False)
             view.cancel_interaction()
             fresh = GraphView(workspace)
             assert picture(view) == picture(fresh)
