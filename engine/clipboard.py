@@ -28,7 +28,7 @@ from engine.files import (
     reading,
     schema_of,
 )
-from engine.graph import Block, Graph, Link, Node, Project
+from engine.graph import BLOCK_INPUT, BLOCK_OUTPUT, Block, Graph, Link, Node, Project
 from engine.names import names_of, numbered
 from engine.renumber import Renumbering, copied_note, likeness, moved
 from engine.scopes import verify
@@ -94,7 +94,8 @@ def paste(
     """Add what was copied, centred at a point (scene units) of a scope, as one step "Paste".
 
     Returns the new ids of the nodes, then of the notes. Names that are taken are numbered on. With
-    `independent`, blocks get definitions of their own also in the project they come from. Raises
+    `independent`, blocks get definitions of their own also in the project they come from. The inputs and
+    outputs of a block are left out where they have no meaning: outside of one. Raises
     ProjectFileError, and nothing has happened, if the text isn't a copy, GraphError if it cannot be
     pasted there (a block into itself).
     """
@@ -102,6 +103,8 @@ def paste(
     target = project.graph_of(into)
     with reading("", "pasted"):
         copied = _read(text)
+        if not into:
+            copied = replace(copied, project=_without_ports(copied.project))
         source = copied.project
         fresh = Renumbering()
         edits = list(_definitions(project, copied, independent, fresh))
@@ -146,6 +149,24 @@ def _read(text: str) -> _Copy:
         raise ProjectFileError("there is no node in it")
     verify(project)
     return _Copy(project, key, shares)
+
+
+def _without_ports(project: Project) -> Project:
+    """Return what was copied without inputs and outputs of a block, which mean nothing outside one."""
+    graph = project.graph
+    ports = {id for id, node in graph.nodes.items() if node.type in (BLOCK_INPUT, BLOCK_OUTPUT)}
+    if not ports:
+        return project
+    links = [link for link in graph.links if not {link.source, link.target} & ports]
+    nodes = [node for id, node in graph.nodes.items() if id not in ports]
+    if not nodes and not project.notes_on_canvas:
+        raise ProjectFileError("the inputs and outputs of a block have no place outside one")
+    frames = {id: frame if frame.scope else frame.without(ports) for id, frame in project.frames.items()}
+    return replace(
+        project,
+        graph=Graph(nodes, links, {link: graph.bends(link) for link in links}),
+        frames={id: frame for id, frame in frames.items() if frame is not None},
+    )
 
 
 def _definitions(project: Project, copied: _Copy, independent: bool, fresh: Renumbering) -> tuple[Edit, ...]:

@@ -304,6 +304,25 @@ def test_nodes_paste_into_a_block_but_no_block_into_itself() -> None:
         copy_text(document.project, ["n1", id])
 
 
+def test_the_inside_of_a_block_pastes_outside_without_its_ports() -> None:
+    document, _, block_id = with_block()
+    project = document.project
+    inside = project.graph_of(block_id)
+    ports = [id for id, node in inside.nodes.items() if node.type.startswith("BlockI")]
+    rest = [id for id, node in inside.nodes.items() if node.type not in ("BlockInput", "BlockOutput")]
+    with document.step("Frame"):
+        document.apply(AddFrame(Frame("f90", members=frozenset([*ports, rest[0]]), scope=block_id)))
+        document.apply(AddFrame(Frame("f91", members=frozenset(ports), scope=block_id)))
+    text = copy_text(project, inside.nodes)
+    ids = paste(document, text, (0, 500))
+    assert {project.node(id).type for id in ids} == {"Block", "HyperConv9"}
+    assert [frame.members < set(ids) for frame in project.frames.values() if not frame.scope] == [True]
+    inner_before = len(inside.nodes)
+    assert len(paste(document, text, (0, 500), into=block_id)) == inner_before
+    with pytest.raises(ProjectFileError, match="no place outside"):
+        paste(document, copy_text(project, ports), (0, 0))
+
+
 def test_shared_weights_stay_shared_where_the_other_node_is(document: Document) -> None:
     with document.step("Share"):
         document.apply(SetShares("n3", "n1"))
