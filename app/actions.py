@@ -8,19 +8,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
     QMenu,
     QMenuBar,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
-
-from app.widgets.labels import label
 
 MENUS = ("File", "Edit", "View", "Graph", "Train", "Help")
 
@@ -41,6 +32,19 @@ class Command:
     canvas: bool = False
     before_rule: bool = False
     group: str = ""  # title of the submenu it stands in
+    own_key: str = ""  # a key that the canvas handles itself, because it means something else elsewhere there
+
+    @property
+    def keys(self) -> str:
+        """Its shortcuts as people read them; empty without one."""
+        native = QKeySequence.SequenceFormat.NativeText
+        shown = self.shortcuts or ((self.own_key,) if self.own_key else ())
+        return " or ".join(QKeySequence(keys).toString(native) for keys in shown)
+
+    @property
+    def plain_text(self) -> str:
+        """Its text without mnemonic and dots."""
+        return self.text.replace("&", "").rstrip("…")
 
 
 COMMANDS = (
@@ -86,11 +90,24 @@ COMMANDS = (
     Command("theme_system", "View", "&As the system", group="&Theme", checkable=True),
     Command("theme_dark", "View", "&Dark", group="&Theme", checkable=True),
     Command("theme_light", "View", "&Light", group="&Theme", checkable=True),
-    Command("add_node", "Graph", "&Add node…", ("Tab",), "Search and add on the canvas", canvas=True),
+    Command("add_node", "Graph", "&Add node…", tip="Search and add on the canvas", own_key="Tab"),
     Command("edit_node", "Graph", "&Edit in the inspector", ("Ctrl+I",), "Esc comes back to the canvas"),
-    Command("find_type", "Graph", "&Search the palette", ("Ctrl+Shift+F",)),
+    Command("find_type", "Graph", "&Search the palette", ("Ctrl+Shift+A",)),
     Command("connect_selected", "Graph", "&Connect selected", ("C",), "Wire from left to right", canvas=True),
-    Command("rename", "Graph", "&Rename", ("F2",), before_rule=True),
+    Command("rename", "Graph", "&Rename", ("F2",)),
+    Command("mute", "Graph", "M&ute", ("M",), "Let data pass through unchanged", canvas=True),
+    Command("replace_node", "Graph", "Replace b&y…", tip="Another type; what fits is kept", before_rule=True),
+    Command("group_nodes", "Graph", "&Group into a block", ("Ctrl+G",), group="&Block"),
+    Command("ungroup_nodes", "Graph", "&Ungroup", ("Ctrl+Shift+G",), group="&Block", before_rule=True),
+    Command("enter_block", "Graph", "&Open", own_key="Tab", group="&Block"),
+    Command("leave_block", "Graph", "&Leave", own_key="Esc", group="&Block", before_rule=True),
+    Command("separate_block", "Graph", "Make &independent copy", group="&Block"),
+    Command("keep_block", "Graph", "&Keep among my blocks", group="&Block"),
+    Command("frame_nodes", "Graph", "Put into a &frame", ("Ctrl+Shift+F",), group="&Frames and notes"),
+    Command("unframe_nodes", "Graph", "Take &out of the frame", group="&Frames and notes"),
+    Command("add_note", "Graph", "Add a &note", group="&Frames and notes"),
+    Command("share_weights", "Graph", "&Share", tip="One layer used several times", group="&Weights"),
+    Command("own_weights", "Graph", "Give weights of its &own", group="&Weights", before_rule=True),
     Command(
         "lay_out",
         "Graph",
@@ -132,6 +149,7 @@ GESTURES = (
     ("Esc", "Cancel what is being dragged"),
     ("Arrow keys", "Move the selection, Shift by one pixel; with nothing selected, pan"),
     ("Alt+arrow keys", "Select the next node that way"),
+    ("Shift+D", "Duplicate"),
     ("Drop a node on a wire", "Put it in between; Alt keeps it out"),
 )
 
@@ -150,18 +168,19 @@ def build_menus(
         bar.addMenu(menu)
     actions: dict[str, QAction] = {}
     for command in COMMANDS:
-        action = QAction(command.text, window)
+        action = QAction(f"{command.text}\t{command.own_key}" if command.own_key else command.text, window)
         action.setObjectName(command.name)
         action.setShortcuts([QKeySequence(keys) for keys in command.shortcuts])
-        action.setToolTip(command.tip or command.text.replace("&", ""))
+        action.setToolTip(command.tip or command.plain_text)
         action.setStatusTip(command.tip)
         action.setCheckable(command.checkable)
         if command.canvas:
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(_Call(handlers[command.name], action))
-        _menu_of(command, menus, groups).addAction(action)
+        menu = _menu_of(command, menus, groups)
+        menu.addAction(action)
         if command.before_rule:
-            menus[command.menu].addSeparator()
+            menu.addSeparator()
         actions[command.name] = action
     return actions
 
@@ -185,63 +204,3 @@ class _Call:
 
     def __call__(self, _checked: bool = False) -> None:
         self._handler()
-
-
-class ShortcutsDialog(QDialog):
-    """All shortcuts by menu, then what the pointer does on the canvas."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("shortcutsDialog")
-        self.setWindowTitle("Keyboard shortcuts")
-        self.resize(600, 640)
-        page = QWidget()
-        page.setProperty("role", "page")
-        grid = QGridLayout(page)
-        grid.setContentsMargins(20, 16, 20, 16)
-        grid.setVerticalSpacing(6)
-        grid.setColumnStretch(0, 1)
-        row = 0
-        for menu in MENUS:
-            commands = [command for command in COMMANDS if command.menu == menu and command.shortcuts]
-            lines = [(_plain(command.text), _keys(command)) for command in commands]
-            row = _section(grid, row, menu, lines)
-        _section(grid, row, "On the canvas", [(what, how) for how, what in GESTURES])
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setWidget(page)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        close = QPushButton("Close")
-        close.setDefault(True)
-        close.clicked.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 12)
-        column.addWidget(area, 1)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(16, 8, 16, 0)
-        foot.addStretch(1)
-        foot.addWidget(close)
-        column.addLayout(foot)
-
-
-def _section(grid: QGridLayout, row: int, title: str, lines: list[tuple[str, str]]) -> int:
-    if not lines:
-        return row
-    heading = label(title, "heading")
-    heading.setContentsMargins(0, 8 if row else 0, 0, 0)
-    grid.addWidget(heading, row, 0, 1, 2)
-    for offset, (what, keys) in enumerate(lines, 1):
-        grid.addWidget(label(what, "dim", wrap=True), row + offset, 0)
-        grid.addWidget(label(keys), row + offset, 1, Qt.AlignmentFlag.AlignRight)
-    return row + len(lines) + 1
-
-
-def _plain(text: str) -> str:
-    return text.replace("&", "").rstrip("…")
-
-
-def _keys(command: Command) -> str:
-    return " or ".join(
-        QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText) for keys in command.shortcuts
-    )

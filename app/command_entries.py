@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 
 from app.actions import COMMANDS, Command
 from app.command_palette import Entry
@@ -40,7 +40,7 @@ def _from_menus(window: MainWindow) -> list[Entry]:
                     f"command:{command.name}",
                     _spoken(command, action),
                     action.trigger,
-                    action.shortcut().toString(QKeySequence.SequenceFormat.NativeText) or command.menu,
+                    command.keys.partition(" or ")[0] or command.menu,
                     also,
                     action.isEnabled(),
                 )
@@ -50,7 +50,7 @@ def _from_menus(window: MainWindow) -> list[Entry]:
 
 def _spoken(command: Command, action: QAction) -> str:
     """A menu entry's text, where it would mean nothing alone with its submenu's title before it."""
-    text = _plain(action.text()).rstrip("…")
+    text = _plain(action.text().partition("\t")[0]).rstrip("…")
     return f"{_plain(command.group)}: {text[:1].lower()}{text[1:]}" if command.group else text
 
 
@@ -87,7 +87,13 @@ def _blocks(window: MainWindow) -> list[Entry]:
         *((key, block.name) for key, block in project.blocks.items()),
     ]
     return [
-        Entry(f"scope:{scope}", f"Go to {name or scope}", partial(workspace.enter, scope), "block")
+        Entry(
+            f"scope:{scope}",
+            f"Go to {name or scope}",
+            partial(workspace.enter, scope),
+            "block",
+            lasting=False,
+        )
         for scope, name in places
         if project.blocks and scope != workspace.scope
     ]

@@ -58,6 +58,7 @@ class Entry:
     hint: str = ""
     also: str = ""
     enabled: bool = True
+    lasting: bool = True  # means the same in another project and another session
 
 
 def ranked(entries: list[Entry], query: str, recent: list[str]) -> list[Entry]:
@@ -90,6 +91,7 @@ class CommandPalette(QFrame):
         self._find_entries = entries
         self._entries: list[Entry] = []
         self._before: QWidget | None = None
+        self._room = SIZE.height()
         self.field = QLineEdit(self)
         self.field.setObjectName("commandField")
         self.field.setPlaceholderText("What do you want to do?")
@@ -121,7 +123,10 @@ class CommandPalette(QFrame):
         self._entries = self._find_entries()
         self.field.clear()
         self._search("")
-        self.resize(SIZE.boundedTo(self._host.size() - QSize(16, 16)))
+        room = SIZE.boundedTo(self._host.size() - QSize(16, 16))
+        self.setFixedWidth(room.width())
+        self._room = room.height()
+        self._fit()
         self.move(QPoint((self._host.width() - self.width()) // 2, min(56, self._host.height() // 12)))
         self.show()
         self.raise_()
@@ -160,14 +165,22 @@ class CommandPalette(QFrame):
                 item.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(item)
         self.list.setCurrentRow(0)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as what was found needs."""
+        rows = max(1, self.list.count()) * ROW + 2
+        around = self.field.sizeHint().height() + 24
+        self.setFixedHeight(min(self._room, rows + around))
 
     def _run(self, item: QListWidgetItem | None) -> None:
         if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:
             return
         key = str(item.data(_ENTRY))
         entry = next(entry for entry in self._entries if entry.key == key)
-        recent = [key, *(one for one in self._recent() if one != key)][:MOST_RECENT]
-        self._window.settings.setValue(RECENT_KEY, recent)
+        if entry.lasting:
+            recent = [key, *(one for one in self._recent() if one != key)][:MOST_RECENT]
+            self._window.settings.setValue(RECENT_KEY, recent)
         self.dismiss()
         entry.run()
 

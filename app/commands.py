@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMessageBox
 
-from app.actions import CANVAS_COMMANDS, COMMANDS, ShortcutsDialog
+from app.actions import CANVAS_COMMANDS, COMMANDS
 from app.command_entries import command_entries
 from app.command_palette import CommandPalette
 from app.graph_commands import GraphCommands
+from app.shortcut_sheet import ShortcutsDialog
 from app.theme import CHOICES, choose_theme, themes
 
 if TYPE_CHECKING:
     from app.document_page import DocumentPage
+    from app.editor.view import GraphView
     from app.main_window import MainWindow
 
 # Commands that have another name on the canvas.
@@ -24,12 +27,34 @@ _ON_CANVAS = {
     "delete": "delete_selection",
     "rename": "rename_selected",
     "add_node": "open_search",
+    "add_note": "compose.add_note",
+    "enter_block": "compose.enter",
+    "frame_nodes": "compose.frame_selection",
+    "group_nodes": "compose.group",
+    "keep_block": "compose.keep",
+    "leave_block": "compose.leave",
+    "mute": "compose.mute",
+    "own_weights": "compose.unlink_weights",
+    "replace_node": "compose.offer_replacement",
+    "separate_block": "compose.make_independent",
+    "share_weights": "compose.link_weights",
+    "unframe_nodes": "compose.unframe",
+    "ungroup_nodes": "compose.ungroup",
     "frame": "frame_selection",
 }
-# Those that need something selected.
-_FOR_SELECTION = ("cut", "copy", "duplicate", "rename", "connect_selected")
+# Those that need so many nodes selected.
 _FOR_SEVERAL = {
+    "cut": 1,
+    "copy": 1,
+    "duplicate": 1,
+    "rename": 1,
+    "mute": 1,
+    "replace_node": 1,
+    "group_nodes": 1,
+    "frame_nodes": 1,
+    "unframe_nodes": 1,
     "make_room": 1,
+    "connect_selected": 2,
     "align_left": 2,
     "align_centre": 2,
     "align_right": 2,
@@ -40,7 +65,9 @@ _FOR_SEVERAL = {
     "distribute_down": 3,
 }
 # Those for what is on the canvas, whatever has the focus.
-_AT_WORK = ("find", "lay_out", "snap_to_grid", "save_picture")
+_AT_WORK = ("find", "lay_out", "snap_to_grid", "save_picture", "add_node", "add_note")
+# Those that need a block selected.
+_FOR_BLOCKS = ("ungroup_nodes", "enter_block", "separate_block", "keep_block")
 # Those of the canvas that a text field uses too when it has the focus.
 _FOR_CANVAS = ("paste", "select_all", "zoom_in", "zoom_out", "zoom_reset", *CANVAS_COMMANDS)
 
@@ -62,6 +89,7 @@ class Commands:
         workspace = page.workspace
         workspace.changed.connect(self._changed)
         workspace.selected.connect(self._changed)
+        workspace.scope_changed.connect(self._changed)
         workspace.state_changed.connect(self._changed)
         workspace.inferred.connect(self.refresh)
 
@@ -77,12 +105,13 @@ class Commands:
                     found[command.name] = getattr(owner, command.name)
                     break
             else:
-                assert hasattr(window.canvas, _ON_CANVAS.get(command.name, command.name)), command.name
-                found[command.name] = partial(self._on_canvas, _ON_CANVAS.get(command.name, command.name))
+                path = attrgetter(_ON_CANVAS.get(command.name, command.name))
+                assert callable(path(window.canvas)), command.name
+                found[command.name] = partial(self._on_canvas, path)
         return found
 
-    def _on_canvas(self, name: str) -> None:
-        getattr(self._window.canvas, name)()
+    def _on_canvas(self, path: Callable[[GraphView], Callable[[], object]]) -> None:
+        path(self._window.canvas)()
 
     # -- view -------------------------------------------------------------------------------------
 
@@ -157,10 +186,6 @@ class Commands:
         """Shows the document in the tab to the left."""
         self._window.documents.step(-1)
 
-    def leave_block(self) -> None:
-        """Shows what the block on the canvas is part of."""
-        self._window.workspace.leave()
-
     # -- train and help ---------------------------------------------------------------------------
 
     def train(self) -> None:
@@ -214,7 +239,7 @@ class Commands:
         actions = self._window.actions_by_name
         window = self._window
         workspace, at_work = window.workspace, window.at_work
-        document, chosen = workspace.document, bool(workspace.selection)
+        document = workspace.document
         ready = workspace.trainer is not None
         _name(actions["undo"], "&Undo", document.undo_label)
         _name(actions["redo"], "&Redo", document.redo_label)
@@ -222,8 +247,13 @@ class Commands:
             actions[name].setEnabled(at_work)
         for name, least in _FOR_SEVERAL.items():
             actions[name].setEnabled(at_work and len(workspace.selection) >= least)
-        for name in _FOR_SELECTION:
-            actions[name].setEnabled(at_work and chosen)
+        nodes = [node for node in map(workspace.node, workspace.selection) if node is not None]
+        for name in _FOR_BLOCKS:
+            actions[name].setEnabled(at_work and any(node.block for node in nodes))
+        actions["leave_block"].setEnabled(at_work and bool(workspace.scope))
+        alike = len(nodes) > 1 and len({node.type for node in nodes}) == 1
+        actions["share_weights"].setEnabled(at_work and alike and not nodes[0].block)
+        actions["own_weights"].setEnabled(at_work and any(node.shares for node in nodes))
         for name in ("train", "train_step", "train_reset", "export_script"):
             actions[name].setEnabled(ready and at_work)
         actions["train_stop"].setEnabled(workspace.training)

@@ -11,6 +11,7 @@ from app.panels.plan_page import PlanPage
 from app.panels.several_page import SeveralPage
 from app.theme import themes
 from app.views.filters import FiltersNow
+from app.widgets.tab_order import reach_after
 from app.workspace import Workspace
 from engine.document import Change
 
@@ -77,6 +78,7 @@ class InspectorPanel(QWidget):
         self.page = page
         self._content.insertWidget(0, page)
         page.show()
+        reach_after(self._area, page)
         self._area.verticalScrollBar().setValue(0)
 
     def _make_room(self, _low: int, high: int) -> None:
@@ -89,6 +91,8 @@ class InspectorPanel(QWidget):
             self._show_page(PlanPage(self._workspace))
         else:
             self.page.refresh()
+            # Another optimiser brings other fields.
+            reach_after(self._area, self.page)
 
     def _inferred(self) -> None:
         self.page.refresh_facts()

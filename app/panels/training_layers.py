@@ -46,6 +46,7 @@ class TrainingLayers(QWidget):
         head.addWidget(self._title, 1)
         head.addWidget(self._example)
         scroll = QScrollArea()
+        scroll.setAccessibleName("Gradient norm by layer")
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setWidget(self.norms)

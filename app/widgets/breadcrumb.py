@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.tab_order import reach_after
 
 HEIGHT = 30
 LONGEST = 28
@@ -42,6 +43,7 @@ class Breadcrumb(QWidget):
             here.setObjectName("breadcrumbHere")
             self._row.addWidget(here, 1)
         self.setVisible(len(way) > 1)
+        reach_after(self, self)
 
     def names(self) -> list[str]:
         """The names on show, from the root on."""

@@ -16,6 +16,7 @@ from app.places import Places
 from app.theme import choose_theme, current_theme
 from app.welcome import Card
 from app.workspace import Workspace
+from engine.blocks import group
 from engine.edits import SetParam
 from engine.graph import Project
 from tests.app.conftest import add_iris
@@ -181,6 +182,28 @@ def test_controls_have_names_for_screen_readers(window: MainWindow) -> None:
             if widget.isVisible():
                 text = widget.text() if isinstance(widget, QAbstractButton) else ""
                 assert text or widget.accessibleName(), widget.objectName() or type(widget).__name__
+
+
+def test_tab_goes_from_left_to_right_and_reads_names(window: MainWindow) -> None:
+    """Also past fields and buttons that were made after the rest of the window."""
+    window.show_workbench()
+    add_iris(window.workspace)
+    assert window.workspace.apply("Group", *group(window.workspace.document.project, ["n2"], "features"))
+    window.workspace.enter(next(iter(window.workspace.document.project.blocks)))
+    stops: list[QWidget] = []
+    widget = window.nextInFocusChain()
+    while widget is not window:
+        takes_tab = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
+        if takes_tab and widget.isVisible() and widget.isEnabled():
+            stops.append(widget)
+        widget = widget.nextInFocusChain()
+    names = [widget.objectName() for widget in stops]
+    order = ("fileChip", "paletteSearch", "breadcrumbStep", "canvas", "projectTitle", "control_lr")
+    places = [names.index(name) for name in (*order, "control_schedule", "bottomTabs")]
+    assert places == sorted(places)
+    for widget in stops:
+        text = widget.text() if isinstance(widget, QAbstractButton) else ""
+        assert widget.accessibleName() or text, widget.objectName() or type(widget).__name__
 
 
 # -- the end ------------------------------------------------------------------------------------------
