@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect
 
-from app.editor import editing, library
+from app import block_library
+from app.editor import editing
 from app.editor.frame_item import TITLE
 from app.editor.framing import membership
 from app.editor.geometry import WIDTH, finite, snapped
@@ -266,21 +267,11 @@ class Composing:
             if block is None:
                 continue
             try:
-                path = library.keep(workspace.places.blocks, workspace.document.project, node.id)
+                path = block_library.keep(workspace.places.blocks, workspace.document.project, node.id)
             except OSError as error:
                 workspace.message.emit(f"The block could not be kept: {error.strerror}.", "error")
                 continue
             workspace.message.emit(f"“{block.name or path.stem}” is among your blocks now.", "info")
-
-    def add_kept(self, name: str, place: tuple[float, float] | None = None) -> bool:
-        """Adds a block of the user's library at a scene point, or at the cursor."""
-        at = self._view.mapToScene(self._view.cursor_place())
-        try:
-            text = library.read(self._workspace.places.blocks, name)
-        except OSError as error:
-            self._workspace.message.emit(f"That block cannot be read: {error.strerror}.", "error")
-            return False
-        return bool(editing.paste_text(self._workspace, text, place or (at.x(), at.y())))
 
     def leave(self) -> bool:
         """Goes back to the graph that the shown block stands in; False at the root."""

@@ -8,6 +8,8 @@ from itertools import pairwise
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
+from app import block_library
+from app.block_library import KEPT
 from app.editor.bends import carried_bends, with_bend
 from app.editor.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
 from app.editor.insertion import insertion_of
@@ -161,6 +163,9 @@ def rename(workspace: Workspace, node_id: str, name: str) -> bool:
 
 def add(workspace: Workspace, type_id: str, place: Point, *, into: Link | None = None) -> str | None:
     """Adds a node with its top left corner at `place`, into a wire if one is named, and selects it."""
+    if type_id.startswith(KEPT):
+        made = add_kept(workspace, type_id.removeprefix(KEPT), place)
+        return made[0] if made else None
     node = new_node(workspace, type_id, place)
     if node is None:
         workspace.message.emit(f"There is no node type called {type_id[:60]!r}.", "error")
@@ -172,6 +177,16 @@ def add(workspace: Workspace, type_id: str, place: Point, *, into: Link | None =
         return None
     workspace.select((node.id,))
     return node.id
+
+
+def add_kept(workspace: Workspace, name: str, place: Point) -> tuple[str, ...]:
+    """Adds a block of the user's library with its corner at `place`."""
+    try:
+        text = block_library.read(workspace.places.blocks, name)
+    except (OSError, UnicodeDecodeError):
+        workspace.message.emit(f"The block “{name[:60]}” is no longer there, or cannot be read.", "error")
+        return ()
+    return paste_text(workspace, text, (place[0] + WIDTH / 2, place[1] + HEIGHT / 2))
 
 
 def _insert(workspace: Workspace, node: Node, link: Link) -> tuple[Edit, ...]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainterPath
@@ -23,6 +24,7 @@ BEND = 34.0  # largest radius of a corner
 NEAR_LANE = 30.0  # distance of an outer lane from the nodes it passes
 WIDE_GAP = 180.0
 SEARCH = 320.0  # how far above and below its ends a wire looks for a lane
+FEW = 40  # boxes that are looked through faster than looked up
 UNDER = 10_000.0  # a node under a wire is worse than any detour
 _ARC = 0.5523
 
@@ -140,10 +142,12 @@ def find_route(start: Point, end: Point, boxes: Boxes, source: str, target: str)
     obstacles = boxes.near(area)
     ways = sorted((_length(points), points, room) for points, room in _candidates(start, end, obstacles))
     best: tuple[float, tuple[Point, ...], float] | None = None
+    among = _Few(obstacles) if len(obstacles) <= FEW else _Many(boxes, area)
     for length, points, room in ways:
         if best is not None and length >= best[0]:
             break  # all that follow are longer even if they cross nothing
-        cost = length + UNDER * _crossed(points, obstacles, source, target)
+        most = inf if best is None else (best[0] - length) / UNDER
+        cost = length + UNDER * _crossed(points, among, source, target, most)
         if best is None or cost < best[0]:
             best = (cost, points, room)
     if best is None:
@@ -199,16 +203,40 @@ def _length(points: tuple[Point, ...]) -> float:
     return bends + sum(abs(b[0] - a[0]) + abs(b[1] - a[1]) for a, b in pairwise(points))
 
 
-def _crossed(points: tuple[Point, ...], obstacles: list[tuple[str, Box]], source: str, target: str) -> int:
-    """How many times a way comes too near to a node; its own two do not count where it ends."""
+class _Few:
+    """Some boxes, looked through one by one."""
+
+    def __init__(self, obstacles: list[tuple[str, Box]]) -> None:
+        self._obstacles = obstacles
+
+    def near(self, stretch: Box) -> list[tuple[str, Box]]:
+        return [found for found in self._obstacles if meet(found[1], stretch)]
+
+
+class _Many:
+    """All boxes that meet an area, looked up by place: a wire across a large graph passes most of them by."""
+
+    def __init__(self, boxes: Boxes, area: Box) -> None:
+        self._boxes = boxes
+        self._area = area
+
+    def near(self, stretch: Box) -> list[tuple[str, Box]]:
+        return [found for found in self._boxes.near(stretch) if meet(found[1], self._area)]
+
+
+def _crossed(points: tuple[Point, ...], among: _Few | _Many, source: str, target: str, most: float) -> int:
+    """How many times a way comes too near to a node; its own two do not count where it ends.
+
+    Gives up counting once it is no less than `most`.
+    """
     last = len(points) - 2
     found = 0
     for index, (a, b) in enumerate(pairwise(points)):
         stretch = grown((min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])), CLEAR)
-        for key, box in obstacles:
-            if meet(stretch, box):
-                ends_here = (index == 0 and key == source) or (index == last and key == target)
-                found += not ends_here
+        for key, _ in among.near(stretch):
+            found += not ((index == 0 and key == source) or (index == last and key == target))
+        if found >= most:
+            break
     return found
 
 

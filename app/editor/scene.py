@@ -23,6 +23,7 @@ from app.theme import themes
 from app.workspace import Workspace
 from engine.document import Change
 from engine.graph import Link, link_key
+from engine.problems import Problem
 from engine.values import natural
 
 MARGIN = 400.0
@@ -201,7 +202,7 @@ class GraphScene(QGraphicsScene):
             return
         problems: dict[str, tuple[str, str]] = {}
         bad_ports: set[tuple[str, str]] = set()
-        for problem in shapes.problems:
+        for problem in self._problems():
             if problem.node_id is None:
                 continue
             if problem.severity == "error" and problem.port is not None:
@@ -222,6 +223,19 @@ class GraphScene(QGraphicsScene):
         for link, wire in self.link_items.items():
             wire.show_state(bad=(link.target, link.target_port) in bad_ports)
             self._label(wire, self._label_text(link), first[link.source, link.source_port] is link)
+
+    def _problems(self) -> list[Problem]:
+        """The problems of the graph that is shown; of a block, as it stands in its first instance."""
+        shapes = self.workspace.shapes
+        if not self.workspace.scope:
+            return list(shapes.problems)
+        waiting = list(shapes.books.values())
+        while waiting:
+            book = waiting.pop(0)
+            if any(node_id in book.types for node_id in self.node_items):
+                return list(book.problems)
+            waiting += book.books.values()
+        return []
 
     def _label_text(self, link: Link) -> str:
         signature = self.workspace.shapes.signature(link.source, link.source_port)

@@ -462,6 +462,7 @@ class GraphView(QGraphicsView):
         self.cancel_interaction()
         self.compose.forget_gone()
         self.fit()
+        self.thumbnails.look_again()
         self._show_status()
 
     def _selected(self, ids: tuple[str, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
@@ -30,6 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.block_library import Kept, kept, shelf
 from app.theme import BODY, SMALL, current_theme, themes
 from app.widgets.labels import label
 from app.widgets.search_field import SearchField
@@ -45,27 +47,35 @@ _BOX = 26
 _HEADING = 30
 _STRIPE = 3
 _MARGIN = 12
+MY_BLOCKS = "my blocks"
 _Index = QModelIndex | QPersistentModelIndex
+Row = str | type[NodeType] | Kept
 
 
 class TypeModel(QAbstractListModel):
     """Headings and node types in one flat list; while a search is on, the matches alone, best first."""
 
-    def __init__(self, catalogue: Catalogue, parent: QObject | None = None) -> None:
+    def __init__(self, catalogue: Catalogue, kept: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._catalogue = catalogue
-        self._rows: list[str | type[NodeType]] = []
+        self._kept = kept
+        self._rows: list[Row] = []
         self.search("")
 
     def search(self, query: str) -> None:
         """Shows what matches `query`; everything, under headings, when it is empty."""
         self.beginResetModel()
         if query.strip():
-            self._rows = list(self._catalogue.search(query))
+            word = query.strip().casefold()
+            own = [block for block in kept(self._kept) if word in block.name.casefold()]
+            self._rows = [*self._catalogue.search(query), *own]
         else:
             self._rows = []
             for family, types in self._catalogue.families():
                 self._rows.extend((family, *types))
+            own = kept(self._kept)
+            if own:
+                self._rows.extend((MY_BLOCKS, *own))
         self.endResetModel()
 
     def first_type_row(self, start: int = 0) -> int:
@@ -86,6 +96,8 @@ class TypeModel(QAbstractListModel):
             return (
                 found if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole) else None
             )
+        if isinstance(found, Kept):
+            return _kept_data(found, role)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return found.title
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -112,6 +124,14 @@ class TypeModel(QAbstractListModel):
         if type_ids:
             mime.setData(NODE_MIME, QByteArray(type_ids[0].encode()))
         return mime
+
+
+def _kept_data(block: Kept, role: int) -> str | None:
+    if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+        return block.name
+    if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+        return "A block of your own"
+    return {TYPE_ROLE: block.type_id, FAMILY_ROLE: "blocks"}.get(role)
 
 
 def _tooltip(found: type[NodeType]) -> str:
@@ -236,7 +256,7 @@ class PalettePanel(QWidget):
         self.search_field = SearchField("Search nodes", "Tab")
         self.search_field.setObjectName("paletteSearch")
         self.search_field.setAccessibleName("Search node types")
-        self.model = TypeModel(workspace.catalogue, self)
+        self.model = TypeModel(workspace.catalogue, workspace.places.blocks, self)
         self.list = TypeList()
         self.list.setModel(self.model)
         self._nothing: QLabel = label("", "empty", wrap=True)
@@ -256,6 +276,10 @@ class PalettePanel(QWidget):
         self.search_field.moved_down.connect(self._enter_list)
         self.list.chosen.connect(self.add_requested)
         themes.theme_changed.connect(self._repaint)
+        shelf.changed.connect(self._read_again)
+
+    def _read_again(self) -> None:
+        self._search(self.search_field.text())
 
     def focus_search(self) -> None:
         """Puts the caret into the search field."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from app.block_library import KEPT
 from app.editor import editing
 from app.editor.geometry import FIRST_PORT, HEIGHT, RADIUS, WIDTH, Point, snapped
 from app.editor.insertion import REACH
@@ -60,7 +61,8 @@ class DropNode:
         found = view.workspace.catalogue.get(type_id)
         self._through = found is not None and bool(found().inputs()) and bool(found().outputs())
         self._ghost = Ghost(
-            found.title if found is not None else type_id, found.family if found is not None else ""
+            found.title if found is not None else type_id.removeprefix(KEPT),
+            found.family if found is not None else "",
         )
         self._into: Link | None = None
         self._ghost.setVisible(False)

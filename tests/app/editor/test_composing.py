@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from app.editor import library
+from app import block_library
 from app.editor.menu import canvas_menu
 from app.editor.view import GraphView
 from app.workspace import Workspace
@@ -329,13 +329,14 @@ def test_blocks_are_kept_between_projects(
     view: GraphView, workspace: Workspace, build: Callable[..., None], grouped: str
 ) -> None:
     view.compose.keep()
-    (kept,) = library.kept(workspace.places.blocks)
+    (kept,) = block_library.kept(workspace.places.blocks)
     build([("n1", "Digits", 0, 0)])
-    assert view.compose.add_kept(kept.name)
+    assert view.add_node(kept.type_id, QPointF(200, 0)) == workspace.selection[0]
     (block,) = workspace.document.project.blocks.values()
     assert {node.type for node in block.graph.nodes.values()} == {"BlockInput", "BlockOutput", "Linear"}
-    library.forget(workspace.places.blocks, kept.name)
-    assert not library.kept(workspace.places.blocks)
+    block_library.forget(workspace.places.blocks, kept.name)
+    assert not block_library.kept(workspace.places.blocks)
+    assert view.add_node(kept.type_id) is None
 
 
 def test_linked_nodes_are_joined_by_a_chain(

@@ -93,3 +93,18 @@ def test_the_status_line_before_the_engine_is_there(workspace: Workspace) -> Non
 )
 def test_large_numbers_are_short(number: float, text: str) -> None:
     assert shortened(number) == text
+
+
+def test_what_is_wrong_inside_a_block_shows_on_the_node_that_stands_for_it(
+    view: GraphView, inferred: Workspace
+) -> None:
+    inferred.select(("n2", "n3"))
+    view.compose.group()
+    view.name_field.finish(keep=False)
+    (instance,) = inferred.selection
+    assert view.graph_scene.node_items[instance].problem is None
+    inferred.apply("Edit", SetParam("n3", "units", -5))
+    severity, message = view.graph_scene.node_items[instance].problem
+    assert severity == "error" and "Inside" in message
+    inferred.enter(inferred.node(instance).block)
+    assert view.graph_scene.node_items["n3"].problem[0] == "error"

@@ -101,3 +101,28 @@ def test_data_says_what_its_example_is() -> None:
     ports = {"image": np.zeros((1, 4, 4)), "digit": np.array([6.0])}
     snapshot = Snapshot(0, 0, np.zeros((1, 4, 4), np.float32), {"ports": ports})
     assert picture_of(snapshot, (102, 32), data=True).caption == "digit 6"
+
+
+def test_nodes_inside_a_block_show_pictures_too(
+    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+) -> None:
+    build(
+        [
+            ("n1", "Digits", 0, 0),
+            ("n2", "Conv2d", 200, 0),
+            ("n3", "Conv2d", 400, 0),
+            ("n4", "Flatten", 600, 0),
+        ],
+        [("n1", "image", "n2", "x"), ("n2", "output", "n3", "x"), ("n3", "output", "n4", "x")],
+    )
+    workspace.engine_ready.emit()
+    workspace.select(("n2", "n3"))
+    view.compose.group()
+    view.name_field.finish(keep=False)
+    trainer.feed.put(Probe("n3", "activations"), _snapshot(8, 5, 5))
+    view.compose.enter()
+    assert Probe("n3", "activations") in trainer.watched
+    assert view.graph_scene.node_items["n3"].picture is not None
+    view.grab()
+    view.compose.leave()
+    assert Probe("n3", "activations") not in trainer.watched

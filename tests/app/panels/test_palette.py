@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
 
+from app.block_library import shelf
 from app.panels.palette import NODE_MIME, TYPE_ROLE, PalettePanel
 from app.workspace import Workspace
 
@@ -91,3 +92,18 @@ def test_rows_explain_themselves(workspace: Workspace, qtbot) -> None:  # type: 
         index = panel.model.index(row)
         if index.data(TYPE_ROLE):
             assert index.data(Qt.ItemDataRole.ToolTipRole), index.data()
+
+
+def test_the_users_own_blocks_come_last_and_appear_at_once(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    panel = PalettePanel(workspace)
+    qtbot.addWidget(panel)
+    before = panel.model.rowCount()
+    workspace.places.blocks.mkdir(parents=True)
+    (workspace.places.blocks / "encoder.nloom-block").write_text("{}", encoding="utf-8")
+    shelf.changed.emit()
+    assert panel.model.rowCount() == before + 2
+    last = panel.model.index(before + 1)
+    assert last.data() == "encoder" and last.data(TYPE_ROLE) == "kept:encoder"
+    assert panel.model.index(before).data() == "my blocks"
+    panel.search_field.setText("encod")
+    assert "encoder" in [panel.model.index(row).data() for row in range(panel.model.rowCount())]

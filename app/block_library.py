@@ -6,31 +6,47 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from PySide6.QtCore import QObject, Signal
+
 from engine.clipboard import copy_text
 from engine.graph import Project
 
+KEPT = "kept:"  # before a name where a block of the library stands in for a node type
 SUFFIX = ".nloom-block"
 LONGEST_NAME = 60
 
 
+class Shelf(QObject):
+    """Tells every palette that the library has changed."""
+
+    changed = Signal()
+
+
+shelf = Shelf()
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A block of the library: `name` finds its file, `title` is what people read."""
+    """A block of the library, by the name of its file, which is what people called it."""
 
     name: str
-    title: str
+
+    @property
+    def type_id(self) -> str:
+        """What stands for it where node types are added by id."""
+        return f"{KEPT}{self.name}"
 
 
 def kept(folder: Path) -> list[Kept]:
     """The blocks in the library, by title; an empty list where there is no library yet."""
     if not folder.is_dir():
         return []
-    found = [Kept(path.stem, path.stem) for path in folder.glob(f"*{SUFFIX}") if path.is_file()]
+    found = [Kept(path.stem) for path in folder.glob(f"*{SUFFIX}") if path.is_file()]
     return sorted(found, key=_by_title)
 
 
 def _by_title(one: Kept) -> tuple[str, str]:
-    return one.title.casefold(), one.name
+    return one.name.casefold(), one.name
 
 
 def keep(folder: Path, project: Project, instance_id: str) -> Path:
@@ -41,6 +57,7 @@ def keep(folder: Path, project: Project, instance_id: str) -> Path:
     part = path.with_name(f".{path.name}.part")
     part.write_text(copy_text(project, (instance_id,)), encoding="utf-8")
     part.replace(path)
+    shelf.changed.emit()
     return path
 
 
@@ -52,6 +69,7 @@ def read(folder: Path, name: str) -> str:
 def forget(folder: Path, name: str) -> None:
     """Takes a block out of the library; one that is gone already is no error."""
     (folder / f"{name}{SUFFIX}").unlink(missing_ok=True)
+    shelf.changed.emit()
 
 
 def _file_name(title: str) -> str:
