@@ -1,4 +1,4 @@
-"""`python -m tests.bench [ROW ...] [--json]`: measures the promised sizes, scores and speeds.
+"""`python -m tests.bench [ROW ...] [--json] [--peer]`: measures the promised sizes, scores and speeds.
 
 Each row runs in a process of its own, so that none pays for another's memory, threads or warm caches.
 Exit code 0 when every bound holds, 1 when one does not, 2 for an unknown row.
@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 
-from tests.bench import answers, quality, speed, window  # noqa: F401  importing them registers the rows
+from tests.bench import answers, canvas, peer, quality, speed, window  # noqa: F401  importing registers rows
 from tests.bench.rows import ROWS, Result
 
 LONGEST_ROW_SECONDS = 1500
@@ -63,6 +63,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--json", action="store_true", help="one JSON object a row")
+    parser.add_argument(
+        "--peer", action="store_true", help="measure NodeGraphQt too, in an environment made for it"
+    )
     parser.add_argument("--list", action="store_true", help="say what the rows measure")
     parser.add_argument("--here", metavar="ROW", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -76,6 +79,10 @@ def main() -> int:
     unknown = [name for name in args.rows if name not in ROWS]
     if unknown:
         parser.error(f"no row called {', '.join(unknown)}; there are {', '.join(ROWS)}")
+    if args.peer:
+        peer.prepare()
+    else:
+        sys.stderr.write("NodeGraphQt is NOT measured beside the rows of the canvas: --peer does that.\n")
     results = []
     for name in args.rows or ROWS:
         result = measure_apart(name)

@@ -23,6 +23,19 @@ PROMISED = {
     "open-1000",
     "edit-1000",
     "start-up",
+    "open-ratio",
+    "pan",
+    "pan-99",
+    "zoom",
+    "zoom-99",
+    "drag",
+    "drag-99",
+    "repaint-2000",
+    "can-connect",
+    "undo-delete-500",
+    "layout-2000",
+    "idle-repaints",
+    "memory-100",
 }
 
 

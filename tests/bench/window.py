@@ -179,12 +179,12 @@ def edit_large() -> tuple[float, str]:
     return statistics.median(times), f"median of {len(times)} edits, worst {max(times):.0f} ms"
 
 
-def large_project() -> Project:
+def large_project(blocks: int = BLOCKS) -> Project:
     """1,000 nodes: breast cancer data, 249 residual blocks of four nodes, a loss and a metric."""
     nodes = [Node("n1", "BreastCancer", "data"), Node("n2", "Linear", "stem", {"units": WIDTH}, (216.0, 0.0))]
     links = [Link("n1", "features", "n2", "x")]
     last = "n2"
-    for block in range(BLOCKS):
+    for block in range(blocks):
         ids = [f"n{3 + 4 * block + turn}" for turn in range(4)]
         left, top = 432.0 + (block % 10) * 4 * 216.0, (block // 10) * 272.0
         for turn, (kind, params) in enumerate(
@@ -200,11 +200,11 @@ def large_project() -> Project:
             Link(outer, "output", joined, "x2"),
         ]
         last = joined
-    loss, metric = f"n{3 + 4 * BLOCKS}", f"n{4 + 4 * BLOCKS}"
+    loss, metric = f"n{3 + 4 * blocks}", f"n{4 + 4 * blocks}"
     for node_id, kind in ((loss, "CrossEntropy"), (metric, "Accuracy")):
         nodes.append(Node(node_id, kind, kind, {}, (0.0, 400.0 + len(nodes))))
         links += [Link(last, "output", node_id, "prediction"), Link("n1", "diagnosis", node_id, "target")]
-    return Project(title="Large", graph=Graph(nodes, links), next_id=5 + 4 * BLOCKS)
+    return Project(title="Large", graph=Graph(nodes, links), next_id=5 + 4 * blocks)
 
 
 @row("start-up", "from the command to a window that answers, median of five", "s", "<= 1.5")
