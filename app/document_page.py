@@ -144,6 +144,7 @@ class DocumentPage(QWidget):
                 splitter.setHandleWidth(1)
         for name, panel in self.side_panels().items():
             panel.setVisible(bool(settings.value(f"window/{name}", True, type=bool)))
+        self.bottom.show_panel(str(settings.value("window/bottomPanel", "")))
 
     def remember_sizes(self, settings: QSettings) -> None:
         """Keeps sizes and hidden panels for the next session."""
@@ -151,6 +152,7 @@ class DocumentPage(QWidget):
             settings.setValue(f"window/{splitter.objectName()}", splitter.saveState())
         for name, panel in self.side_panels().items():
             settings.setValue(f"window/{name}", not panel.isHidden())
+        settings.setValue("window/bottomPanel", self.bottom.tabs.tabText(self.bottom.tabs.currentIndex()))
 
     def take_sizes(self, other: DocumentPage) -> None:
         """Looks like another page, so that nothing jumps from tab to tab."""

@@ -115,7 +115,7 @@ class Documents(QObject):
             return
         page.take_sizes(self.current)
         self.current = page
-        if page.mark in ("done", "failed"):
+        if page.mark != "training":
             page.mark = ""
         self.refresh(page)
         self.shown.emit(page)
@@ -183,6 +183,11 @@ class _Follower(QObject):
 
     def _noticed(self, notice: Notice) -> None:
         behind = self._page is not self._documents.current
-        if not (behind and notice.passing):
-            self._page.notice = notice
+        if behind and notice.passing:
+            return
+        self._page.notice = notice
+        if behind:
+            self._page.mark = self._page.mark or "told"
+            self._documents.refresh(self._page)
+        else:
             self._documents.told.emit(self._page)

@@ -17,7 +17,13 @@ NARROWEST = 96
 _PADDING = 14
 _CLOSE = 16
 # What a mark says to those who don't see its colour.
-MARKS = {"": "", "training": "training", "done": "training finished", "failed": "training failed"}
+MARKS = {
+    "": "",
+    "training": "training",
+    "done": "training finished",
+    "failed": "training failed",
+    "told": "a message waits",
+}
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,8 @@ class DocumentTabs(QTabBar):
 
     def _mark_colour(self, mark: str) -> QColor | None:
         theme = current_theme()
-        return {"training": theme.accent, "done": theme.good, "failed": theme.bad}.get(mark)
+        colours = {"training": theme.accent, "done": theme.good, "failed": theme.bad, "told": theme.warning}
+        return colours.get(mark)
 
     def _repaint(self, _theme: object) -> None:
         self.update()

@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QApplication
 from app import file_commands, main_window
 from app.document_page import DocumentPage
 from app.main_window import MainWindow
+from app.widgets.document_tabs import HEIGHT
 from app.workspace import Workspace
+from engine.blocks import group
 from engine.edits import SetTitle
 from engine.files import load_project, save_project
 from engine.graph import Project
@@ -210,7 +212,7 @@ def test_projects_dropped_on_the_window_open_in_tabs(window: MainWindow, tmp_pat
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     spot = window.canvas.viewport().mapTo(window, QPoint(40, 40))
     enter = QDragEnterEvent(spot, copy, data, left, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(window, enter)
+    QApplication.sendEvent(window.canvas.viewport(), enter)  # which wants node types, not files
     assert enter.isAccepted()
     drop = QDropEvent(QPointF(spot), copy, data, left, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(window, drop)
@@ -220,6 +222,32 @@ def test_projects_dropped_on_the_window_open_in_tabs(window: MainWindow, tmp_pat
     enter = QDragEnterEvent(spot, copy, other, left, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(window, enter)
     assert not enter.isAccepted()
+
+
+def test_a_file_opens_as_it_was_left(window: MainWindow, tmp_path: Path) -> None:
+    """E-12, E-17: zoom, centre and block on show, also when the tab was closed behind another."""
+    add_iris(window.workspace)
+    path = tmp_path / "left.nloom"
+    assert window.file.save(path)
+    project = window.workspace.document.project
+    assert window.workspace.apply("Group", *group(project, ["n2"], "features"))
+    assert window.file.save(path)
+    block = next(iter(project.blocks))
+    window.workspace.enter(block)
+    canvas = window.canvas
+    canvas.travel()
+    canvas.navigation.set_zoom(1.6)
+    canvas.navigation.centre_on(QPointF(40, 30))
+    centre = canvas.navigation.centre
+    first = window.document_page
+    another(window)
+    window.documents.close(first, 1.0)
+    window.files.open_path(path)
+    assert window.workspace.scope == block
+    assert window.document_page.breadcrumb.names()[-1] == "features"
+    assert window.canvas.navigation.zoom == pytest.approx(1.6)
+    # Tabs that come and go take half their height from the middle.
+    assert (window.canvas.navigation.centre - centre).manhattanLength() <= HEIGHT / 2
 
 
 def test_a_change_by_another_program_is_noticed(window: MainWindow, tmp_path: Path, qtbot) -> None:  # type: ignore[no-untyped-def]

@@ -45,6 +45,48 @@ def focus(desktop: Desktop, title: str) -> None:
     desktop.xdotool("search", "--sync", "--onlyvisible", "--name", title, "windowactivate", "--sync")
 
 
+# A window like a file manager's: pressing it and moving begins to drag a file.
+FILES = """
+import sys
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QDrag
+from PySide6.QtWidgets import QApplication, QLabel
+
+class File(QLabel):
+    def mouseMoveEvent(self, event):
+        data, drag = QMimeData(), QDrag(self)
+        data.setUrls([QUrl.fromLocalFile(sys.argv[1])])
+        drag.setMimeData(data)
+        drag.exec(Qt.DropAction.CopyAction)
+
+application = QApplication([])
+shown = File("drag me")
+shown.setWindowTitle("files")
+shown.setWindowFlag(Qt.WindowType.WindowStaysOnTopHint)
+shown.setGeometry(1300, 700, 120, 120)
+shown.show()
+application.exec()
+"""
+
+
+def test_a_file_dragged_onto_the_canvas_opens_in_a_tab(desktop: Desktop) -> None:
+    iris = desktop.folder / "flowers.nloom"
+    iris.write_bytes((GALLERY / "iris.nloom").read_bytes())
+    program = start(desktop, "first", str(iris))
+    program.wait("nodes", program.nodes)
+    other = desktop.folder / "other.nloom"
+    other.write_bytes((GALLERY / "two-heads.nloom").read_bytes())
+    desktop.start([sys.executable, "-c", FILES, str(other)], {})
+    desktop.xdotool("search", "--sync", "--onlyvisible", "--name", "^files$")
+    canvas = program.find("canvas")
+    program.drag((1360, 760), (canvas["rect"][0] + 300, canvas["rect"][1] + 60))
+    program.find("documentTabs[[]1]")
+    assert program.find("mainWindow")["text"].startswith("other.nloom")
+    desktop.screenshot("dropped.png")
+    program.key("ctrl+q")
+    assert program.process.wait(30) == 0
+
+
 def test_nodes_are_pasted_into_another_window(desktop: Desktop) -> None:
     iris = desktop.folder / "flowers.nloom"
     iris.write_bytes((GALLERY / "iris.nloom").read_bytes())
