@@ -146,8 +146,7 @@ class LinkItem(QGraphicsItem):
             colour, width = theme.wire, 1.8
         if far:
             painter.setPen(cosmetic_pen(colour.rgba(), 1.5 if self.selected or self.marked else 1.0))
-            painter.setRenderHint(_SMOOTH, False)
-            painter.drawPolyline(self._corners())
+            painter.drawPolyline(self._corners())  # smoothing is off unless an item near by turns it on
             return
         style = Qt.PenStyle.DashLine if self.marked == "cut" else Qt.PenStyle.SolidLine
         pen = QPen(colour, width, style, Qt.PenCapStyle.FlatCap)

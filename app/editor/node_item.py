@@ -21,7 +21,6 @@ DIMMED = 0.32
 MUTED = 0.5
 STACK = 5.0  # how far the sheets of a block lie apart
 TAB_POINT = 12.0
-_SMOOTH = QPainter.RenderHint.Antialiasing  # looked up once: a repaint asks for it thousands of times
 SMALLEST_PICTURE, LARGEST_PICTURE, PICTURE_HEIGHT = 34.0, 44.0, 24.0
 THIN = 10.0  # a picture under a summary that leaves no room beside it
 _HALO = 9.0
@@ -44,7 +43,7 @@ class NodeItem(QGraphicsItem):
         self.picture: Picture | None = None
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
-        self._bounds = _bounds(face.layout)
+        self._measure(face.layout)
         self._texts: tuple[str, str] | None = None
         self._far: tuple[int, str] | None = None
         self.setZValue(NODE_Z)
@@ -53,6 +52,14 @@ class NodeItem(QGraphicsItem):
 
     def boundingRect(self) -> QRectF:
         return self._bounds
+
+    def _measure(self, layout: g.Layout) -> None:
+        """Keeps the rectangles that every repaint asks for: all that is painted, the plate and its stripe."""
+        left = LABEL_ROOM if len(layout.inputs) > 1 else 12.0
+        right = LABEL_ROOM if len(layout.outputs) > 1 else 12.0
+        self._bounds = QRectF(-left, -12, layout.width + left + right, layout.height + 24)
+        self._plate = QRectF(0, 0, layout.width, layout.height)
+        self._stripe = QRectF(1, 1, 11, layout.height - 2)
 
     def box(self) -> g.Box:
         """The body in scene coordinates."""
@@ -72,7 +79,7 @@ class NodeItem(QGraphicsItem):
         changed = face.layout != self.face.layout
         if changed:
             self.prepareGeometryChange()
-            self._bounds = _bounds(face.layout)
+            self._measure(face.layout)
         self.face = face
         self._texts = self._far = None
         self.update()
@@ -166,13 +173,12 @@ class NodeItem(QGraphicsItem):
         return (theme.faint if self.hovered else theme.line), 1.0
 
     def _paint_plate(self, painter: QPainter, theme: Theme) -> None:
-        layout, face = self.face.layout, self.face
+        face = self.face
         colour, width = self._outline(theme)
-        painter.setRenderHint(_SMOOTH, False)
         painter.setPen(cosmetic_pen(colour.rgba(), 2.0 if width > 1 else 1.0))
         painter.setBrush(theme.canvas if face.muted else theme.node)
-        painter.drawRect(0, 0, round(layout.width), round(layout.height))
-        painter.fillRect(1, 1, 11, round(layout.height) - 2, theme.family(face.family))
+        painter.drawRect(self._plate)
+        painter.fillRect(self._stripe, theme.family(face.family))
 
     def _paint_body(self, painter: QPainter, theme: Theme) -> None:
         layout = self.face.layout
@@ -339,13 +345,6 @@ class NodeItem(QGraphicsItem):
     def badge_place(self) -> QPointF:
         """The middle of the error badge, relative to the node."""
         return QPointF(self.face.layout.width - 10, 0)
-
-
-def _bounds(layout: g.Layout) -> QRectF:
-    """What a node paints on: its body, halos, labels beside its ports."""
-    left = LABEL_ROOM if len(layout.inputs) > 1 else 12.0
-    right = LABEL_ROOM if len(layout.outputs) > 1 else 12.0
-    return QRectF(-left, -12, layout.width + left + right, layout.height + 24)
 
 
 def _tab(body: QRectF, *, points_right: bool) -> QPainterPath:

@@ -121,8 +121,8 @@ def test_nodes_inside_a_block_show_pictures_too(
     view.name_field.finish(keep=False)
     trainer.feed.put(Probe("n3", "activations"), _snapshot(8, 5, 5))
     view.compose.enter()
-    assert Probe("n3", "activations") in trainer.watched
+    assert Probe("n3", "activations") in watching(workspace).union
     assert view.graph_scene.node_items["n3"].picture is not None
     view.grab()
     view.compose.leave()
-    assert Probe("n3", "activations") not in trainer.watched
+    assert Probe("n3", "activations") not in watching(workspace).union
