@@ -21,6 +21,7 @@ from engine.errors import NeuroloomError
 from engine.run.feed import Feed, Probe
 from engine.run.loop import Splits, Stage
 from engine.run.sources import Compile, Sources
+from engine.run.turns import turns
 from engine.run.worker import Overrides, Worker
 
 if TYPE_CHECKING:
@@ -236,12 +237,18 @@ class Trainer:
 
     # -- the thread
 
+    @property
+    def _device(self) -> str:
+        run = self._worker.run
+        return run.settings.device if run is not None else "cpu"
+
     def _work(self) -> None:
         worker, inbox = self._worker, self._inbox
         while True:
             if worker.going and inbox.empty():
                 try:
-                    worker.advance()
+                    with turns.of(self, self._device):
+                        worker.advance()
                 except (
                     BaseException
                 ) as error:  # a layer may raise anything, SystemExit included; the thread lives on
@@ -251,7 +258,8 @@ class Trainer:
             if inbox.empty():
                 self._hurry.clear()
             try:
-                command()
+                with turns.of(self, self._device):
+                    command()
             except BaseException as error:  # as above
                 self._failed(error)
             with self._lock:
