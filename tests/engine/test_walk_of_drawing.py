@@ -35,7 +35,7 @@ from engine.edits import (
     SetParam,
     SetShares,
 )
-from engine.errors import GraphError
+from engine.errors import GraphError, ProjectFileError
 from engine.files import from_text, to_text
 from engine.graph import Link, Node
 from engine.scopes import verify
@@ -240,8 +240,10 @@ class DrawingWalk(DocumentWalk):
         into = scopes[number % len(scopes)]
         try:
             pasted = paste(self.document, self.clipboard, at, into, independent)
-        except GraphError as error:
-            assert "cannot contain itself" in error.message
+        except (GraphError, ProjectFileError) as error:
+            assert (
+                "no place outside" if self.only_ports() and not into else "contain itself"
+            ) in error.message
             assert as_saved(self.project) == before and self.document.revision == revision
             return
         assert pasted and not there.intersection(pasted) and not self.ids_given.intersection(pasted)
@@ -258,7 +260,13 @@ class DrawingWalk(DocumentWalk):
         ids = [*self.pick_together(numbers), *list(self.project.notes_on_canvas)[:2]]
         self.clipboard = copy_text(self.project, ids)
 
-    @precondition(lambda self: self.clipboard)
+    def only_ports(self) -> bool:
+        """Whether what was copied has no meaning outside a block."""
+        copied = json.loads(self.clipboard)
+        types = {node["type"] for node in copied["nodes"]}
+        return types <= {"BlockInput", "BlockOutput"} and "notes_on_canvas" not in copied
+
+    @precondition(lambda self: self.clipboard and not self.only_ports())
     @rule(at=PLACES)
     def paste_into_the_other_document(self, at: tuple[float, float]) -> None:
         """And change everything there: nothing of it may be seen here."""
@@ -266,7 +274,7 @@ class DrawingWalk(DocumentWalk):
         there = len(self.other.project.graph.links)
         paste(self.other, self.clipboard, at)
         copied = json.loads(self.clipboard)
-        if "blocks" not in copied:
+        if "blocks" not in copied and not any(node["type"].startswith("Block") for node in copied["nodes"]):
             assert len(self.other.project.graph.links) == there + len(copied["links"])
         verify(self.other.project)
         assert from_text(to_text(self.other.project)) == self.other.project
