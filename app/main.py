@@ -7,7 +7,7 @@ from pathlib import Path
 
 COMMANDS = ("gallery", "check", "train", "export", "nodes")
 _EXAMPLE = "gallery:"
-USAGE = f"""usage: neuroloom [FILE]            open the window, with a project file or gallery:ID
+USAGE = f"""usage: neuroloom [FILE ...]        open the window, each project file or gallery:ID in a tab
        neuroloom COMMAND ...       work without a window: {", ".join(COMMANDS)}
        neuroloom COMMAND --help    what a command does and takes
 """
@@ -29,21 +29,17 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.write(f"neuroloom {version('neuroloom')}\n")
         return 0
     files = [word for word in words if not word.startswith("-")]
-    if len(files) != len(words) or len(files) > 1:
-        sys.stderr.write(
-            f"neuroloom: {' '.join(words)!r} is neither a command nor one project file.\n{USAGE}"
-        )
+    if len(files) != len(words):
+        sys.stderr.write(f"neuroloom: {' '.join(words)!r} is neither a command nor project files.\n{USAGE}")
         return 2
-    if files and files[0].startswith(_EXAMPLE):
-        return _open_window(None, files[0].removeprefix(_EXAMPLE))
-    path = Path(files[0]) if files else None
-    if path is not None and not path.is_file():
-        sys.stderr.write(f"neuroloom: there is no file {files[0]!r}.\n")
+    missing = [name for name in files if not name.startswith(_EXAMPLE) and not Path(name).is_file()]
+    if missing:
+        sys.stderr.write(f"neuroloom: there is no file {missing[0]!r}.\n")
         return 2
-    return _open_window(path)
+    return _open_window(files)
 
 
-def _open_window(path: Path | None, example: str = "") -> int:
+def _open_window(files: list[str]) -> int:
     from app.display import why_no_window
 
     reason = why_no_window()
@@ -60,7 +56,8 @@ def _open_window(path: Path | None, example: str = "") -> int:
             f"`apt-get install {PACKAGES}` brings what it needs.\n"
         )
         return 1
-    return run(path, example)
+    examples = [name.removeprefix(_EXAMPLE) for name in files if name.startswith(_EXAMPLE)]
+    return run([Path(name) for name in files if not name.startswith(_EXAMPLE)], examples)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -146,13 +147,12 @@ class MainWindow(QMainWindow):
 
     # -- beginning --------------------------------------------------------------------------------
 
-    def begin(self, path: Path | None, example: str = "") -> None:
-        """Shows the welcome page, a project or an example, after offering work that a crash left behind."""
-        if self.files.offer_recovery():
-            return
-        if path is not None:
+    def begin(self, paths: Sequence[Path] = (), examples: Sequence[str] = ()) -> None:
+        """Shows the welcome page, or projects and examples, after offering work that a crash left behind."""
+        self.files.offer_recovery()
+        for path in paths:
             self.files.open_path(path)
-        elif example:
+        for example in examples:
             self.files.open_example(example_path(example))
 
     def show_workbench(self) -> None:

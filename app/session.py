@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -22,8 +23,8 @@ from app.workspace import Workspace
 ENGINE_DELAY_MS = 60
 
 
-def run(path: Path | None, example: str = "", places: Places | None = None) -> int:
-    """Opens the window, with a project file or an example if one is named, and returns when it is closed."""
+def run(paths: Sequence[Path] = (), examples: Sequence[str] = (), places: Places | None = None) -> int:
+    """Opens the window, with the project files and examples that are named, and returns when it is closed."""
     app = QApplication([sys.argv[0]])
     app.setApplicationName("Neuroloom")
     app.setQuitOnLastWindowClosed(False)
@@ -42,7 +43,7 @@ def run(path: Path | None, example: str = "", places: Places | None = None) -> i
     window.show()
     QTimer.singleShot(ENGINE_DELAY_MS, window.documents.begin_engine)
     inspector = _inspector(window)
-    window.begin(path, example)
+    window.begin(paths, examples)
     status = app.exec()
     crash.stop_reporting()
     del inspector

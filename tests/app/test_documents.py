@@ -301,7 +301,7 @@ def test_all_work_left_by_a_crash_is_restored(window: MainWindow, answers: list[
         copy.write(Project(title=title), None)
         copy.close(keep=True)
     answers.append("Restore")
-    window.begin(None)
+    window.begin()
     assert {page.workspace.document.project.title for page in window.documents.pages} == {"One", "Two"}
 
 
@@ -322,3 +322,11 @@ def test_closed_documents_leave_nothing_behind(window: MainWindow, qtbot) -> Non
     for _ in range(3):
         gc.collect()
     assert [ref() for ref in gone if ref() is not None] == []
+
+
+def test_files_and_examples_of_the_command_line_open_in_tabs(window: MainWindow, tmp_path: Path) -> None:
+    paths = [tmp_path / "a.nloom", tmp_path / "b.nloom"]
+    for path in paths:
+        save_project(Project(title=path.stem), path)
+    window.begin([*paths, paths[0]], ["iris"])
+    assert [page.file.name for page in window.documents.pages] == ["a.nloom", "b.nloom", "Iris"]

@@ -102,7 +102,7 @@ def test_a_window_closed_at_once_ends_the_process(tmp_path: Path) -> None:
         "original = session.MainWindow.begin\n"
         "def begin(self, *path):\n    original(self, *path)\n    QTimer.singleShot(150, close_all)\n"
         "session.MainWindow.begin = begin\n"
-        "sys.exit(session.run(None))\n"
+        "sys.exit(session.run())\n"
     )
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "NEUROLOOM_HOME": str(tmp_path)}
     done = subprocess.run(

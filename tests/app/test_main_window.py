@@ -284,7 +284,7 @@ def test_work_left_by_a_crash_is_offered(window: MainWindow, answers: list[str],
     copy.write(replace(lost), None)
     copy.close(keep=True)
     answers.append("Restore")
-    window.begin(None)
+    window.begin()
     assert window.at_work
     assert window.workspace.document.project.title == "Lost work"
     assert window.workspace.document.modified
