@@ -129,7 +129,7 @@ class LinkItem(QGraphicsItem):
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         theme = current_theme()
-        zoom = painter.worldTransform().m11()
+        zoom = self._detail.zoom
         if self.dimmed:
             painter.setOpacity(DIMMED)
         far = zoom < self._detail.plates_below

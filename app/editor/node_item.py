@@ -137,7 +137,7 @@ class NodeItem(QGraphicsItem):
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         theme = current_theme()
-        zoom = painter.worldTransform().m11()
+        zoom = self._detail.zoom
         if self.dimmed:
             painter.setOpacity(DIMMED)
         if zoom < self._detail.plates_below:
@@ -229,7 +229,8 @@ class NodeItem(QGraphicsItem):
         if second:
             painter.setFont(theme.mono(SMALL) if self.value else theme.font(SMALL))
             painter.setPen(theme.dim)
-            painter.drawText(QRectF(g.TEXT_LEFT, 26, width, 16), middle | Qt.AlignmentFlag.AlignLeft, second)
+            top = 34 if self.face.muted else 26  # below the wire that goes through
+            painter.drawText(QRectF(g.TEXT_LEFT, top, width, 16), middle | Qt.AlignmentFlag.AlignLeft, second)
         if self.count:
             painter.setFont(theme.mono(COUNT_SIZE))
             painter.setPen(theme.hint)
