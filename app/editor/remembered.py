@@ -23,17 +23,26 @@ class RememberedView:
         self._view = view
         self._settings = settings
         self._path = path
+        self._scope = ""
+        self._scopes: dict[str, tuple[float, QPointF] | None] = {}  # of the open project, where each was left
+
+    def enter(self, scope: str) -> None:
+        """Another graph of the project is shown now: goes where it was left, or shows it whole."""
+        self._scopes[self._scope] = self._view.seen_from()
+        self._scope = scope
+        self._view.show_from(self._scopes.get(scope))
 
     def switch(self, path: Path | None) -> None:
         """Another project is shown now: keeps the view of the last one and goes where this one was left."""
         self.keep(self._path)
         self._path = path
+        self._scopes.clear()
         self._view.show_from(self._read(path))
 
     def keep(self, path: Path | None) -> None:
         """Notes where the project, which is now in this file, is looked at from."""
         self._path = path
-        place = self._view.seen_from()
+        place = self._scopes.get("") if self._scope else self._view.seen_from()
         if self._path is None or place is None:
             return
         zoom, centre = place

@@ -466,7 +466,7 @@ class GraphView(QGraphicsView):
     def _scope_changed(self, scope: str) -> None:
         self.cancel_interaction()
         self.compose.forget_gone()
-        self.fit()
+        self._remembered.enter(scope)
         self.thumbnails.look_again()
         self._show_status()
 

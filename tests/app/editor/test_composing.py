@@ -354,3 +354,17 @@ def test_linked_nodes_are_joined_by_a_chain(
     workspace.select(("n4",))
     view.compose.unlink_weights()
     assert not view.graph_scene.dressing.chains and not workspace.node("n4").shares
+
+
+def test_each_graph_is_seen_from_where_it_was_left(
+    view: GraphView, workspace: Workspace, hands: Hands, grouped: str
+) -> None:
+    view.travel()
+    view.navigation.set_zoom(0.5)
+    view.navigation.centre_on(QPointF(700, 300))
+    before = view.seen_from()
+    workspace.enter(workspace.node(grouped).block)
+    assert view.navigation.zoom != 0.5
+    workspace.enter("")
+    assert view.navigation.zoom == before[0]
+    assert (view.navigation.centre - before[1]).manhattanLength() < 4
