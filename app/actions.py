@@ -57,7 +57,7 @@ COMMANDS = (
     Command("save_picture", "File", "Save p&icture…", tip="The graph as SVG, PDF or PNG", before_rule=True),
     Command("next_document", "File", "Ne&xt document", ("Ctrl+Tab",), "The tab to the right"),
     Command("previous_document", "File", "&Previous document", ("Ctrl+Shift+Tab",)),
-    Command("close_document", "File", "&Close", ("Ctrl+W",), "Close this document", before_rule=True),
+    Command("close_document", "File", "&Close document", ("Ctrl+W",), before_rule=True),
     Command("quit", "File", "&Quit", ("Ctrl+Q",)),
     Command("undo", "Edit", "&Undo", ("Ctrl+Z",)),
     Command("redo", "Edit", "&Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), before_rule=True),
