@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
 from app import block_library
@@ -220,11 +222,18 @@ def test_nodes_and_notes_move_together_and_are_copied_together(
 
 
 def test_a_note_fetches_nothing_that_it_points_to(
-    view: GraphView, workspace: Workspace, chain: None, tmp_path: object
+    view: GraphView, workspace: Workspace, chain: None, tmp_path: Path
 ) -> None:
-    text = "![a](file:///etc/hostname) <img src='/etc/passwd'> [b](http://localhost)"
-    workspace.apply("Note", AddNote(Note("t8", text, (0, 150))))
-    view.grab()
+    """An opened project may come from anyone: a picture on this computer is none of its business."""
+    red = QImage(60, 60, QImage.Format.Format_RGB32)
+    red.fill(Qt.GlobalColor.red)
+    assert red.save(str(tmp_path / "secret.png"))
+    text = f"![a]({(tmp_path / 'secret.png').as_uri()})"
+    workspace.apply("Note", AddNote(Note("t8", text, (0, 150), (200, 120))))
+    shown = view.grab().toImage()
+    place = view.mapFromScene(QPointF(25, 180))
+    colours = {shown.pixelColor(place + QPoint(x, y)).name() for x in range(30) for y in range(30)}
+    assert "#ff0000" not in colours
 
 
 # -- blocks
