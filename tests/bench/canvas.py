@@ -46,9 +46,20 @@ def large_canvas(blocks: int = TWICE) -> Iterator[tuple[GraphView, Workspace]]:
         canvas.travel()
         canvas.navigation.set_zoom(0.6)
         canvas.navigation.centre_on(QPointF(3000, 1200))
-        spin(0.3)
+        settle()
         dress(canvas)
         yield canvas, workspace
+
+
+def settle(seconds: float = 60.0) -> None:
+    """Lets the threads finish what a change set off: a model that is being built is no part of a step."""
+    ends = time.perf_counter() + seconds
+    while time.perf_counter() < ends:
+        used = time.process_time()
+        spin(0.5)
+        if time.process_time() - used < 0.05:
+            return
+    raise TimeoutError("the window does not come to rest")
 
 
 def dress(canvas: GraphView) -> None:
@@ -257,7 +268,7 @@ def undo_delete() -> tuple[float, str]:
         times = []
         for _ in range(3):
             workspace.apply("Delete", Remove(tuple(ids)))
-            QApplication.processEvents()
+            settle()
             began = time.perf_counter()
             canvas.undo()
             QApplication.processEvents()
