@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QUrl
+from PySide6.QtCore import QPointF, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
+    QImage,
     QPainter,
     QPalette,
     QPen,
@@ -31,7 +32,9 @@ class _Sheet(QTextDocument):
     """Text alone: what a pasted or opened note points to is never fetched."""
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        return None
+        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)  # for a null image Qt would read the file itself
+        nothing.fill(Qt.GlobalColor.transparent)
+        return nothing
 
 
 class NoteItem(QGraphicsItem):
