@@ -40,9 +40,10 @@ def advice(project: Project, book: ShapeBook) -> Iterator[Problem]:
 
 def _doubled_names(graph: Graph) -> Iterator[Problem]:
     first: dict[str, str] = {}
+    taken = names_of(graph)
     for one, node in graph.nodes.items():
         if node.name and first.setdefault(node.name, one) != one:
-            better = numbered(node.name.rstrip("0123456789 ") or node.name, names_of(graph))
+            better = numbered(node.name.rstrip("0123456789 ") or node.name, taken)
             yield Problem(
                 one,
                 f"Another node is called {node.name} too; in the code this one gets a number.",
