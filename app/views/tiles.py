@@ -205,6 +205,8 @@ class Tiles(Picture):
             text += f" · max {number(float(finite.max()))}"
         if finite.size < tile.size:
             text += f"\n{tile.size - finite.size} values are not finite"
+        if len(self._maps) > 1:
+            text += "\nclick to see all again" if self._one >= 0 else "\nclick to enlarge"
         return text
 
     def tile_at(self, at: QPoint) -> int:
