@@ -51,9 +51,9 @@ def test_a_run_is_shown_from_the_first_step_to_the_test_score(qtbot: QtBot, live
     assert len(tracks["val_loss"]) == 3
     assert panel.curves.plot is not None
     qtbot.waitUntil(lambda: panel.curves.plot.drawn(0)[0][-1] == 3.0)
+    qtbot.waitUntil(lambda: panel.answers.confusion.matrix is not None)
     matrix = panel.answers.confusion.matrix
-    assert matrix is not None
-    assert matrix.shape == (3, 3)
+    assert matrix is not None and matrix.shape == (3, 3)
     assert [bar.name for bar in panel.layers.norms.bars] == ["classes"]
     assert train.text() == "Train"
 
