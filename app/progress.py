@@ -14,7 +14,7 @@ from app.views.run_status import DeviceChip, MetricText, ProgressText
 from app.widgets.icons import icon
 from app.workspace import Workspace
 
-REDRAW_MS = 120
+REDRAW_MS = 200
 NARROW = 860
 
 # state: what the main button says, its icon, its tool tip
@@ -140,11 +140,13 @@ class TrainingBar(QWidget):
         self._set(
             self._step,
             can_step,
-            reason or ("Train on one batch" if can_step else "Pause first, then go batch by batch"),
+            reason or ("Train on one batch (F6)" if can_step else "Pause first, then go batch by batch"),
         )
         can_stop = self._workspace.training and state != "stopping"
         self._set(
-            self._stop, can_stop, "End the run and keep the weights" if can_stop else "No run is under way"
+            self._stop,
+            can_stop,
+            "End the run and keep the weights (Shift+F5)" if can_stop else "No run is under way",
         )
         trainer = self._workspace.trainer
         self._progress.show_progress(

@@ -7,11 +7,12 @@ layers that collapses into one, an image fed to a dense layer, nothing to minimi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING
 
 from engine.advice import advice
 from engine.catalogue import Data, Input, Loss, Metric
-from engine.edits import Connect, Disconnect, Edit, Remove, SetParam
+from engine.edits import Connect, Disconnect, Edit, Remove, SetParam, SetPlan
 from engine.emit.optimise import check_plan
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
@@ -53,6 +54,8 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     if losses and not failed and not _learning(graph, book).intersection(losses):
         message = "Nothing that this loss sees can learn: connect it to a layer with weights."
         yield Problem(losses[0], message, code="no-weights")
+    if feeding and losses and project.plan.batch == 1:
+        yield from _batch_of_one(project, book)
     for node_id in kinds:
         if node_id not in failed:
             yield from _about(graph, graph.node(node_id), book)
@@ -66,6 +69,16 @@ def _unfilled(graph: Graph, book: ShapeBook) -> Iterator[Problem]:
         if isinstance(book.types.get(one), Input) and graph.outgoing(one):
             message = f"Nothing fills {graph.node(one).name or 'this input'} while training."
             yield Problem(one, message + " Connect a column of the data in its place.", code="unfilled")
+
+
+def _batch_of_one(project: Project, book: ShapeBook) -> Iterator[Problem]:
+    """Batch norm has nothing to compare one number of one example with."""
+    for one, node in project.graph.nodes.items():
+        arriving = book.input_signature(one, "x")
+        if node.type == "BatchNorm" and arriving is not None and prod(arriving.shape[1:]) == 1:
+            message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
+            fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
+            yield Problem(one, message, "x", fix=fix, code="batch-of-one")
 
 
 def _learning(graph: Graph, book: ShapeBook) -> set[str]:
@@ -89,6 +102,8 @@ def _about(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     elif node.type == "Linear":
         yield from _collapsing(graph, node, book)
         yield from _image_into_dense(graph, node, book)
+    elif node.type == "Embedding":
+        yield from _table_size(graph, node, book)
     if node.type == "CrossEntropy" or (node.type == "Accuracy" and not _yes_or_no(node, book)):
         yield from _class_count(graph, node, book)
     if isinstance(book.types[node.id], (Loss, Metric)):
@@ -167,6 +182,20 @@ def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]
         message = message[:-1] + f": {scores - classes} of them can never be right."
     severity: Severity = "error" if scores < classes else "warning"
     yield Problem(node.id, message, "prediction", severity, fix, "class-count")
+
+
+def _table_size(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """A row in the table for each class of the column that is looked up."""
+    before, link = _before(graph, node, "x")
+    data = book.types.get(before.id) if before else None
+    column = data.column(link.source_port) if link and isinstance(data, Data) else None
+    entries = int(getattr(book.types[node.id], "entries", 0))
+    if column is None or len(column.classes) <= entries:
+        return
+    classes = len(column.classes)
+    message = f"{column.name} has {classes} classes, but the table has {entries} rows."
+    fix = doing(f"Use {classes} rows", SetParam(node.id, "entries", classes))
+    yield Problem(node.id, message, "x", fix=fix, code="table-size")
 
 
 def _collapsing(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:

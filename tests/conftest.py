@@ -19,6 +19,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Before torch is loaded: several threads that wait for each other make tiny networks a hundred times slower
+# on a busy computer. What needs more threads says so.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The same examples on every machine; HYPOTHESIS_PROFILE=search looks for new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, print_blob=True)

@@ -18,7 +18,7 @@ from engine.run.feed import Probe, Snapshot
 NORMS = Probe("", "norms")
 VANISHED = 1e-4  # of the largest gradient norm
 SMALL_UPDATE, LARGE_UPDATE = 1e-5, 2e-2  # of the weights' norm, one update
-_TILES_HEIGHT = 84
+REDRAW_MS = 160
 
 
 class TrainingLayers(QWidget):
@@ -66,7 +66,7 @@ class TrainingLayers(QWidget):
         column.addWidget(self.health)
         self.activations.say("Activations appear when the network has been built.")
         self.norms.say("Gradients appear with the first batches.")
-        self._live = Live(workspace, self, self._probes, self.refresh, 125)
+        self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         workspace.selected.connect(self._changed)
         workspace.changed.connect(self._changed)
 

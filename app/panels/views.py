@@ -14,6 +14,7 @@ from engine.catalogue import Data
 from engine.errors import NeuroloomError
 from engine.run.feed import Feed, Probe
 
+REDRAW_MS = 160
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
 SEVERAL = "Several nodes are selected; select one of them to see what it does."
 WAITING = "The pictures appear when the network has been built."
@@ -52,7 +53,7 @@ class ViewsPanel(QWidget):
         outer.addLayout(self._stack)
         self._back.clicked.connect(self._previous_example)
         self._next.clicked.connect(self._next_example)
-        self._live = Live(workspace, self, self._probes, self.refresh, 125)
+        self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         workspace.selected.connect(self._selected)
         workspace.changed.connect(self._changed)
         workspace.inferred.connect(self._changed)

@@ -112,9 +112,9 @@ class CurvePlot(pg.PlotWidget):
         self._curves = curves
         # The plain curve item costs a third of the item that also draws symbols.
         self._lines = [
-            pg.PlotDataItem(connect="finite")
+            pg.PlotDataItem(connect="finite", antialias=True)
             if curve.style == "points"
-            else pg.PlotCurveItem(connect="finite")
+            else pg.PlotCurveItem(connect="finite", antialias=curve.style != "raw")
             for curve in curves
         ]
         self._drawn = [None] * len(curves)

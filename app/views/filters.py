@@ -21,7 +21,7 @@ class Filters(Tiles):
     """Blue is negative, white zero, red positive; all tiles share one scale."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, table=SIGNED, noun="filter")
+        super().__init__(parent, table=SIGNED, noun="filter", smallest=6)
         self._kind = ""
         self._inputs = 1
         self._lying = False

@@ -34,6 +34,7 @@ class Segments(QWidget):
         self._room: int | None = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(", ".join(word for _, word, _ in self._options))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         themes.theme_changed.connect(self._theme_changed)
 
@@ -53,6 +54,7 @@ class Segments(QWidget):
         self._options = tuple(options)
         if self._key not in [key for key, _, _ in options]:
             self._key = options[0][0] if options else ""
+        self.setAccessibleName(", ".join(word for _, word, _ in options))
         self.updateGeometry()
         self.update()
 

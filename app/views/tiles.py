@@ -111,11 +111,17 @@ class Tiles(Picture):
     enlarged = Signal(int)  # index of the enlarged tile, -1 for none
 
     def __init__(
-        self, parent: QWidget | None = None, *, table: Table = VIRIDIS, noun: str = "channel"
+        self,
+        parent: QWidget | None = None,
+        *,
+        table: Table = VIRIDIS,
+        noun: str = "channel",
+        smallest: int = SMALLEST,
     ) -> None:
         super().__init__(parent)
         self._table = table
         self._noun = noun
+        self._smallest = smallest
         self._maps: NDArray[np.floating] | None = None
         self._low, self._high = 0.0, 1.0
         self._one = -1
@@ -173,7 +179,9 @@ class Tiles(Picture):
             maps = maps[self._one : self._one + 1]
         self._gap = int(3 * ratio) if min(maps.shape[1:]) > 5 else int(2 * ratio)
         largest = 10_000 if self._one >= 0 or len(maps) == 1 else int(LARGEST * ratio)
-        grid = lay_out(len(maps), *maps.shape[1:], width, height, self._gap, int(SMALLEST * ratio), largest)
+        grid = lay_out(
+            len(maps), *maps.shape[1:], width, height, self._gap, int(self._smallest * ratio), largest
+        )
         self._grid = grid
         if not grid.shown:
             return None
@@ -197,6 +205,8 @@ class Tiles(Picture):
             text += f" · max {number(float(finite.max()))}"
         if finite.size < tile.size:
             text += f"\n{tile.size - finite.size} values are not finite"
+        if len(self._maps) > 1:
+            text += "\nclick to see all again" if self._one >= 0 else "\nclick to enlarge"
         return text
 
     def tile_at(self, at: QPoint) -> int:

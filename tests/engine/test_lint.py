@@ -206,6 +206,21 @@ def test_the_same_wire_twice_and_a_prediction_from_the_data_are_pointed_out() ->
     export_script(sketch.project, catalogue())
 
 
+@pytest.mark.parametrize(("entries", "sound"), [(9, False), (10, True), (1000, True)])
+def test_a_table_has_a_row_for_every_class(entries: int, sound: bool) -> None:
+    sketch = Sketch()
+    data = sketch.add("Digits", "digits")
+    table = sketch.add("Embedding", "table", {"entries": entries, "size": 4}, x=f"{data}.digit")
+    head = sketch.add("Linear", "head", {"units": 10}, x=table)
+    sketch.add("CrossEntropy", "loss", prediction=head, target=f"{data}.digit")
+    if sound:
+        assert sketch.check().problems == []
+    else:
+        problem = one(sketch, "table-size")
+        assert problem.node_id == table and "10 classes" in problem.message and "9 rows" in problem.message
+        assert mended(sketch, problem).problems == []
+
+
 # -- what is there to learn
 
 
@@ -309,6 +324,23 @@ def test_a_plan_of_two_phases_is_a_problem() -> None:
     sketch = Sketch()
     sketch.project = project
     assert "one phase" in one(sketch, "plan").message
+
+
+@pytest.mark.parametrize(("batch", "sound"), [(1, False), (2, True)])
+def test_batch_norm_needs_company(batch: int, sound: bool) -> None:
+    sketch = Sketch()
+    data = sketch.add("Digits", "digits")
+    conv = sketch.add("BatchNorm", "over pixels", x=sketch.add("Conv2d", "conv", x=f"{data}.image"))
+    flat = sketch.add("BatchNorm", "over examples", x=sketch.add("Flatten", "flat", x=conv))
+    head = sketch.add("Linear", "head", {"units": 10}, x=flat)
+    sketch.add("CrossEntropy", "loss", prediction=head, target=f"{data}.digit")
+    sketch.plan(batch=batch)
+    if sound:
+        assert sketch.check().problems == []
+    else:
+        problem = one(sketch, "batch-of-one")
+        assert problem.node_id == flat and problem.severity == "error"
+        assert mended(sketch, problem).problems == []
 
 
 def test_errors_come_before_warnings() -> None:
