@@ -62,10 +62,10 @@ class Composing:
             self._workspace.message.emit(error.message, "warning")
             return ()
 
-    def _apply(self, label: str, edits: Iterable[Edit]) -> bool:
+    def _apply(self, label: str, edits: Iterable[Edit], merge: str | None = None) -> bool:
         found = tuple(edits)
         self._view.cancel_interaction()
-        return bool(found) and self._workspace.apply(label, *found)
+        return bool(found) and self._workspace.apply(label, *found, merge=merge)
 
     def forget_gone(self) -> None:
         """Closes a field over something that is no longer on the canvas."""
@@ -123,7 +123,8 @@ class Composing:
         workspace = self._workspace
         frame = Frame(workspace.document.project.new_id("f"), "Frame", members=frozenset(ids))
         frame = replace(frame, scope=workspace.scope)
-        if self._apply("Frame", [*self._left(frame.members), AddFrame(frame)]):
+        # The title that is typed next belongs to the same step, as does the text of a new note.
+        if self._apply("Frame", [*self._left(frame.members), AddFrame(frame)], _text_of(frame.id)):
             self._scene.choose_nothing()
             self._scene.dressing.choose((frame.id,))
             self.rename_frame(frame.id)
@@ -157,7 +158,9 @@ class Composing:
     def _title_frame(self, frame_id: str, title: str) -> None:
         frame = self._workspace.document.project.frames.get(frame_id)
         if frame is not None and title != frame.title:
-            self._workspace.apply("Rename frame", ChangeFrame(replace(frame, title=title)))
+            change = ChangeFrame(replace(frame, title=title))
+            self._workspace.apply("Rename frame", change, merge=_text_of(frame_id))
+            self._workspace.document.seal()
 
     def colour_frames(self, colour: str) -> None:
         """Gives the selected frames a colour of the palette."""
@@ -178,7 +181,8 @@ class Composing:
         at = self._view.mapToScene(self._view.cursor_place())
         place = finite(snapped((at.x(), at.y())))
         note_id = workspace.document.project.new_id("t")
-        if self._apply("Add note", [AddNote(Note(note_id, "", place, NOTE_SIZE, workspace.scope))]):
+        note = Note(note_id, "", place, NOTE_SIZE, workspace.scope)
+        if self._apply("Add note", [AddNote(note)], _text_of(note_id)):
             self._scene.choose_nothing()
             self._scene.dressing.choose((note_id,))
             self.edit_note(note_id)
@@ -195,7 +199,8 @@ class Composing:
     def _write_note(self, note_id: str, text: str) -> None:
         note = self._workspace.document.project.notes_on_canvas.get(note_id)
         if note is not None and text != note.text:
-            self._workspace.apply("Write note", ChangeNote(replace(note, text=text)))
+            self._workspace.apply("Write note", ChangeNote(replace(note, text=text)), merge=_text_of(note_id))
+            self._workspace.document.seal()
 
     # -- blocks
 
@@ -300,6 +305,11 @@ class Composing:
         """Gives the selected nodes weights of their own again."""
         changed = [SetShares(node.id, "") for node in self._chosen() if node.shares]
         self._apply("Own weights", changed)
+
+
+def _text_of(key: str) -> str:
+    """The merge key of what is typed into a frame or a note that has just been made."""
+    return f"text {key}"
 
 
 def _nothing() -> None:

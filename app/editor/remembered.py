@@ -56,9 +56,7 @@ class RememberedView:
         for scope, place in self._scopes.items():
             if place is not None:
                 zoom, centre = place
-                self._settings.setValue(
-                    _key(path, scope), f"{zoom:.4f} {centre.x():.1f} {centre.y():.1f}"
-                )
+                self._settings.setValue(_key(path, scope), f"{zoom:.4f} {centre.x():.1f} {centre.y():.1f}")
         self._settings.endGroup()
 
     def _read(self, path: Path | None, scope: str) -> Place | None:

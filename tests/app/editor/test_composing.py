@@ -87,6 +87,7 @@ def test_a_frame_goes_around_the_selection_and_asks_its_title(
     assert not item.outline.intersects(view.graph_scene.bounds(("n4",)))
     view.grab()
     assert _shows_what_is(view, workspace)
+    assert workspace.document.undo() == "Frame" and not workspace.document.project.frames
 
 
 def test_a_frame_moves_its_members_in_one_step(
@@ -183,7 +184,6 @@ def test_a_note_is_written_where_it_lies(
     (found,) = workspace.document.project.notes_on_canvas.values()
     assert found.text == "Watch" and not view.note_field.isVisible() and view.hasFocus()
     view.grab()
-    hands.key(Qt.Key.Key_Z, CONTROL)
     hands.key(Qt.Key.Key_Z, CONTROL)
     assert not workspace.document.project.notes_on_canvas and not view.graph_scene.dressing.notes
 
