@@ -66,6 +66,7 @@ class Workspace(QObject):
         self.document = document or Document()
         self.selection: tuple[str, ...] = ()
         self.trail: Trail = ROOT
+        self.loading = False  # whether a change of scope comes with another project
         self._entered: Trail = ROOT  # where the project that is being loaded will be shown
         self.shapes: Any = None
         self.trainer: Any = None
@@ -178,7 +179,9 @@ class Workspace(QObject):
         if chosen:
             self.selected.emit(())
         if moved:
+            self.loading = True
             self.scope_changed.emit(self.scope)
+            self.loading = False
 
     def _stay_inside(self) -> None:
         """Leaves blocks that an edit or undo has taken away."""

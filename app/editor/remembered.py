@@ -30,11 +30,11 @@ class RememberedView:
 
     def enter(self, scope: str) -> None:
         """Another graph is shown now: goes where it was left, or shows it whole."""
-        if self._view.workspace.document.path != self._path:
-            return  # it is one of another project, which `switch` is told of next
+        if self._view.workspace.loading:
+            return  # it belongs to another project, which `switch` is told of next
         self._scopes[self._scope] = self._view.seen_from()
         self._scope = scope
-        self._view.show_from(self._scopes.get(scope) or self._read(self._path, scope))
+        self._view.show_from(self._scopes.get(scope) or self._read(self._view.workspace.document.path, scope))
 
     def switch(self, path: Path | None) -> None:
         """Another project is shown now: keeps the view of the last one and goes where this one was left."""
