@@ -330,7 +330,8 @@ def test_a_plan_of_two_phases_is_a_problem() -> None:
 def test_batch_norm_needs_company(batch: int, sound: bool) -> None:
     sketch = Sketch()
     data = sketch.add("Digits", "digits")
-    conv = sketch.add("BatchNorm", "over pixels", x=sketch.add("Conv2d", "conv", x=f"{data}.image"))
+    plain = sketch.add("Conv2d", "conv", {"bias": False}, x=f"{data}.image")
+    conv = sketch.add("BatchNorm", "over pixels", x=plain)
     flat = sketch.add("BatchNorm", "over examples", x=sketch.add("Flatten", "flat", x=conv))
     head = sketch.add("Linear", "head", {"units": 10}, x=flat)
     sketch.add("CrossEntropy", "loss", prediction=head, target=f"{data}.digit")
