@@ -9,11 +9,20 @@ _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 def status_parts(workspace: Workspace, zoom: float) -> list[str]:
     """Zoom, parameters, multiply-adds of one example and number of problems, as far as they are known."""
-    parts = [f"{zoom * 100:.0f} %"]
+    return [zoom_part(zoom), *fact_parts(workspace)]
+
+
+def zoom_part(zoom: float) -> str:
+    """The one part that changes while the viewport moves."""
+    return f"{zoom * 100:.0f} %"
+
+
+def fact_parts(workspace: Workspace) -> list[str]:
+    """What is known of the graph: it takes a sum over all nodes."""
     shapes = workspace.shapes
     if shapes is None:
-        return parts
-    parts.append(f"{counted(shapes.total_parameters, 'parameter')}")
+        return []
+    parts = [f"{counted(shapes.total_parameters, 'parameter')}"]
     operations = shapes.total_multiply_adds
     if operations:
         parts.append(f"{shortened(operations)} multiply-adds")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from app.editor.node_item import NodeItem
 from app.editor.pictures import Picture, picture_of
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from app.editor.view import GraphView
 
 INTERVAL_MS = 250
+TRAVEL_MS = 100  # how often nodes that come into view get their pictures while the viewport moves
 MOST = 60  # nodes in view; with more the pictures are too small to be worth their cost
 _ACTIVATIONS = "activations"
 
@@ -28,12 +29,33 @@ class Thumbnails(QObject):
         self._workspace = view.workspace
         self._drawn: dict[str, tuple[Snapshot, Picture | None]] = {}
         self._shown: tuple[str, ...] = ()
+        self._pictures = True
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(TRAVEL_MS)
+        self._soon.timeout.connect(self.look_again)
         self._live = Live(self._workspace, view, self._probes, self._redraw, INTERVAL_MS)
 
     def look_again(self) -> None:
         """The view shows other nodes now."""
         if self._in_view() != self._shown:
             self._live.again()
+
+    def look_soon(self) -> None:
+        """The viewport moves: looks again in a moment, once for all steps until then."""
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def show_pictures(self, shown: bool) -> None:
+        """Switches the pictures on or off; the numbers of losses and metrics stay."""
+        if shown == self._pictures:
+            return
+        self._pictures = shown
+        if not shown:
+            self._drawn.clear()
+            for item in self._view.graph_scene.node_items.values():
+                item.show_live(None, item.value)
+        self._live.again()
 
     def _in_view(self) -> tuple[str, ...]:
         scene = self._view.graph_scene
@@ -44,6 +66,8 @@ class Thumbnails(QObject):
 
     def _probes(self) -> frozenset[Probe]:
         self._shown = self._in_view()
+        if not self._pictures:
+            return frozenset()
         items = self._view.graph_scene.node_items
         pictured = (one for one in self._shown if items[one].face.kind not in ("loss", "metric", "unknown"))
         return frozenset(Probe(node_id, _ACTIVATIONS) for node_id in pictured)
@@ -58,7 +82,8 @@ class Thumbnails(QObject):
         for node_id in self._shown:
             item = items.get(node_id)
             if item is not None:
-                item.show_live(self._picture(trainer, item), values.get(node_id, ""))
+                picture = self._picture(trainer, item) if self._pictures else None
+                item.show_live(picture, values.get(node_id, ""))
 
     def _picture(self, trainer: Any, item: NodeItem) -> Picture | None:
         snapshot = trainer.feed.latest(Probe(item.node_id, _ACTIVATIONS))

@@ -38,7 +38,7 @@ from app.editor.overlay import CursorHint, EmptyPage, StatusLine
 from app.editor.remembered import RememberedView
 from app.editor.rename import NameField
 from app.editor.scene import GraphScene
-from app.editor.status import status_parts
+from app.editor.status import fact_parts, zoom_part
 from app.editor.thumbnails import Thumbnails
 from app.workspace import Workspace
 from engine.document import Change
@@ -61,6 +61,7 @@ class GraphView(QGraphicsView):
         self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
         self._drop: DropNode | None = None
         self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
+        self._facts: list[str] = []  # in the status line, beside the zoom
         self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
@@ -371,8 +372,8 @@ class GraphView(QGraphicsView):
 
     def _scrolled(self) -> None:
         self._show_minimap()
-        self._show_status()
-        self.thumbnails.look_again()
+        self._show_zoom()
+        self.thumbnails.look_soon()
 
     # -- keys
 
@@ -492,4 +493,8 @@ class GraphView(QGraphicsView):
         self.minimap.update()
 
     def _show_status(self) -> None:
-        self.status.show_parts(status_parts(self.workspace, self.navigation.zoom))
+        self._facts = fact_parts(self.workspace)
+        self._show_zoom()
+
+    def _show_zoom(self) -> None:
+        self.status.show_parts([zoom_part(self.navigation.zoom), *self._facts])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app.editor.pictures import picture_of
 from app.editor.view import GraphView
@@ -48,6 +49,10 @@ def _snapshot(*shape: int) -> Snapshot:
     return Snapshot(0, 0, np.random.default_rng(0).random(shape, dtype=np.float32), {})
 
 
+def _watched(workspace: Workspace) -> set[str]:
+    return {probe.node_id for probe in watching(workspace).union}
+
+
 def test_nodes_show_the_newest_snapshot_and_losses_their_value(
     view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
 ) -> None:
@@ -68,17 +73,17 @@ def test_nodes_show_the_newest_snapshot_and_losses_their_value(
 
 
 def test_only_nodes_in_view_and_near_enough_are_watched(
-    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None], qtbot: QtBot
 ) -> None:
     build([("n1", "Linear", 0, 0), ("n2", "Linear", 9000, 0), ("n3", "MeanSquaredError", 200, 0)])
     view.navigation.set_zoom(1.0)
     view.reveal("n1")
     workspace.engine_ready.emit()
-    assert {probe.node_id for probe in watching(workspace).union} <= {"n1"}
+    assert _watched(workspace) <= {"n1"}
     view.reveal("n2")
-    assert {probe.node_id for probe in watching(workspace).union} == {"n2"}
+    qtbot.waitUntil(lambda: _watched(workspace) == {"n2"})
     view.navigation.set_zoom(0.2)
-    assert not watching(workspace).union
+    qtbot.waitUntil(lambda: not _watched(workspace))
     view.navigation.set_zoom(1.0)
     view.hide()
     assert not watching(workspace).union
