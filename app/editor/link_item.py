@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -178,8 +179,7 @@ class LabelItem(QGraphicsItem):
     def place(self, route: Route) -> None:
         """Moves to the middle of the wire's longest level stretch; hides where it does not fit."""
         (x, y), room, level = route.label_place()
-        metrics = QFontMetricsF(current_theme().mono(LABEL_SIZE))
-        size = (metrics.horizontalAdvance(self.text) + 4, metrics.height())
+        size = _size(self.text, current_theme().mono(LABEL_SIZE).key())
         if size != self._size:
             self.prepareGeometryChange()
             self._size = size
@@ -274,6 +274,13 @@ class Marquee(QGraphicsItem):
         painter.setPen(pen)
         painter.setBrush(fill)
         painter.drawRect(self._rect)
+
+
+@lru_cache(maxsize=4096)
+def _size(text: str, _font: str) -> tuple[float, float]:
+    """How large a label is in the font of labels, whose key tells when it has become another."""
+    metrics = QFontMetricsF(current_theme().mono(LABEL_SIZE))
+    return metrics.horizontalAdvance(text) + 4, metrics.height()
 
 
 def _distance(point: Point, a: Point, b: Point) -> float:

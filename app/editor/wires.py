@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from app.editor import geometry as g
 from app.editor.lanes import MOST, set_apart
 from app.editor.link_item import LinkItem
-from app.editor.routing import Route, bent_route, find_route
+from app.editor.routing import Boxes, Route, bent_route, find_route
 from engine.graph import Link, link_key
 
 if TYPE_CHECKING:
@@ -70,8 +70,11 @@ class Wires:
         links = self.of(node_ids)
         whole = g.around(dirty)
         if whole is not None and len(links) < len(self.items):
+            changed = Boxes()
+            for index, box in enumerate(dirty):
+                changed.put(str(index), box)
             for link, route in self._routes.items():
-                if g.meet(route.reach, whole) and any(g.meet(route.reach, box) for box in dirty):
+                if link not in links and g.meet(route.reach, whole) and changed.near(route.reach):
                     links.add(link)
         self.route(links)
 
