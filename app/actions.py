@@ -87,6 +87,11 @@ COMMANDS = (
         "frame", "View", "&Frame selection", ("F",), "Bring what is selected, or all, into view", canvas=True
     ),
     Command("fit", "View", "Frame a&ll", ("Home",), canvas=True, before_rule=True),
+    Command(
+        "toggle_pictures", "View", "Li&ve pictures", tip="On nodes, while there are weights", checkable=True
+    ),
+    Command("labels_always", "View", "&Always", group="&Shapes on wires", checkable=True),
+    Command("labels_on_hover", "View", "On &hover or selection", group="&Shapes on wires", checkable=True),
     Command("theme_system", "View", "&As the system", group="&Theme", checkable=True),
     Command("theme_dark", "View", "&Dark", group="&Theme", checkable=True),
     Command("theme_light", "View", "&Light", group="&Theme", checkable=True),
@@ -127,6 +132,7 @@ COMMANDS = (
     Command(
         "make_room", "Graph", "&Make room", tip="Push others away from the selected node", before_rule=True
     ),
+    Command("node_problems", "Graph", "W&hat is wrong…", tip="With what mends them", own_key="."),
     Command("next_problem", "Graph", "Next &problem", ("F8",)),
     Command("train", "Train", "&Train / Pause", ("F5",)),
     Command("train_step", "Train", "Step one &batch", ("F6",)),

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMessageBox
 from app.actions import CANVAS_COMMANDS, COMMANDS
 from app.command_entries import command_entries
 from app.command_palette import CommandPalette
+from app.editor.shown import choices, choose_labels, choose_pictures, labels_always, shows_pictures
 from app.graph_commands import GraphCommands
 from app.shortcut_sheet import ShortcutsDialog
 from app.theme import CHOICES, choose_theme, themes
@@ -34,6 +35,7 @@ _ON_CANVAS = {
     "keep_block": "compose.keep",
     "leave_block": "compose.leave",
     "mute": "compose.mute",
+    "node_problems": "problems.open_selected",
     "own_weights": "compose.unlink_weights",
     "replace_node": "compose.offer_replacement",
     "separate_block": "compose.make_independent",
@@ -49,6 +51,7 @@ _FOR_SEVERAL = {
     "duplicate": 1,
     "rename": 1,
     "mute": 1,
+    "node_problems": 1,
     "replace_node": 1,
     "group_nodes": 1,
     "frame_nodes": 1,
@@ -83,6 +86,7 @@ class Commands:
         self._graph = GraphCommands(window)
         self._palette: CommandPalette | None = None
         window.pages.currentChanged.connect(self._changed)
+        choices.changed.connect(self.refresh)
 
     def follow(self, page: DocumentPage) -> None:
         """Keeps the entries up to date with another document."""
@@ -138,6 +142,18 @@ class Commands:
     def theme_light(self) -> None:
         """Stays light."""
         self._choose_theme("light")
+
+    def toggle_pictures(self) -> None:
+        """Shows or hides the live pictures on nodes."""
+        choose_pictures(self._window.settings, not shows_pictures(self._window.settings))
+
+    def labels_always(self) -> None:
+        """Shows the shape of every wire."""
+        choose_labels(self._window.settings, True)
+
+    def labels_on_hover(self) -> None:
+        """Shows the shape of a wire only under the pointer or when it is selected."""
+        choose_labels(self._window.settings, False)
 
     def _choose_theme(self, choice: str) -> None:
         self._window.settings.setValue("window/theme", choice)
@@ -261,6 +277,10 @@ class Commands:
             actions[name].setChecked(not panel.isHidden())
         for choice in CHOICES:
             actions[f"theme_{choice}"].setChecked(themes.choice == choice)
+        actions["toggle_pictures"].setChecked(shows_pictures(window.settings))
+        always = labels_always(window.settings)
+        actions["labels_always"].setChecked(always)
+        actions["labels_on_hover"].setChecked(not always)
         for name in ("next_document", "previous_document"):
             actions[name].setEnabled(len(window.documents.pages) > 1)
 

@@ -16,6 +16,7 @@ class Detail:
 
     def __init__(self) -> None:
         self.plates_below = PLATES_BELOW_FEW
+        self.labels_always = True  # on wires, rather than on hover or selection
         self.zoom = 1.0  # at which the view is about to paint
 
     def suit(self, nodes: int) -> bool:

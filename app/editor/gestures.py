@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 
 from app.editor import editing
 from app.editor.edge_pan import EdgePan
+from app.editor.interactions.badge import PressBadge
 from app.editor.interactions.base import Interaction, Pointer
 from app.editor.interactions.bend import AddBends, DragBend
 from app.editor.interactions.box import BoxSelect
@@ -176,6 +177,10 @@ class Gestures:
         if port is not None:
             moves_all = port.side == "out" and pointer.has(Qt.KeyboardModifier.ControlModifier)
             return MoveWires(view, pointer, port) if moves_all else from_port(view, pointer, port)
+        badge = scene.badge_at(pointer.scene)
+        if badge is not None and not pointer.adds:
+            self._on_node(pointer, badge.node_id)
+            return PressBadge(view, pointer, badge.node_id)
         node = scene.node_at(pointer.scene)
         if node is not None:
             return self._on_node(pointer, node.node_id)
@@ -235,12 +240,15 @@ class Gestures:
         port = scene.port_at(pointer.scene, self._view.port_reach())
         node = scene.node_at(pointer.scene) if port is None else scene.node_items[port.node_id]
         self._hover_over(node.node_id if node is not None else None)
+        wire = scene.link_at(pointer.scene, self._wire_reach()) if node is None else None
+        self._view.shown.hover(wire.link if wire is not None else None)
         if not self._space:
             self._shape(Qt.CursorShape.CrossCursor if port is not None else Qt.CursorShape.ArrowCursor)
 
     def hover_nothing(self) -> None:
         """The pointer left the canvas."""
         self._hover_over(None)
+        self._view.shown.hover(None)
 
     def _hover_over(self, node_id: str | None) -> None:
         # The item is told again even if the id is the same: it may be a new one, brought back by an undo.

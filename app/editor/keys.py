@@ -67,6 +67,7 @@ def _commands(view: GraphView) -> dict[tuple[int, Qt.KeyboardModifier], Callable
     key = Qt.Key
     return {
         (key.Key_Tab, _PLAIN): partial(_enter_or_search, view),
+        (key.Key_Period, _PLAIN): view.problems.open_selected,
         (key.Key_M, _PLAIN): view.compose.mute,
         (key.Key_F, _CONTROL | _SHIFT): view.compose.frame_selection,
         (key.Key_G, _CONTROL): view.compose.group,

@@ -38,6 +38,7 @@ class LinkItem(QGraphicsItem):
         self._detail = detail
         self.route = route
         self.selected = False
+        self.hovered = False
         self.dimmed = False
         self.family = ""  # wires of data that bypass the model wear the data colour
         self.bad = False
@@ -93,6 +94,21 @@ class LinkItem(QGraphicsItem):
         if (self.selected, self.dimmed, self.bad, self.marked) != before:
             self.setZValue(WIRE_Z + 0.5 if self.selected else WIRE_Z)
             self.update()
+            if self.selected != before[0]:
+                self.settle_label()
+
+    def show_hovered(self, hovered: bool) -> None:
+        """Whether the pointer is over the wire: its shape is shown then in any case."""
+        if hovered != self.hovered:
+            self.hovered = hovered
+            self.settle_label()
+
+    def settle_label(self) -> None:
+        """Shows or hides the label as the wire's state and the user's choice have it."""
+        if self.label is not None and self.isVisible():
+            always = self._detail.labels_always
+            wanted = self.hovered or (self.selected and not always)
+            self.label.show_called(True if wanted else None if always else False, self.route)
 
     def show_bend(self, index: int | None) -> None:
         """Marks one of the wire's bends as selected, or none."""
@@ -171,6 +187,7 @@ class LabelItem(QGraphicsItem):
         super().__init__()
         self.text = text
         self._first = first
+        self._called: bool | None = None  # shown or hidden in any case; None: where it fits
         self._room = 0.0
         self._size = (0.0, 0.0)
         self.setZValue(LABEL_Z)
@@ -184,7 +201,14 @@ class LabelItem(QGraphicsItem):
             self.prepareGeometryChange()
             self._size = size
         self.setPos(x, y - size[1] / 2 - 4 if level else y)
-        self.setVisible(size[0] <= room and (self._first or room >= LONG))
+        fits = size[0] <= room and (self._first or room >= LONG)
+        self.setVisible(fits if self._called is None else self._called)
+
+    def show_called(self, called: bool | None, route: Route) -> None:
+        """Shows the label even where it does not fit, hides it even where it does, or leaves it to that."""
+        if called != self._called:
+            self._called = called
+            self.place(route)
 
     def show_first(self, first: bool, route: Route) -> None:
         """Whether no other wire from the same port shows this label already."""

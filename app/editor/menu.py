@@ -11,6 +11,7 @@ from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import QMenu
 
 from app.editor.frame_item import frame_colour
+from app.editor.shown import labels_always, shows_pictures
 from app.theme import current_theme
 from engine.dressing import COLOURS
 
@@ -66,6 +67,8 @@ def _for_nodes(view: GraphView) -> list[Entry]:
         entries.append(("Connect\tC", view.connect_selected))
     else:
         entries.append(("Replace…", view.compose.offer_replacement))
+    if any(view.graph_scene.problems_of(node.id) for node in nodes):
+        entries.append(("Problems…\t.", view.problems.open_selected))
     entries.append(("Unmute\tM" if muted else "Mute\tM", view.compose.mute))
     entries.append(("Put into a frame\tCtrl+Shift+F", view.compose.frame_selection))
     frames = view.workspace.document.project.frames.values()
@@ -151,9 +154,12 @@ def _for_canvas(view: GraphView) -> list[Entry]:
 
 def _switches(view: GraphView, menu: QMenu) -> None:
     menu.addSeparator()
+    settings = view.workspace.settings
     for text, shown, switch in (
         ("Snap to grid", view.snapping, view.set_snapping),
         ("Map", view.shows_minimap, view.set_minimap),
+        ("Live pictures", shows_pictures(settings), view.shown.set_pictures),
+        ("Shapes on all wires", labels_always(settings), view.shown.set_labels),
         ("Status line", not view.status.isHidden(), view.set_status),
     ):
         action = menu.addAction(text)

@@ -28,6 +28,7 @@ from engine.values import natural
 
 MARGIN = 400.0
 WIRE_REACH = 6.0
+BADGE_REACH = 11.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +238,13 @@ class GraphScene(QGraphicsScene):
             waiting += book.books.values()
         return []
 
+    def problems_of(self, node_id: str) -> list[Problem]:
+        """What is wrong with a node on the canvas, errors first."""
+        if self.workspace.shapes is None or node_id not in self.node_items:
+            return []
+        found = [problem for problem in self._problems() if problem.node_id == node_id]
+        return sorted(found, key=lambda problem: problem.severity != "error")
+
     def _label_text(self, link: Link) -> str:
         signature = self.workspace.shapes.signature(link.source, link.source_port)
         if signature is None:
@@ -257,6 +265,7 @@ class GraphScene(QGraphicsScene):
         if text:
             item.label = LabelItem(text, item.route, first=first)
             self.addItem(item.label)
+            item.settle_label()
 
     # -- selection
 
@@ -316,6 +325,22 @@ class GraphScene(QGraphicsScene):
         for item in self._items_in(QRectF(point.x() - 0.5, point.y() - 0.5, 1, 1)):
             if isinstance(item, NodeItem) and _holds(item.box(), here):
                 return item
+        return None
+
+    def badge_at(self, point: QPointF) -> NodeItem | None:
+        """The topmost node whose problem badge holds a scene point; none where badges are not drawn."""
+        if self.detail.zoom < self.detail.plates_below:
+            return None
+        reach = BADGE_REACH
+        here = (point.x(), point.y(), point.x(), point.y())
+        for item in self._items_in(QRectF(point.x() - reach, point.y() - reach, 2 * reach, 2 * reach)):
+            if not isinstance(item, NodeItem):
+                continue
+            away = item.mapFromScene(point) - item.badge_place()
+            if item.problem is not None and QPointF.dotProduct(away, away) <= reach**2:
+                return item
+            if _holds(item.box(), here):
+                return None
         return None
 
     def port_at(self, point: QPointF, reach: float, side: str | None = None) -> PortHit | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtCore import QPoint
 
 from app.editor.node_item import NodeItem
 from app.editor.scene import PortHit
@@ -14,18 +14,14 @@ from engine.graph import Link
 if TYPE_CHECKING:
     from app.editor.view import GraphView
 
-BADGE_REACH = 11.0
-
 
 def tip_at(view: GraphView, place: QPoint) -> str:
     """The text for a point of the viewport: problem, port, node or wire; empty for empty canvas."""
     scene = view.graph_scene
     point = view.mapToScene(place)
-    for item in scene.node_items.values():
-        if item.problem is not None:
-            away = item.mapFromScene(point) - item.badge_place()
-            if QPointF.dotProduct(away, away) <= BADGE_REACH**2:
-                return escape(item.problem[1])
+    badge = scene.badge_at(point)
+    if badge is not None and badge.problem is not None:
+        return escape(badge.problem[1])
     port = scene.port_at(point, view.port_reach())
     if port is not None:
         return _port(view, port)

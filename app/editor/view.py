@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import (
-    QCloseEvent,
     QContextMenuEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -35,9 +34,11 @@ from app.editor.minimap import Minimap
 from app.editor.navigation import Navigation
 from app.editor.note_field import NoteField
 from app.editor.overlay import CursorHint, EmptyPage, StatusLine
+from app.editor.problem_popup import ProblemPopup
 from app.editor.remembered import RememberedView
 from app.editor.rename import NameField
 from app.editor.scene import GraphScene
+from app.editor.shown import Shown
 from app.editor.status import fact_parts, zoom_part
 from app.editor.thumbnails import Thumbnails
 from app.workspace import Workspace
@@ -46,7 +47,6 @@ from engine.document import Change
 __all__ = ["MIME", "GraphView"]
 
 PORT_REACH = 11.0
-NAME_HEIGHT = 24
 
 
 class GraphView(QGraphicsView):
@@ -74,9 +74,11 @@ class GraphView(QGraphicsView):
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.compose = Composing(self)
+        self.problems = ProblemPopup(self)
         self.finder = Finder(self)
         self.popup = self.finder.popup
         self.thumbnails = Thumbnails(self)
+        self.shown = Shown(self)
         self._remembered = RememberedView(self, workspace.settings, workspace.document.path)
         self._set_up()
 
@@ -410,10 +412,6 @@ class GraphView(QGraphicsView):
         self.cancel_interaction()
         self._remembered.keep(self.workspace.document.path)
         super().hideEvent(event)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.cancel_interaction()
-        super().closeEvent(event)
 
     # -- drops from the palette
 
