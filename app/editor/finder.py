@@ -7,13 +7,31 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF
 
+from app.block_library import KEPT, kept
 from app.editor import editing
 from app.editor.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
 from app.editor.search import SearchPopup
+from app.workspace import Workspace
 from engine.catalogue import NodeType
+from engine.graph import BLOCK_INPUT, BLOCK_OUTPUT
 
 if TYPE_CHECKING:
     from app.editor.view import GraphView
+
+OUTSIDE = ("data", "loss", "metric")  # kinds that a block has no use for
+
+
+def addable(workspace: Workspace) -> list[type[NodeType]]:
+    """The types that can be added to the graph that is shown.
+
+    Inside a block those are its ports too, but no data, losses or metrics: it is a part of the model.
+    """
+    types = workspace.catalogue.types()
+    if not workspace.scope:
+        return types
+    ports = [workspace.catalogue.get(type_id) for type_id in (BLOCK_INPUT, BLOCK_OUTPUT)]
+    inner = [found for found in types if found.kind not in OUTSIDE]
+    return [*(found for found in ports if found is not None), *inner]
 
 
 class Finder:
@@ -25,9 +43,11 @@ class Finder:
         self.popup = SearchPopup(view.workspace.catalogue, view)
 
     def open_at(self, place: QPoint) -> None:
-        """Offers all types, with the popup's corner at `place` (viewport pixels)."""
+        """Offers all that can be added, with the popup's corner at `place` (viewport pixels)."""
         self._place = self._view.mapToScene(place)
-        self.popup.open_at(place, None, self._add, self._nothing)
+        workspace = self._view.workspace
+        types = addable(workspace)
+        self.popup.open_at(place, types, self._add, self._nothing, kept(workspace.places.blocks))
 
     def offer(
         self,
@@ -47,7 +67,7 @@ class Finder:
         """Adds the chosen type after the one selected node, otherwise where the popup was opened."""
         view, workspace = self._view, self._view.workspace
         boxes = view.graph_scene.boxes.all()
-        if len(workspace.selection) == 1:
+        if len(workspace.selection) == 1 and not type_id.startswith(KEPT):
             added = editing.add_after(workspace, type_id, workspace.selection[0], boxes)
             if added is not None:
                 view.reveal(added)

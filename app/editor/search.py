@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.block_library import Kept
 from app.editor.overlay import kept_inside
 from app.theme import SMALL, current_theme, themes
 from engine.catalogue import Catalogue, NodeType
@@ -26,6 +27,7 @@ from engine.catalogue import Catalogue, NodeType
 SIZE = QSize(264, 316)
 ROW = 26
 RECENT = 4
+MY_BLOCKS = "my blocks"
 _TYPE = Qt.ItemDataRole.UserRole
 _FAMILY = Qt.ItemDataRole.UserRole + 1
 
@@ -43,6 +45,7 @@ class SearchPopup(QFrame):
         self.resize(SIZE)
         self._catalogue = catalogue
         self._types: list[type[NodeType]] = []
+        self._own: list[Kept] = []
         self._recent: list[str] = []
         self._choose: Callable[[str], object] | None = None
         self._give_up: Callable[[], None] | None = None
@@ -86,9 +89,14 @@ class SearchPopup(QFrame):
         types: list[type[NodeType]] | None,
         choose: Callable[[str], object],
         give_up: Callable[[], None],
+        own: list[Kept] | None = None,
     ) -> None:
-        """Opens near `place` (pixels of the parent) with all types, or these; one of both calls follows."""
+        """Opens near `place` (pixels of the parent) with all types, or these; one of both calls follows.
+
+        `own` are blocks of the user's library, offered after the types.
+        """
         self.dismiss()
+        self._own = own or []
         self._types = self._catalogue.types() if types is None else types
         self._choose, self._give_up = choose, give_up
         self.field.clear()
@@ -127,12 +135,15 @@ class SearchPopup(QFrame):
         self._accept(item)
 
     def _search(self, text: str) -> None:
-        found = self._catalogue.search(text, self._types) if text.strip() else self._by_recency()
+        word = text.strip().casefold()
+        types = self._catalogue.search(text, self._types) if word else self._by_recency()
+        found = [(one.title, one.type_id, one.family) for one in types]
+        found += [(one.name, one.type_id, MY_BLOCKS) for one in self._own if word in one.name.casefold()]
         self.list.clear()
-        for node_type in found:
-            item = QListWidgetItem(node_type.title)
-            item.setData(_TYPE, node_type.type_id)
-            item.setData(_FAMILY, node_type.family)
+        for title, type_id, family in found:
+            item = QListWidgetItem(title)
+            item.setData(_TYPE, type_id)
+            item.setData(_FAMILY, family)
             item.setSizeHint(QSize(0, ROW))
             self.list.addItem(item)
         self.list.setCurrentRow(0)
@@ -148,6 +159,8 @@ class SearchPopup(QFrame):
         node_type = self._catalogue.get(str(item.data(_TYPE))) if item is not None else None
         if node_type is not None:
             self.about.setText(node_type.doc())
+        elif item is not None:
+            self.about.setText("A block of your own, with everything in it.")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.field:
