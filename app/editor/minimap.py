@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from app.editor.frame_item import frame_colour
 from app.editor.overlay import EDGE
 from app.theme import current_theme, themes
 
@@ -87,15 +88,22 @@ class Minimap(QWidget):
             painter.drawRoundedRect(frame.intersected(QRectF(self.rect()).adjusted(2, 2, -2, -2)), 2, 2)
 
     def _drawn(self, scale: float, corner: QPointF) -> QImage:
-        """The nodes as plates, drawn once until one moves: panning repaints the map at every step."""
+        """Nodes as plates, frames as outlines, drawn once until one moves: panning repaints the map often."""
         ratio = self.devicePixelRatioF()
         image = QImage(self.size() * ratio, QImage.Format.Format_ARGB32_Premultiplied)
         image.setDevicePixelRatio(ratio)
         image.fill(Qt.GlobalColor.transparent)
         painter = QPainter(image)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
         theme, items = current_theme(), self._view.graph_scene.node_items
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for frame in self._view.graph_scene.dressing.frames.values():
+            colour = QColor(frame_colour(theme, frame.frame.colour))
+            colour.setAlphaF(0.4)
+            painter.setPen(QPen(colour, 1))
+            area = frame.outline
+            painter.drawRect(QRectF(area.topLeft() * scale + corner, area.size() * scale))
+        painter.setPen(Qt.PenStyle.NoPen)
         for node_id, (left, top, right, bottom) in self._view.graph_scene.boxes.items():
             colour = QColor(theme.family(items[node_id].face.family))
             colour.setAlphaF(0.8)

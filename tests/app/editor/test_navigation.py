@@ -16,6 +16,8 @@ from pytestqt.qtbot import QtBot
 from app.editor.navigation import LARGEST, SMALLEST
 from app.editor.view import GraphView
 from app.workspace import Workspace
+from engine.dressing import Frame
+from engine.edits import AddFrame
 from tests.app.editor.conftest import Hands
 
 NONE = Qt.KeyboardModifier.NoModifier
@@ -160,6 +162,18 @@ def test_the_map_goes_where_it_is_clicked(view: GraphView, build: Callable[..., 
     view.set_minimap(False)
     view.set_status(False)
     assert view.minimap.isHidden() and view.status.isHidden()
+
+
+def test_the_map_draws_frames(view: GraphView, workspace: Workspace, build: Callable[..., None]) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 6000, 4000)])
+    before = view.minimap.grab().toImage()
+    workspace.apply("Frame", AddFrame(Frame("f1", "Both", "blue", frozenset({"n1", "n2"}))))
+    scale, corner = view.minimap.placing(view.minimap.world())
+    top = view.graph_scene.dressing.frames["f1"].outline
+    place = (QPointF(top.center().x(), top.top()) * scale + corner).toPoint()
+    after = view.minimap.grab().toImage()
+    near = [(place.x(), place.y() + step) for step in (-1, 0, 1)]
+    assert any(after.pixelColor(*one) != before.pixelColor(*one) for one in near)
 
 
 def test_a_project_is_shown_from_where_it_was_left(
