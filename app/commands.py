@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMessageBox
 from app.actions import CANVAS_COMMANDS, COMMANDS
 from app.command_entries import command_entries
 from app.command_palette import CommandPalette
-from app.editor.shown import choices, choose_labels, choose_pictures, labels_always, shows_pictures
+from app.editor.shown import choose_labels, choose_pictures, labels_always, shows_pictures
 from app.graph_commands import GraphCommands
 from app.shortcut_sheet import ShortcutsDialog
 from app.theme import CHOICES, choose_theme, themes
@@ -86,11 +86,11 @@ class Commands:
         self._graph = GraphCommands(window)
         self._palette: CommandPalette | None = None
         window.pages.currentChanged.connect(self._changed)
-        choices.changed.connect(self.refresh)
 
     def follow(self, page: DocumentPage) -> None:
         """Keeps the entries up to date with another document."""
         workspace = page.workspace
+        page.canvas.shown.followed.connect(self.refresh)
         workspace.changed.connect(self._changed)
         workspace.selected.connect(self._changed)
         workspace.scope_changed.connect(self._changed)

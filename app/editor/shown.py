@@ -48,6 +48,8 @@ def choose_labels(settings: QSettings, always: bool) -> None:
 class Shown(QObject):
     """Makes one canvas show what was chosen, and the shape of the wire under the pointer."""
 
+    followed = Signal()  # a choice has changed, and the canvas shows it
+
     def __init__(self, view: GraphView) -> None:
         super().__init__(view)
         self._view = view
@@ -78,3 +80,4 @@ class Shown(QObject):
             scene.detail.labels_always = labels_always(settings)
             for item in scene.link_items.values():
                 item.settle_label()
+        self.followed.emit()

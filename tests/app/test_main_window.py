@@ -145,6 +145,21 @@ def test_the_theme_is_chosen_and_remembered(window: MainWindow) -> None:
     choose_theme(before)
 
 
+def test_the_view_menu_chooses_what_the_canvas_shows(shaped: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    window = MainWindow(shaped)
+    qtbot.addWidget(window)
+    entries, detail = window.actions_by_name, window.canvas.graph_scene.detail
+    assert entries["labels_always"].isChecked() and entries["toggle_pictures"].isChecked()
+    entries["labels_on_hover"].trigger()
+    assert entries["labels_on_hover"].isChecked() and not entries["labels_always"].isChecked()
+    assert not detail.labels_always
+    window.canvas.shown.set_labels(True)
+    assert entries["labels_always"].isChecked() and detail.labels_always
+    entries["toggle_pictures"].trigger()
+    assert not entries["toggle_pictures"].isChecked()
+    window.close()
+
+
 def test_panels_hide_and_sizes_are_remembered(shaped: Workspace, places: Places, qtbot) -> None:  # type: ignore[no-untyped-def]
     first = MainWindow(shaped)
     qtbot.addWidget(first)
