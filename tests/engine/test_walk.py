@@ -209,8 +209,11 @@ class DocumentWalk(RuleBasedStateMachine):
         before, id = as_saved(self.project), self.pick(number)
         self.document.seal()
         for value in values:
+            at = as_saved(self.project)
             with self.document.step("Set", merge=f"{id}.units"):
                 self.document.apply(SetParam(id, "units", value))
+            if as_saved(self.project) != at:
+                self.future.clear()  # also where it is typed back afterwards: what was undone is gone by then
         self.note(before)
 
     @precondition(lambda self: self.ids())
