@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from app import block_library
@@ -21,8 +20,6 @@ from engine.edits import AddNodes, Connect, Edit, Move, Remove, RemoveFrame, Rem
 from engine.errors import NeuroloomError
 from engine.graph import Link, Node, Project
 from engine.rewire import cutting, removing_and_reconnecting, replacing
-
-NODES_MIME = "application/x-neuroloom-nodes"
 
 
 def delete(
@@ -93,10 +90,8 @@ def copy(workspace: Workspace, ids: Iterable[str]) -> bool:
     if not chosen:
         return False
     text = copy_text(workspace.document.project, chosen)
-    data = QMimeData()
-    data.setText(text)
-    data.setData(NODES_MIME, text.encode("utf-8"))
-    QGuiApplication.clipboard().setMimeData(data)
+    # As text alone: a QMimeData of ours would outlive Python in the clipboard and crash the process at its end.
+    QGuiApplication.clipboard().setText(text)
     return True
 
 

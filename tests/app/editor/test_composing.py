@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 
 from app import block_library
@@ -219,6 +219,15 @@ def test_nodes_and_notes_move_together_and_are_copied_together(
     hands.key(Qt.Key.Key_C, CONTROL)
     hands.key(Qt.Key.Key_V, CONTROL)
     assert len(workspace.document.project.notes_on_canvas) == 2 and len(workspace.graph.nodes) == 8
+
+
+def test_the_clipboard_holds_nothing_that_outlives_python(
+    view: GraphView, workspace: Workspace, hands: Hands, note: str
+) -> None:
+    """Data of a class of ours is freed by Qt after Python has ended: the process would end with a crash."""
+    hands.key(Qt.Key.Key_A, CONTROL)
+    hands.key(Qt.Key.Key_C, CONTROL)
+    assert set(QGuiApplication.clipboard().mimeData().formats()) <= {"text/plain", "text/plain;charset=utf-8"}
 
 
 def test_a_note_fetches_nothing_that_it_points_to(
