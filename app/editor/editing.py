@@ -90,7 +90,7 @@ def copy(workspace: Workspace, ids: Iterable[str]) -> bool:
     if not chosen:
         return False
     text = copy_text(workspace.document.project, chosen)
-    # As text alone: a QMimeData of ours would outlive Python in the clipboard and crash the process at its end.
+    # As text alone: a QMimeData of ours would outlive Python in the clipboard and crash it at the end.
     QGuiApplication.clipboard().setText(text)
     return True
 
