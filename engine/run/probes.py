@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BUDGET = 0.05
+BUDGET = 0.04
 KINDS = (
     "activations",
     "filters",

@@ -17,7 +17,7 @@ def accuracy() -> tuple[float, str]:
     project = gallery_project("mnist-cnn")
     run = trained(project)
     optimiser = project.plan.optimiser.name
-    return run.history[-1]["test_accuracy"], f"{optimiser}, batch {project.plan.batch}, {run.epoch} epochs"
+    return run.results["test_accuracy"], f"{optimiser}, batch {project.plan.batch}, {run.epoch} epochs"
 
 
 def santa_fe() -> dict[str, float]:
