@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, ClassVar, Protocol
 
+from engine.blocks import ports_of
 from engine.errors import EmitError, NeuroloomError, ParamError
 from engine.graph import Node, Project
 from engine.params import ParamSpec, collect, param
@@ -240,16 +241,9 @@ class Composite(Layer, abstract=True):
         """Look the definition up. Errors: `EmitError` where the project has none of that name."""
         self._inputs, self._outputs = (), ()
         self._states: dict[str, State] = {}
-        definition = project.blocks.get(self.block)
-        if definition is None:
+        if self.block not in project.blocks:
             raise EmitError("This block has no definition in the project.")
-        ports: dict[str, list[tuple[int, tuple[int, str], Node]]] = {"BlockInput": [], "BlockOutput": []}
-        for node in definition.graph.nodes.values():
-            if node.type in ports:
-                order = node.params.get("order", 0)
-                number = int(node.id[1:]) if node.id[1:].isdecimal() else 0
-                ports[node.type].append((order if isinstance(order, int) else 0, (number, node.id), node))
-        inputs, outputs = ([node for _, _, node in sorted(ports[kind], key=_place)] for kind in ports)
+        inputs, outputs = ports_of(project, self.block)
         given = {node.id for node in outputs}
         for node in inputs:
             fed_by, size = node.params.get("state"), node.params.get("size")
@@ -276,10 +270,6 @@ class Composite(Layer, abstract=True):
     _inputs: tuple[Port, ...] = ()
     _outputs: tuple[Port, ...] = ()
     _states: dict[str, State] = {}  # noqa: RUF012
-
-
-def _place(row: tuple[int, tuple[int, str], Node]) -> tuple[int, tuple[int, str]]:
-    return row[:2]
 
 
 class Data(NodeType, abstract=True):
