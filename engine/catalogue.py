@@ -7,19 +7,17 @@ Third parties add types by an entry point of the group `neuroloom.nodes` that na
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, ClassVar, Protocol
 
 from engine.blocks import ports_of
-from engine.errors import EmitError, NeuroloomError, ParamError
+from engine.errors import EmitError, NeuroloomError
 from engine.graph import Node, Project
-from engine.params import ParamSpec, collect, param
+from engine.params import Parametrised, ParamSpec, collect, param
 from engine.symbols import Expr
-from engine.values import Value
 
 __all__ = [
     "CATALOGUE",
@@ -138,17 +136,15 @@ class Emitter(Protocol):
 Emitted = Expr | dict[str, Expr]
 
 
-class NodeType:
+class NodeType(Parametrised):
     """Base of all node types; subclass one of the kinds below, not this."""
 
     kind: ClassVar[str] = "layer"
     family: ClassVar[str] = "other"
-    title: ClassVar[str] = ""
     aliases: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[str] = ""
     ports_in: ClassVar[tuple[Port, ...]] = (Port("x"),)
     ports_out: ClassVar[tuple[Port, ...]] = (Port("output"),)
-    params: ClassVar[tuple[ParamSpec, ...]] = ()
     type_id: ClassVar[str] = ""
     palette: ClassVar[bool] = True  # whether people pick it from the palette
     abstract: ClassVar[bool] = True
@@ -160,22 +156,6 @@ class NodeType:
         cls.params = collect(cls)
         if not cls.__dict__.get("title"):
             cls.title = cls.__name__
-
-    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
-        given = dict(values or {})
-        for spec in self.params:
-            setattr(self, spec.name, spec.check(given.pop(spec.name, spec.default)))
-        if given:
-            raise ParamError(f"{self.title} has no parameter called {next(iter(given))[:60]!r}.")
-
-    @classmethod
-    def doc(cls) -> str:
-        """The help text: the docstring's first paragraph."""
-        return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-
-    @classmethod
-    def param_spec(cls, name: str) -> ParamSpec | None:
-        return next((spec for spec in cls.params if spec.name == name), None)
 
     def inputs(self) -> tuple[Port, ...]:
         return self.ports_in

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from engine.errors import ParamError
-from engine.params import ParamSpec, collect, param
+from engine.params import Parametrised, collect, param
 from engine.plan import Choice
 from engine.values import Value
 
 
-class Choosable:
+class Choosable(Parametrised):
     """Something chosen by name in a plan; its values are attributes of an instance.
 
     Raises ParamError for a value that is out of range or a parameter that doesn't exist.
     """
 
-    title: ClassVar[str] = ""
-    params: ClassVar[tuple[ParamSpec, ...]] = ()
-
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.params = collect(cls)
         cls.title = cls.__dict__.get("title") or cls.__name__
-
-    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
-        given = dict(values or {})
-        for spec in self.params:
-            setattr(self, spec.name, spec.check(given.pop(spec.name, spec.default)))
-        if given:
-            raise ParamError(f"{self.title} has no parameter called {next(iter(given))!r}.")
-
-    @classmethod
-    def doc(cls) -> str:
-        """The help text: the docstring's first paragraph."""
-        return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-
-    @classmethod
-    def param_spec(cls, name: str) -> ParamSpec | None:
-        return next((spec for spec in cls.params if spec.name == name), None)
 
 
 class Optimiser(Choosable):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.errors import ParamError
 from engine.values import Value
@@ -247,6 +247,32 @@ def collect(owner: type) -> tuple[ParamSpec, ...]:
         found[name] = replace(declared.spec, name=name, kind=kind, optional=optional)
         delattr(owner, name)
     return tuple(found.values())
+
+
+class Parametrised:
+    """A class whose `param()`s are its fields: its values are attributes of an instance.
+
+    Errors: `ParamError` for a value out of range, or a parameter that does not exist.
+    """
+
+    title: ClassVar[str] = ""
+    params: ClassVar[tuple[ParamSpec, ...]] = ()
+
+    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
+        given = dict(values or {})
+        for spec in self.params:
+            setattr(self, spec.name, spec.check(given.pop(spec.name, spec.default)))
+        if given:
+            raise ParamError(f"{self.title} has no parameter called {next(iter(given))[:60]!r}.")
+
+    @classmethod
+    def doc(cls) -> str:
+        """The help text: the docstring's first paragraph."""
+        return inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+    @classmethod
+    def param_spec(cls, name: str) -> ParamSpec | None:
+        return next((spec for spec in cls.params if spec.name == name), None)
 
 
 def _tidy(number: float) -> str:
