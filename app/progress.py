@@ -14,7 +14,7 @@ from app.views.run_status import DeviceChip, MetricText, ProgressText
 from app.widgets.icons import icon
 from app.workspace import Workspace
 
-REDRAW_MS = 200
+REDRAW_MS = 250
 NARROW = 860
 
 # state: what the main button says, its icon, its tool tip

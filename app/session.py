@@ -18,6 +18,7 @@ from app.places import Places
 from app.theme import CHOICES, choose_theme, follow_system
 from app.widgets.icons import app_icon
 from app.workspace import Workspace
+from engine.run.memory import share_one_heap
 
 # Enough for the first frame to be painted before imports take the interpreter's lock.
 ENGINE_DELAY_MS = 60
@@ -25,6 +26,7 @@ ENGINE_DELAY_MS = 60
 
 def run(paths: Sequence[Path] = (), examples: Sequence[str] = (), places: Places | None = None) -> int:
     """Opens the window, with the project files and examples that are named, and returns when it is closed."""
+    share_one_heap()
     app = QApplication([sys.argv[0]])
     app.setApplicationName("Neuroloom")
     app.setQuitOnLastWindowClosed(False)

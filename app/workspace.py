@@ -26,7 +26,7 @@ from engine.problems import Problem
 
 log = logging.getLogger(__name__)
 
-POLL_MS = 33
+POLL_MS = 50
 TRAINER_DELAY_MS = 150
 ACTIVE = ("loading", "running", "paused", "stopping")
 DEVICES = {"automatic": "auto", "cpu": "cpu", "cuda": "cuda", "mps": "mps"}

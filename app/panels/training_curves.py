@@ -17,7 +17,7 @@ from app.workspace import Workspace
 if TYPE_CHECKING:
     from app.views.curves import CurvePlot
 
-REDRAW_MS = 150
+REDRAW_MS = 250
 AXES = (
     ("step", "step", "Draw against the number of batches trained"),
     ("epoch", "epoch", "Draw against passes over the training data"),

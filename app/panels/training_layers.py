@@ -18,7 +18,7 @@ from engine.run.feed import Probe, Snapshot
 NORMS = Probe("", "norms")
 VANISHED = 1e-4  # of the largest gradient norm
 SMALL_UPDATE, LARGE_UPDATE = 1e-5, 2e-2  # of the weights' norm, one update
-REDRAW_MS = 160
+REDRAW_MS = 250
 
 
 class TrainingLayers(QWidget):

@@ -14,7 +14,7 @@ from engine.catalogue import Data
 from engine.errors import NeuroloomError
 from engine.run.feed import Feed, Probe
 
-REDRAW_MS = 160
+REDRAW_MS = 250
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
 SEVERAL = "Several nodes are selected; select one of them to see what it does."
 WAITING = "The pictures appear when the network has been built."

@@ -48,7 +48,12 @@ _GROUPS = {
     "gradients": "backward",
     "norms": "backward",
 }
-_SHORTEST = {"example": 0.1, "sample": 0.5, "weights": 0.25, "backward": 0.2}  # seconds between two pictures
+_SHORTEST = {
+    "example": 0.25,
+    "sample": 0.5,
+    "weights": 0.25,
+    "backward": 0.25,
+}  # seconds between two pictures
 _SAMPLE_ROWS = 64
 _FORECAST_ROWS = 256
 _MOVEMENT_EVERY = 1.0

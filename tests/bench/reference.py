@@ -78,10 +78,10 @@ class HandWritten:
         self.model.train()
         return total / len(self.held[0])
 
-    def steps_per_second(self, seconds: float) -> float:
-        """Train for about `seconds` and return the speed."""
+    def steps_in(self, seconds: float) -> tuple[int, float]:
+        """Train for about `seconds`; returns the steps taken and the seconds passed."""
         began, steps = time.perf_counter(), 0
         while (passed := time.perf_counter() - began) < seconds:
             next(self._steps)
             steps += 1
-        return steps / passed
+        return steps, passed

@@ -24,6 +24,7 @@ from app.workspace import Workspace
 from engine.edits import SetParam
 from engine.files import load_project, save_project
 from engine.graph import Graph, Link, Node, Project
+from engine.run.memory import share_one_heap
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 
@@ -35,6 +36,7 @@ BLOCKS, WIDTH = 249, 16
 def open_window(project: Project) -> Iterator[tuple[MainWindow, Workspace]]:
     """The main window with a project, its engine loaded and warm, shown at 1440x900."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    share_one_heap()
     application = QApplication.instance() or QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Places.under(Path(folder)))
