@@ -142,7 +142,8 @@ class NodeType(Parametrised):
     kind: ClassVar[str] = "layer"
     family: ClassVar[str] = "other"
     aliases: ClassVar[tuple[str, ...]] = ()
-    source: ClassVar[str] = ""
+    source: ClassVar[str] = ""  # who said it first, or the function it is
+    formula: ClassVar[str] = ""  # what is computed, as plain text: y = max(0, x)
     ports_in: ClassVar[tuple[Port, ...]] = (Port("x"),)
     ports_out: ClassVar[tuple[Port, ...]] = (Port("output"),)
     type_id: ClassVar[str] = ""

@@ -47,6 +47,8 @@ class ReLU(Activation):
     """Keeps positive numbers and turns negative ones into zero: max(0, x)."""
 
     aliases: ClassVar[tuple[str, ...]] = ("rectifier", "relu")
+    formula = "y = max(0, x)"
+    source = "Nair and Hinton, 2010"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.relu(x)
@@ -56,6 +58,8 @@ class LeakyReLU(Activation):
     """Like ReLU, but lets a small share of negative numbers through, so that no unit dies."""
 
     title = "Leaky ReLU"
+    formula = "y = x for x > 0, else slope · x"
+    source = "Maas, Hannun and Ng, 2013"
     slope: float = param(0.01, minimum=0, doc="what negative numbers are multiplied by")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -68,6 +72,9 @@ class LeakyReLU(Activation):
 class GELU(Activation):
     """A smooth ReLU, x·Φ(x), used in transformers."""
 
+    formula = "y = x · Φ(x), Φ: the normal distribution"
+    source = "Hendrycks and Gimpel, 2016"
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.gelu(x)
 
@@ -76,6 +83,8 @@ class SiLU(Activation):
     """A smooth ReLU, x·sigmoid(x)."""
 
     aliases: ClassVar[tuple[str, ...]] = ("swish",)
+    formula = "y = x / (1 + e⁻ˣ)"
+    source = "Elfwing, Uchibe and Doya, 2017; Ramachandran, Zoph and Le, 2017"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.silu(x)
@@ -85,6 +94,8 @@ class Sigmoid(Activation):
     """Squeezes each number between 0 and 1: 1 / (1 + e^-x)."""
 
     aliases: ClassVar[tuple[str, ...]] = ("logistic",)
+    formula = "y = 1 / (1 + e⁻ˣ)"
+    source = "Rumelhart, Hinton and Williams, 1986"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return torch.sigmoid(x)
@@ -93,6 +104,9 @@ class Sigmoid(Activation):
 class Tanh(Activation):
     """Squeezes each number between -1 and 1."""
 
+    formula = "y = (eˣ - e⁻ˣ) / (eˣ + e⁻ˣ)"
+    source = "LeCun, Bottou, Orr and Müller, 1998"
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return torch.tanh(x)
 
@@ -100,6 +114,8 @@ class Tanh(Activation):
 class Softmax(Activation):
     """Turns scores into probabilities that add up to 1. Cross-entropy contains it already."""
 
+    formula = "yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)"
+    source = "Bridle, 1990"
     axis: int = param(1, label="Over axis", minimum=-8, maximum=8, doc="1 is the class axis; -1 is the last")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -110,6 +126,9 @@ class Softmax(Activation):
 class Softplus(Activation):
     """A smooth ReLU that is always positive: log(1 + e^x)."""
 
+    formula = "y = log(1 + eˣ)"
+    source = "Dugas, Bengio, Bélisle, Nadeau and Garcia, 2000"
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.softplus(x)
 
@@ -119,6 +138,8 @@ class Hardtanh(Activation):
 
     title = "Hard tanh"
     aliases: ClassVar[tuple[str, ...]] = ("saturating linear", "clip")
+    formula = "y = min(1, max(-1, x))"
+    source = "Collobert, 2004"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.hardtanh(x)

@@ -44,6 +44,7 @@ class Block(Composite):
     palette = False
     takes_whole = True
     aliases: ClassVar[tuple[str, ...]] = ("group", "subgraph", "function")
+    formula = "y = B(x); repeated: y = B(B(…x)); along a sequence: yₜ, sₜ = B(xₜ, sₜ₋₁)"
     block: str = param("", doc="which block this is")
     times: int = param(
         1, minimum=1, maximum=1000, label="Repeat", doc="how often it is run, one after the other"

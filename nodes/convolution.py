@@ -47,6 +47,8 @@ class Conv2d(Convolution):
 
     title = "Conv 2-D"
     aliases: ClassVar[tuple[str, ...]] = ("convolution", "cnn")
+    formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), over c, u, v; s: stride"
+    source = "LeCun, Bottou, Bengio and Haffner, 1998"
     kernel: Pair = param(3, minimum=1, doc="height × width of the window")
     stride: Pair = param(1, minimum=1, doc="steps the window moves at a time")
     padding: Pair = param(
@@ -84,6 +86,8 @@ class Conv1d(Convolution):
 
     title = "Conv 1-D"
     aliases: ClassVar[tuple[str, ...]] = ("convolution", "temporal")
+    formula = "yₖ[t] = f(bₖ + Σ W[k, c, u] · x[c, s·t + u]), over c, u; s: stride"
+    source = "Waibel, Hanazawa, Hinton, Shikano and Lang, 1989"
     kernel: int = param(3, minimum=1, doc="length of the window")
     stride: int = param(1, minimum=1, doc="steps the window moves at a time")
     padding: int = param(0, minimum=0, doc="zeros added at each end")
@@ -115,6 +119,8 @@ class ConvTranspose2d(Convolution):
 
     title = "Transposed conv"
     aliases: ClassVar[tuple[str, ...]] = ("deconvolution", "upsample")
+    formula = "x[c, i, j] · W[c, k, u, v] is added to yₖ[s·i + u, s·j + v]; then bₖ and f"
+    source = "Zeiler, Krishnan, Taylor and Fergus, 2010"
     kernel: Pair = param(2, minimum=1, doc="height × width of the window")
     stride: Pair = param(2, minimum=1, doc="how far apart the windows lie in the output")
     padding: Pair = param(0, minimum=0, doc="rows × columns cut off at each side")

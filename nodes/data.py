@@ -54,7 +54,7 @@ class Mnist(Data):
 
     title = "MNIST"
     aliases: ClassVar[tuple[str, ...]] = ("handwritten digits", "images", "lecun")
-    source = "seed 000 §1.3.5"
+    source = "LeCun, Cortes and Burges, 1998"
     files: ClassVar[tuple[str, ...]] = (
         "mnist/train-images-idx3-ubyte.gz",
         "mnist/train-labels-idx1-ubyte.gz",
@@ -91,6 +91,7 @@ class Digits(Shuffled):
     """1,797 handwritten digits as small images of 8 × 8, with the ink of each row and column beside them."""
 
     aliases: ClassVar[tuple[str, ...]] = ("small digits", "8x8", "optical", "scikit-learn")
+    source = "Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -113,6 +114,7 @@ class Iris(Table):
     """150 iris flowers, four lengths in centimetres each, of three species. Fisher 1936."""
 
     aliases: ClassVar[tuple[str, ...]] = ("flowers", "fisher", "scikit-learn")
+    source = "Fisher, 1936"
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -133,6 +135,7 @@ class Wine(Table):
     """178 wines from one region of Italy, thirteen chemical measures each, of three cultivars."""
 
     aliases: ClassVar[tuple[str, ...]] = ("cultivar", "chemistry", "scikit-learn")
+    source = "Aeberhard and Forina, UCI Machine Learning Repository, 1991"
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -154,6 +157,7 @@ class BreastCancer(Table):
 
     title = "Breast cancer"
     aliases: ClassVar[tuple[str, ...]] = ("wisconsin", "tumour", "binary", "scikit-learn")
+    source = "Wolberg, Mangasarian, Street and Street, UCI Machine Learning Repository, 1993"
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -175,6 +179,7 @@ class Diabetes(Table):
     """442 diabetes patients, ten measures each, and how far the disease had gone a year later."""
 
     aliases: ClassVar[tuple[str, ...]] = ("regression", "scikit-learn")
+    source = "Efron, Hastie, Johnstone and Tibshirani, 2004"
     standardise_target: bool = param(
         True,
         label="Standardise progression",
@@ -205,7 +210,7 @@ class SantaFe(Data):
 
     title = "Santa Fe laser"
     aliases: ClassVar[tuple[str, ...]] = ("time series", "chaos", "forecast", "sequence")
-    source = "seed 000 §2.2"
+    source = "Weigend and Gershenfeld, 1993"
     files: ClassVar[tuple[str, ...]] = ("santafe/santafe_laser.npy",)
     lag: int = param(50, minimum=1, maximum=400, doc="how many past readings the network sees")
     validation: float = param(

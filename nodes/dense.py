@@ -15,7 +15,8 @@ class Linear(Layer):
 
     family = "dense"
     aliases: ClassVar[tuple[str, ...]] = ("dense", "fc", "fully connected", "perceptron", "affine")
-    source = "seed 000 §1.1"
+    formula = "y = f(W x + b)"
+    source = "Rosenblatt, 1958; Rumelhart, Hinton and Williams, 1986"
     units: int = param(64, minimum=1, doc="how many outputs")
     bias: bool = param(True, doc="add a learned offset to each unit")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
@@ -35,6 +36,8 @@ class Embedding(Layer):
     family = "dense"
     aliases: ClassVar[tuple[str, ...]] = ("lookup", "token", "word vectors")
     takes_whole = True
+    formula = "y = W[x], row x of the table"
+    source = "Bengio, Ducharme, Vincent and Jauvin, 2003"
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
 

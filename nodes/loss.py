@@ -30,7 +30,8 @@ class CrossEntropy(WeightedLoss):
 
     title = "Cross-entropy"
     aliases: ClassVar[tuple[str, ...]] = ("softmax loss", "log loss", "nll", "classification")
-    source = "seed 000 §1.3.5"
+    formula = "L = -log( exp(x_y) / Σⱼ exp(xⱼ) ), mean over the batch; y: the right class"
+    source = "Bridle, 1990; label smoothing: Szegedy and others, 2015"
     ports_in = (
         Port("prediction", doc="class scores (logits), one a class"),
         Port("target", doc="number of the right class, from 0"),
@@ -57,6 +58,8 @@ class BCEWithLogits(WeightedLoss):
 
     title = "Binary cross-entropy"
     aliases: ClassVar[tuple[str, ...]] = ("bce", "logistic loss", "sigmoid loss")
+    formula = "L = -y log σ(x) - (1 - y) log(1 - σ(x)), mean"
+    source = "Cox, 1958"
     ports_in = (Port("prediction", doc="scores (logits)"), Port("target", doc="0 or 1, of the same shape"))
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
@@ -69,7 +72,8 @@ class MSE(WeightedLoss):
 
     title = "Mean squared error"
     aliases: ClassVar[tuple[str, ...]] = ("mse", "l2", "squared", "regression")
-    source = "seed 000 §1.1"
+    formula = "L = (1/n) Σ (x - y)²"
+    source = "Legendre, 1805; Gauss, 1809"
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
@@ -81,6 +85,8 @@ class L1(WeightedLoss):
 
     title = "Mean absolute error loss"
     aliases: ClassVar[tuple[str, ...]] = ("l1", "mae", "laplace")
+    formula = "L = (1/n) Σ |x - y|"
+    source = "Laplace, 1774"
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
@@ -92,6 +98,8 @@ class Huber(WeightedLoss):
 
     title = "Huber loss"
     aliases: ClassVar[tuple[str, ...]] = ("smooth l1", "robust")
+    formula = "L = d² / 2 for |d| ≤ δ, else δ (|d| - δ/2), mean; d = x - y"
+    source = "Huber, 1964"
     delta: float = param(1.0, above=0, doc="difference at which squared turns into absolute")
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:

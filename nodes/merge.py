@@ -29,6 +29,8 @@ class Add(Merge):
     """Adds its inputs number by number: the join of a skip connection."""
 
     aliases: ClassVar[tuple[str, ...]] = ("sum", "residual", "skip", "plus")
+    formula = "y = x₁ + x₂ + …"
+    source = "He, Zhang, Ren and Sun, 2015"
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
         joined = self._wires(wires)
@@ -46,6 +48,8 @@ class Multiply(Merge):
     """Multiplies its inputs number by number: a gate. A size of 1 stretches to the size beside it."""
 
     aliases: ClassVar[tuple[str, ...]] = ("product", "gate", "times")
+    formula = "y = x₁ · x₂ · …, number by number"
+    source = "Hochreiter and Schmidhuber, 1997"
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
         joined = self._wires(wires)
@@ -66,6 +70,8 @@ class Concatenate(Merge):
     """Lays its inputs side by side along one axis."""
 
     aliases: ClassVar[tuple[str, ...]] = ("concat", "cat", "join", "dense connection")
+    formula = "y = [x₁, x₂, …]"
+    source = "Huang, Liu, van der Maaten and Weinberger, 2016"
     axis: int = param(
         1, label="Along axis", minimum=-8, maximum=8, doc="1 is the channel or feature axis; -1 the last"
     )

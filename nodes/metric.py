@@ -14,6 +14,7 @@ from nodes.wires import same_shapes, sizes
 class Accuracy(Metric):
     """The share of examples whose class was guessed right."""
 
+    formula = "(1/n) Σ [argmax x = y]"
     ports_in = (
         Port("prediction", doc="class scores, or one yes-or-no score"),
         Port("target", doc="right class, or 0 and 1"),
@@ -37,6 +38,8 @@ class MeanSquaredError(Metric):
     title = "Squared error"
     aliases: ClassVar[tuple[str, ...]] = ("mse",)
     lower_is_better = True
+    formula = "(1/n) Σ (x - y)²"
+    source = "Legendre, 1805; Gauss, 1809"
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
@@ -49,6 +52,8 @@ class MeanAbsoluteError(Metric):
     title = "Absolute error"
     aliases: ClassVar[tuple[str, ...]] = ("mae", "l1")
     lower_is_better = True
+    formula = "(1/n) Σ |x - y|"
+    source = "Laplace, 1774"
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)

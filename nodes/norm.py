@@ -15,7 +15,8 @@ class BatchNorm(Layer):
     family = "norm"
     title = "Batch norm"
     aliases: ClassVar[tuple[str, ...]] = ("batch normalisation", "bn")
-    source = "seed 000 D.11"
+    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² of each channel over the batch"
+    source = "Ioffe and Szegedy, 2015"
     momentum: float = param(0.1, above=0, maximum=1, doc="how fast the running mean and variance follow")
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
 
@@ -33,6 +34,8 @@ class LayerNorm(Layer):
     family = "norm"
     title = "Layer norm"
     aliases: ClassVar[tuple[str, ...]] = ("layer normalisation", "ln")
+    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² over the last axis"
+    source = "Ba, Kiros and Hinton, 2016"
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -43,7 +46,8 @@ class Dropout(Layer):
     """While training, sets a random share of the numbers to zero so that the net relies on no single one."""
 
     family = "norm"
-    source = "seed 000 §1.3.5"
+    formula = "y = m · x / (1 - p), m = 0 with chance p, else 1; y = x after training"
+    source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
     share: float = param(
         0.5, minimum=0, below=1, label="Share dropped", doc="chance of each number to be dropped"
     )

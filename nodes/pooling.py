@@ -22,6 +22,8 @@ class MaxPool2d(Pooling):
     """Keeps the largest number of each window, which halves the image and ignores small shifts."""
 
     title = "Max pool"
+    formula = "y[c, i, j] = max of x[c, s·i + u, s·j + v] over u, v; s: stride"
+    source = "Riesenhuber and Poggio, 1999"
     size: Pair = param(2, minimum=1, doc="height × width of the window")
     stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
@@ -38,6 +40,8 @@ class AvgPool2d(Pooling):
     """Replaces each window by its mean."""
 
     title = "Average pool"
+    formula = "y[c, i, j] = mean of x[c, s·i + u, s·j + v] over u, v; s: stride"
+    source = "LeCun, Bottou, Bengio and Haffner, 1998"
     size: Pair = param(2, minimum=1, doc="height × width of the window")
     stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
@@ -55,6 +59,8 @@ class AdaptiveAvgPool2d(Pooling):
 
     title = "Adaptive average pool"
     aliases: ClassVar[tuple[str, ...]] = (*Pooling.aliases, "global average pool", "gap")
+    formula = "y[c, i, j] = mean of x[c] over the window of (i, j), as large as it must be"
+    source = "Lin, Chen and Yan, 2013"
     size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -69,6 +75,8 @@ class AdaptiveMaxPool2d(Pooling):
     """Takes the largest numbers of an image of any size down to a fixed one."""
 
     title = "Adaptive max pool"
+    formula = "y[c, i, j] = max of x[c] over the window of (i, j), as large as it must be"
+    source = "He, Zhang, Ren and Sun, 2014"
     size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -83,6 +91,8 @@ class MaxPool1d(Pooling):
     """Keeps the largest number of each window along a sequence."""
 
     title = "Max pool 1-D"
+    formula = "y[c, t] = max of x[c, s·t + u] over u; s: size"
+    source = "Collobert and Weston, 2008"
     size: int = param(2, minimum=1, doc="length of the window")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -97,6 +107,8 @@ class MeanOverTime(Pooling):
     """Averages a sequence over its steps, so that one vector remains."""
 
     title = "Mean over time"
+    formula = "y = (1/T) Σₜ xₜ"
+    source = "Lin, Chen and Yan, 2013"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 2, self.title, "steps × features")

@@ -28,6 +28,7 @@ class Output(OutputType):
     """Names a result of the model; an export returns it."""
 
     aliases: ClassVar[tuple[str, ...]] = ("result", "prediction", "exit")
+    formula = "y = x"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return x

@@ -52,7 +52,10 @@ class LSTM(Recurrent):
     """Reads a sequence step by step and keeps a memory cell behind gates, so that it can remember long."""
 
     aliases: ClassVar[tuple[str, ...]] = ("long short-term memory", "rnn")
-    source = "seed 000 §2.2.2"
+    formula = (
+        "i, f, o = σ(W x + U h + b), one each; g = tanh(W x + U h + b); c ← f · c + i · g; h ← o · tanh(c)"
+    )
+    source = "Hochreiter and Schmidhuber, 1997; Gers, Schmidhuber and Cummins, 2000"
     ports_out = (
         Port("output", doc=STATES[0]),
         Port("h", doc=STATES[1]),
@@ -69,6 +72,8 @@ class GRU(Recurrent):
     """Reads a sequence step by step with two gates: lighter than an LSTM, often as good."""
 
     aliases: ClassVar[tuple[str, ...]] = ("gated recurrent unit", "rnn")
+    formula = "r, z = σ(W x + U h + b), one each; n = tanh(W x + b + r · (U h + b)); h ← (1 - z) · n + z · h"
+    source = "Cho and others, 2014"
     ports_out = (Port("output", doc=STATES[0]), Port("h", doc=STATES[1]))
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:

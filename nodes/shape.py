@@ -15,6 +15,8 @@ class Flatten(Layer):
 
     family = "shape"
     takes_whole = True
+    formula = "C × H × W → C·H·W"
+    source = "torch.flatten"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if not x.shape:
@@ -28,6 +30,8 @@ class Reshape(Layer):
     family = "shape"
     takes_whole = True
     aliases: ClassVar[tuple[str, ...]] = ("view", "unflatten")
+    formula = "n₁ × n₂ × … → m₁ × m₂ × …, ∏ n = ∏ m"
+    source = "torch.reshape"
     shape: Ints = param(
         (1, 28, 28), minimum=-1, doc="sizes without the batch; one of them may be -1 for the rest"
     )
@@ -55,6 +59,8 @@ class Transpose(Layer):
     family = "shape"
     takes_whole = True
     aliases: ClassVar[tuple[str, ...]] = ("permute", "swap axes")
+    formula = "y[…, j, …, i, …] = x[…, i, …, j, …]"
+    source = "torch.transpose"
     first: int = param(1, minimum=1, maximum=8, label="Axis", doc="1 is the first axis after the batch")
     second: int = param(2, minimum=1, maximum=8, label="With axis", doc="the axis it is swapped with")
 
@@ -73,6 +79,8 @@ class LastStep(Layer):
     family = "shape"
     takes_whole = True
     title = "Last step"
+    formula = "y = x[T]"
+    source = "Sutskever, Vinyals and Le, 2014"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if len(x.shape) < 2:
