@@ -18,6 +18,7 @@ from uuid import uuid4
 from engine.errors import ProjectFileError
 from engine.files import load_project, to_text, write_atomically
 from engine.graph import Project
+from engine.locks import hold
 
 SUFFIX = ".recovery.nloom"
 _NOTE = "recovery"  # the field of the copy that says where it belongs; a project file has none
@@ -54,7 +55,7 @@ class Autosave:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             if self._lock is None:
-                self._lock = _locked(_lock_file(self.file))
+                self._lock = hold(_lock_file(self.file))
         except OSError as error:
             raise ProjectFileError(f"The recovery copy cannot be written: {error.strerror}.") from error
         note = {"path": None if path is None else str(path.absolute()), "saved": time.time()}
@@ -89,7 +90,7 @@ def find(folder: Path) -> list[Recovered]:
     """
     found = []
     for file in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else ():
-        lock = _locked(_lock_file(file))
+        lock = hold(_lock_file(file))
         if lock is None:
             continue
         if file.exists():
@@ -123,24 +124,6 @@ def _read(file: Path, lock: IO[bytes]) -> Recovered:
 
 def _lock_file(file: Path) -> Path:
     return file.with_suffix(".lock")
-
-
-def _locked(path: Path) -> IO[bytes] | None:
-    """Return the opened and locked file, None if another program holds it."""
-    lock = open(path, "ab")  # noqa: SIM115 - the lock lasts as long as the file is open
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
-        return None
-    return lock
 
 
 def _release(lock: IO[bytes] | None, file: Path, *, remove: bool) -> None:

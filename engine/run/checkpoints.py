@@ -147,9 +147,14 @@ def save(folder: Path, run: Run) -> None:
 
     Errors: `TrainingError` when the disk refuses.
     """
-    tensors, facts = capture(run)
-    name = f"checkpoint-{run.step}-{run.stage.value}.safetensors"
+    write(folder, *capture(run))
+
+
+def write(folder: Path, tensors: Tensors, facts: Facts) -> None:
+    """Write a state that was captured. Errors: `TrainingError` when the disk refuses."""
+    name = f"checkpoint-{facts['step']}-{facts['stage']}.safetensors"
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         write_tensors(folder / name, tensors)
         write_atomically(folder / FACTS_NAME, json.dumps({"tensors": name, **facts}).encode())
         for old in folder.glob("checkpoint-*.safetensors"):

@@ -1,12 +1,15 @@
-"""The folder of a run: project, settings, curves, weights, checkpoint.
+"""The folder of a run: project, settings, curves, weights, checkpoints.
 
     project.nloom              the project as it was trained
     settings.json              what the run was told, where it ran, how it ended
     metrics.csv                a row an epoch: train and validation
     steps.csv                  a row a step: step, epoch, seconds, loss
+    labels.json                tags and a note, once a person has given some
     weights-best.safetensors   the best epoch's weights, once there is one
     weights-last.safetensors   the weights when last written
     checkpoint.json, checkpoint-*.safetensors   what a continued run needs
+    checkpoints/best, checkpoints/epoch-N       the same, of the best epoch and of every k-th
+    run.lock                   held by the program that trains the run, for as long as it does
 
 The two tables only grow, so that a run of many epochs does not write its whole past again and again; every
 other file is written under a temporary name and renamed.
@@ -17,40 +20,74 @@ from __future__ import annotations
 import csv
 import io
 import json
+import logging
 import math
+import os
 import platform
+import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from engine.errors import TrainingError
 from engine.files import save_project, write_atomically
+from engine.locks import hold
 from engine.run import checkpoints
-from engine.run.feed import POINT
+from engine.run.compare import graph_hash, plan_hash
+from engine.run.index import RunIndex
+from engine.run.loop import Stage
+from engine.run.records import (
+    CHECKPOINTS,
+    LOCK,
+    RUNNING,
+    kept_checkpoints,
+    new_folder,
+    read_metrics,
+    read_settings,
+    read_steps,
+)
 
 if TYPE_CHECKING:
     from engine.graph import Project
     from engine.run.loop import Run
 
+__all__ = ["Keep", "RunFolder", "new_folder", "read_metrics", "read_settings", "read_steps"]
+
+log = logging.getLogger(__name__)
+
 SHARE = 0.02  # of the training time may go into writing
 _SHORTEST = 1.0  # seconds between two writes
+_TRIES = 5  # to get the lock: somebody who only looks whether it is held holds it for a moment
 
 STEPS_HEADER = "step,epoch,seconds,loss\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Which checkpoints stay beside the last and the best: one every `every` epochs (0: none), the `newest`."""
+
+    every: int = 0
+    newest: int = 3
 
 
 class RunFolder:
     """Writes one run; `due` says when it is time to, so that writing stays under 2 % of the run."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, keep: Keep = Keep()) -> None:
         """Use the folder at `path`, made if needed. Errors: `TrainingError` when it can't be."""
         self.path = path
+        self.keep = keep
+        self._run: Run | None = None
+        self._lock: IO[bytes] | None = None
+        self._epoch_seen = 0
+        self._milestone = 0  # the epoch whose checkpoint is to be kept
+        self._best_state: tuple[checkpoints.Tensors, checkpoints.Facts] | None = None
+        self._complete = False  # a finished run that is only looked at
         self._steps_written = self._epochs_written = 0
         self._columns: list[str] = []
         self._best_written = 0
@@ -66,7 +103,15 @@ class RunFolder:
             ) from error
 
     def begin(self, project: Project, run: Run) -> None:
-        """Write what is known before the first step."""
+        """Write what is known before the first step.
+
+        Errors: `TrainingError` when the disk refuses, or another program trains this very run.
+        """
+        self._take()
+        self._run, self._epoch_seen = run, run.epoch
+        self._complete = run.stage is Stage.DONE and self._facts.get("state") == "finished"
+        if self._complete:
+            return
         self._facts |= {
             "title": project.title,
             "started": self._facts.get("started") or _now(),
@@ -76,24 +121,53 @@ class RunFolder:
             "torch": torch.__version__,
             "python": platform.python_version(),
             "computer": platform.platform(),
-            "plan": project.plan.to_json(),
-            "state": "running",
+            "host": platform.node(),
+            "process": os.getpid(),
+            "checkpoints": asdict(self.keep),
+            "state": RUNNING,
         }
         self.keep_project(project)
-        self._write_settings()
         self._steps_written = self._trim_steps(run.step)
         self._rewrite_metrics(run)
+        RunIndex(self.path.parent).note(self.path)
 
     def keep_project(self, project: Project) -> None:
         """Write the project as it is trained from now on."""
+        if self._complete:
+            return
         save_project(project, self.path / "project.nloom")
+        self._facts |= {
+            "plan": project.plan.to_json(),
+            "plan_hash": plan_hash(project),
+            "graph_hash": graph_hash(project),
+        }
+        self._write_settings()
 
     def due(self, now: float) -> bool:
-        """Whether a checkpoint should be written at the time `now` of `perf_counter`."""
-        return now >= self._due
+        """Whether to `write` at the time `now` of `perf_counter`; to be asked after every batch.
+
+        The state of the best epoch is copied here, when it is at hand, and written when it is time to.
+        """
+        run = self._run
+        if run is not None and run.epoch != self._epoch_seen:
+            self._epoch_seen = run.epoch
+            self._note_epoch(run)
+        return now >= self._due or bool(self._milestone)
+
+    def _note_epoch(self, run: Run) -> None:
+        if self._complete or run.stage is Stage.DONE:
+            return
+        if run.kept is not None and run.best_epoch == run.epoch:
+            tensors, facts = checkpoints.capture(run)
+            copies = {name: value.detach().to("cpu", copy=True) for name, value in tensors.items()}
+            self._best_state = copies, json.loads(json.dumps(facts))
+        if self.keep.every and run.epoch % self.keep.every == 0:
+            self._milestone = run.epoch
 
     def write(self, run: Run) -> None:
-        """Write curves, weights and checkpoint. Errors: `TrainingError` when the disk refuses."""
+        """Write curves, weights and checkpoints. Errors: `TrainingError` when the disk refuses."""
+        if self._complete:
+            return
         began = time.perf_counter()
         try:
             self._write_steps(run)
@@ -102,17 +176,43 @@ class RunFolder:
                 checkpoints.write_tensors(self.path / "weights-best.safetensors", run.kept)
                 self._best_written = run.best_epoch
             checkpoints.save(self.path, run)
+            self._keep_checkpoints(run)
         except OSError as error:
             raise TrainingError(f"The run could not be saved: {error.strerror or error}.") from error
         finally:
             ended = time.perf_counter()
             self._due = ended + max(_SHORTEST, (ended - began) / SHARE)
 
+    def _keep_checkpoints(self, run: Run) -> None:
+        place = self.path / CHECKPOINTS
+        if self._best_state is not None:
+            checkpoints.write(place / "best", *self._best_state)
+            shutil.copyfile(self.path / "project.nloom", place / "best" / "project.nloom")
+            self._best_state = None
+        if self._milestone and run.epoch == self._milestone:
+            name = f"epoch-{self._milestone}"
+            checkpoints.save(place / name, run)
+            shutil.copyfile(self.path / "project.nloom", place / name / "project.nloom")
+            self._milestone = 0
+            kept = [one for one in kept_checkpoints(self.path) if one.startswith("epoch-")]
+            for name in kept[: -self.keep.newest] if self.keep.newest else ():
+                shutil.rmtree(place / name, ignore_errors=True)
+
     def end(self, run: Run, state: str, error: str | None = None) -> None:
-        """Write everything, and how the run ended: finished, stopped or failed.
+        """Write everything, and how the run ended: finished, stopped or failed; then let go of the folder.
 
         Errors: `TrainingError` when the disk refuses.
         """
+        try:
+            if not self._complete:
+                self._end(run, state, error)
+        finally:
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+        RunIndex(self.path.parent).note(self.path)
+
+    def _end(self, run: Run, state: str, error: str | None) -> None:
         self.write(run)
         try:
             checkpoints.write_tensors(self.path / "weights-last.safetensors", run.model.state_dict())
@@ -133,6 +233,21 @@ class RunFolder:
             "results": run.results,
         }
         self._write_settings()
+
+    def _take(self) -> None:
+        """Hold the folder for as long as this program trains the run."""
+        for _ in range(_TRIES):
+            self._lock = self._lock or hold(self.path / LOCK)
+            if self._lock is not None:
+                return
+            time.sleep(0.01)
+        owner = self._facts.get("process")
+        if self._facts.get("state") == RUNNING and owner != os.getpid():
+            raise TrainingError(
+                f"Another program (process {owner} on {self._facts.get('host')}) trains this run.",
+                fix="Wait until it has ended, or start a new run.",
+            )
+        log.info("%s cannot be locked", self.path)
 
     def _write_settings(self) -> None:
         text = json.dumps(self._facts, indent=2, ensure_ascii=False, default=str) + "\n"
@@ -193,58 +308,6 @@ def _ordered(record: Mapping[str, Any]) -> list[str]:
     """Columns as a person wants them: epoch, step and time, then train, then validation."""
     first = [name for name in ("epoch", "step", "seconds", "lr", "train_loss") if name in record]
     return first + [name for name in record if name not in first]
-
-
-def read_steps(folder: Path) -> NDArray[Any]:
-    """The steps of a run as `POINT` rows, empty where there are none; a torn last row is left out."""
-    try:
-        text = (folder / "steps.csv").read_text("utf-8")
-    except FileNotFoundError:
-        return np.empty(0, POINT)
-    rows = []
-    for line in text.splitlines(keepends=True)[1:]:
-        parts = line.split(",")
-        if len(parts) == 4 and line.endswith("\n"):
-            rows.append((int(parts[0]), *map(float, parts[1:])))
-    return np.array(rows, POINT)
-
-
-def read_metrics(folder: Path) -> list[dict[str, int | float]]:
-    """The epochs of a run, counted from 0 as `Run.history` does; a torn last row is left out."""
-    try:
-        text = (folder / "metrics.csv").read_text("utf-8")
-    except FileNotFoundError:
-        return []
-    whole = text[: text.rfind("\n") + 1]
-    found: list[dict[str, int | float]] = []
-    for row in csv.DictReader(io.StringIO(whole)):
-        values = {name: float(value) for name, value in row.items() if value}
-        found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
-    return found
-
-
-def read_settings(folder: Path) -> dict[str, Any]:
-    """What is known of a run. Errors: `TrainingError` when it cannot be read."""
-    try:
-        found = json.loads((folder / "settings.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise TrainingError(
-            f"{folder.name} is not the folder of a run: settings.json cannot be read."
-        ) from error
-    if not isinstance(found, dict):
-        raise TrainingError(f"{folder.name} is not the folder of a run.")
-    return found
-
-
-def new_folder(runs: Path, title: str) -> Path:
-    """A path under `runs` that doesn't exist yet, named for the project and the time."""
-    slug = "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())[:40] or "run"
-    stem = f"{slug}-{datetime.now():%Y%m%d-%H%M%S}"
-    path, number = runs / stem, 1
-    while path.exists():
-        number += 1
-        path = runs / f"{stem}-{number}"
-    return path
 
 
 def _now() -> str:

@@ -1,0 +1,207 @@
+"""Reads the folder of a run, without torch: settings, curves, tags, and whether anybody still trains it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import TrainingError
+from engine.files import write_atomically
+from engine.locks import held
+from engine.run.feed import POINT
+
+SETTINGS, METRICS, STEPS, LABELS, LOCK = (
+    "settings.json",
+    "metrics.csv",
+    "steps.csv",
+    "labels.json",
+    "run.lock",
+)
+PROJECT = "project.nloom"
+CHECKPOINTS = "checkpoints"  # the folder with those that are kept; the last one lies beside the settings
+STEP_COLUMNS = ("step", "epoch", "seconds")
+
+RUNNING, INTERRUPTED, UNREADABLE = "running", "interrupted", "unreadable"
+_HIGHER = (
+    "accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "auc",
+    "score",
+    "r2",
+    "iou",
+    "dice",
+    "psnr",
+    "ssim",
+    "bleu",
+)
+
+
+def lower_is_better(value: str) -> bool:
+    """Whether a recorded value improves as it falls: losses and errors do, accuracies don't."""
+    words = value.casefold().replace("-", "_").split("_")
+    return not any(word in _HIGHER for word in words)
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """What is known of a run. Errors: `TrainingError` when it cannot be read."""
+    try:
+        found = json.loads((folder / SETTINGS).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise TrainingError(
+            f"{folder.name} is not the folder of a run: settings.json cannot be read."
+        ) from error
+    if not isinstance(found, dict):
+        raise TrainingError(f"{folder.name} is not the folder of a run.")
+    return found
+
+
+def state_of(folder: Path, settings: Mapping[str, Any]) -> str:
+    """How a run stands: running, finished, stopped, failed, or interrupted when its program died."""
+    state = str(settings.get("state", ""))
+    if state == RUNNING and not held(folder / LOCK):
+        return INTERRUPTED
+    return state or UNREADABLE
+
+
+# -- curves
+
+
+def read_metrics(folder: Path) -> list[dict[str, int | float]]:
+    """The epochs of a run, counted from 0 as `Run.history` does; a torn last row is left out."""
+    try:
+        text = (folder / METRICS).read_text("utf-8")
+    except FileNotFoundError:
+        return []
+    whole = text[: text.rfind("\n") + 1]
+    found: list[dict[str, int | float]] = []
+    for row in csv.DictReader(io.StringIO(whole)):
+        values = {name: float(value) for name, value in row.items() if value}
+        found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
+    return found
+
+
+def read_steps(folder: Path) -> NDArray[Any]:
+    """The training losses of a run as `POINT` rows, empty where there are none."""
+    series = read_step_series(folder)
+    return next(iter(series.values()), np.empty(0, POINT))
+
+
+def read_step_series(folder: Path) -> dict[str, NDArray[Any]]:
+    """What was recorded at each step, as `POINT` rows by the name it has in the feed (`train_loss`, ...)."""
+    return StepsReader(folder).read()
+
+
+class StepsReader:
+    """Reads `steps.csv`, and then only what has been added to it; a torn last row waits until it is whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / STEPS
+        self._offset = 0
+        self._names: list[str] = []
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        """The rows that are new since the last call, by series; from the start again if the file shrank."""
+        try:
+            with open(self._path, "rb") as file:
+                if file.seek(0, io.SEEK_END) < self._offset:
+                    self._offset = 0
+                file.seek(self._offset)
+                content = file.read()
+        except FileNotFoundError:
+            return {}
+        content = content[: content.rfind(b"\n") + 1]
+        began = self._offset == 0
+        self._offset += len(content)
+        if began:
+            head, _, content = content.partition(b"\n")
+            self._names = [f"train_{name}" for name in head.decode().split(",")[len(STEP_COLUMNS) :]]
+        return _points(content.decode(), self._names)
+
+
+def _points(text: str, names: list[str]) -> dict[str, NDArray[Any]]:
+    if not text or not names:
+        return {name: np.empty(0, POINT) for name in names}
+    if ",," in text or ",\n" in text:  # a step at which not every objective was trained
+        text = text.replace(",,", ",nan,").replace(",,", ",nan,").replace(",\n", ",nan\n")
+    cells = np.loadtxt(io.StringIO(text), delimiter=",", ndmin=2)
+    found = {}
+    for index, name in enumerate(names, start=len(STEP_COLUMNS)):
+        # A loss that is not a number ends its run before it is recorded: here it means that there is none.
+        rows = cells if len(names) == 1 else cells[~np.isnan(cells[:, index])]
+        points = np.empty(len(rows), POINT)
+        points["step"], points["epoch"], points["seconds"] = rows[:, 0], rows[:, 1], rows[:, 2]
+        points["value"] = rows[:, index]
+        found[name] = points
+    return found
+
+
+# -- what a person adds
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Tags and a note that a person gave a run; kept beside what the run itself writes."""
+
+    tags: tuple[str, ...] = ()
+    note: str = ""
+
+
+def read_labels(folder: Path) -> Labels:
+    """The labels of a run, if there are any. Errors: `TrainingError` when they can't be read."""
+    try:
+        found = json.loads((folder / LABELS).read_text("utf-8"))
+        return Labels(tags_from(found.get("tags", ())), str(found.get("note", "")))
+    except FileNotFoundError:
+        return Labels()
+    except (OSError, ValueError, AttributeError) as error:
+        raise TrainingError(f"The tags of {folder.name} cannot be read: {error}.") from error
+
+
+def write_labels(folder: Path, labels: Labels) -> None:
+    """Keep the labels of a run. Errors: `TrainingError` when the disk refuses."""
+    text = json.dumps({"tags": list(labels.tags), "note": labels.note}, indent=2, ensure_ascii=False)
+    try:
+        write_atomically(folder / LABELS, (text + "\n").encode())
+    except OSError as error:
+        raise TrainingError(f"The tags could not be saved: {error.strerror or error}.") from error
+
+
+def tags_from(words: Iterable[str]) -> tuple[str, ...]:
+    """Tags without blanks at their ends, without commas, each once."""
+    parts = (part.strip() for word in words for part in str(word).split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+# -- places
+
+
+def new_folder(runs: Path, title: str) -> Path:
+    """A path under `runs` that doesn't exist yet, named for the project and the time."""
+    slug = "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())[:40] or "run"
+    stem = f"{slug}-{datetime.now():%Y%m%d-%H%M%S}"
+    path, number = runs / stem, 1
+    while path.exists():
+        number += 1
+        path = runs / f"{stem}-{number}"
+    return path
+
+
+def kept_checkpoints(folder: Path) -> list[str]:
+    """The names of the checkpoints that a run has kept: `best` and `epoch-10`, the best first."""
+    try:
+        names = [entry.name for entry in (folder / CHECKPOINTS).iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    whole = [name for name in names if (folder / CHECKPOINTS / name / "checkpoint.json").is_file()]
+    return sorted(whole, key=lambda name: (name != "best", len(name), name))
