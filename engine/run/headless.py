@@ -16,7 +16,8 @@ from engine.run.failures import explain
 from engine.run.feed import Feed
 from engine.run.loop import Interrupted, Record, Run, Settings, Stage
 from engine.run.sources import Sources
-from engine.run.store import RunFolder
+from engine.run.store import LAST_AND_BEST, Keep, RunFolder
+from engine.run.warm_start import Report, recorded, warm_start
 
 if TYPE_CHECKING:
     from engine.graph import Project
@@ -41,6 +42,9 @@ def run_headless(
     device: str | None = None,
     folder: Path | None = None,
     resume: bool = False,
+    weights: Path | None = None,
+    keep: Keep = LAST_AND_BEST,
+    on_match: Callable[[Report], None] | None = None,
     on_line: Callable[[Record], None] | None = None,
     on_notice: Callable[[str], None] | None = None,
     on_start: Callable[[Run], None] | None = None,
@@ -49,7 +53,8 @@ def run_headless(
     """Train a project to its end, or until `stopped` says so, which is asked at every batch.
 
     `on_line` gets a record a step, an epoch, and one of the test values; `folder` is where the run is kept;
-    with `resume` it goes on from the checkpoint there.
+    with `resume` it goes on from the checkpoint there. Layers that fit begin with `weights`; `on_match` hears
+    which. `keep` says which checkpoints stay.
     Errors: `TrainingError` and its relatives, each with the node they belong to.
     """
     feed = Feed()
@@ -67,12 +72,19 @@ def run_headless(
                 feed.note("warning", notice)
             settings = Settings.of(project.plan, epochs=epochs, seed=seed, device=chosen)
             run = begin_run(program, catalogue, sources.loader(program, chosen), settings, feed)
+        report = None
+        if weights is not None and not resume:
+            report = warm_start(run.model, weights, program.modules)
+            if on_match is not None:
+                on_match(report)
         if on_notice is not None:
             for event in feed.events:
                 on_notice(event.message)
-        store = None if folder is None else RunFolder(folder)
+        store = None if folder is None else RunFolder(folder, keep)
         if store is not None:
             store.begin(project, run)
+            if report is not None and weights is not None:
+                store.remember(weights=recorded(report, weights))
         run.on_record = on_line
         run.interrupted = stopped
         if on_start is not None:

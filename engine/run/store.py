@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from engine.graph import Project
     from engine.run.loop import Run
 
-__all__ = ["Keep", "RunFolder", "new_folder", "read_metrics", "read_settings", "read_steps"]
+__all__ = ["LAST_AND_BEST", "Keep", "RunFolder", "new_folder", "read_metrics", "read_settings", "read_steps"]
 
 log = logging.getLogger(__name__)
 
@@ -69,16 +69,19 @@ STEPS_HEADER = "step,epoch,seconds,loss\n"
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Which checkpoints stay beside the last and the best: one every `every` epochs (0: none), the `newest`."""
+    """Checkpoints that stay beside the last and the best: every k-th epoch (0: none), the `newest`."""
 
     every: int = 0
     newest: int = 3
 
 
+LAST_AND_BEST = Keep()
+
+
 class RunFolder:
     """Writes one run; `due` says when it is time to, so that writing stays under 2 % of the run."""
 
-    def __init__(self, path: Path, keep: Keep = Keep()) -> None:
+    def __init__(self, path: Path, keep: Keep = LAST_AND_BEST) -> None:
         """Use the folder at `path`, made if needed. Errors: `TrainingError` when it can't be."""
         self.path = path
         self.keep = keep
@@ -142,6 +145,14 @@ class RunFolder:
             "graph_hash": graph_hash(project),
         }
         self._write_settings()
+
+    def remember(self, **facts: object) -> None:
+        """Put more about the run into its settings. Errors: `TrainingError` when the disk refuses."""
+        self._facts |= facts
+        try:
+            self._write_settings()
+        except OSError as error:
+            raise TrainingError(f"The run could not be saved: {error.strerror or error}.") from error
 
     def due(self, now: float) -> bool:
         """Whether to `write` at the time `now` of `perf_counter`; to be asked after every batch.

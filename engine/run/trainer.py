@@ -21,6 +21,7 @@ from engine.errors import NeuroloomError
 from engine.run.feed import Feed, Probe
 from engine.run.loop import Splits, Stage
 from engine.run.sources import Compile, Sources
+from engine.run.store import Keep
 from engine.run.turns import turns
 from engine.run.worker import Overrides, Worker
 
@@ -89,6 +90,10 @@ class Trainer:
         store = self._worker.store
         return None if store is None else store.path
 
+    def keep(self, every: int, newest: int) -> None:
+        """From the next run on, keep the `newest` checkpoints of every `every`-th epoch (0: none)."""
+        self._worker.keep = Keep(every, newest)
+
     @property
     def progress(self) -> Progress:
         run = self._worker.run
@@ -132,10 +137,14 @@ class Trainer:
         epochs: int | None = None,
         seed: int | None = None,
         device: str | None = None,
+        weights: Path | None = None,
     ) -> None:
-        """Train from the seed; a run that is going on is stopped first."""
+        """Train from the seed; a run that is going on is stopped first.
+
+        Layers that fit begin with the `weights` of a run, a checkpoint or a file (`engine.run.warm_start`).
+        """
         overrides = Overrides(epochs, seed, device)
-        self._begin(partial(self._worker.start, project, revision, overrides))
+        self._begin(partial(self._worker.start, project, revision, overrides, weights=weights))
 
     def continue_from(self, folder: Path, project: Project | None = None, revision: int = 0) -> None:
         """Go on with a stored run from its checkpoint, with its own project unless one is given."""

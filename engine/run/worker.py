@@ -21,7 +21,8 @@ from engine.run.loop import Interrupted, Run, Settings, Stage
 from engine.run.probes import Probes
 from engine.run.rebuild import rebuild
 from engine.run.sources import Sources
-from engine.run.store import RunFolder, new_folder
+from engine.run.store import Keep, RunFolder, new_folder
+from engine.run.warm_start import recorded, warm_start
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -62,6 +63,7 @@ class Worker:
         self.device = ""
         self.store: RunFolder | None = None
         self.going = False
+        self.keep = Keep()
         self._catalogue = catalogue
         self._sources = sources
         self._runs = runs
@@ -157,9 +159,14 @@ class Worker:
     # -- commands
 
     def start(
-        self, project: Project, revision: int, overrides: Overrides, batches: int | None = None
+        self,
+        project: Project,
+        revision: int,
+        overrides: Overrides,
+        batches: int | None = None,
+        weights: Path | None = None,
     ) -> None:
-        """Begin a run from its seed; `batches` pauses it after that many."""
+        """Begin a run from its seed, layers that fit from `weights`; `batches` pauses it after that many."""
         self._leave()
         self.error, self._warned = None, ""
         self.feed.clear()
@@ -169,7 +176,12 @@ class Worker:
         program = self._compile(project, revision)
         load = self._sources.loader(program, device)
         run = begin_run(program, self._catalogue, load, self._settings(project, device), self.feed, revision)
+        report = None if weights is None else warm_start(run.model, weights, program.modules)
         self._take_over(run, None if self._runs is None else new_folder(self._runs, project.title))
+        if report is not None and weights is not None:
+            self.feed.note("info", report.head())
+            if self.store is not None:
+                self.store.remember(weights=recorded(report, weights))
         self._batches_left = batches
         self._go()
 
@@ -341,7 +353,7 @@ class Worker:
         self.store = None
         if folder is not None and self._project is not None:
             try:
-                self.store = RunFolder(folder)
+                self.store = RunFolder(folder, self.keep)
                 self.store.begin(self._project, run)
             except NeuroloomError as error:
                 self.store = None
