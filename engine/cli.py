@@ -16,6 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from engine import cli_runs
 from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.files import from_text, load_project
@@ -113,11 +114,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     training.add_argument("--out", type=Path, metavar="RUN", help="the run's folder (runs/NAME-TIME)")
     training.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
+    training.add_argument(
+        "--weights", type=Path, metavar="W", help="begin with what fits of a run, .safetensors or .pt"
+    )
+    training.add_argument(
+        "--branch", type=Path, metavar="C", help="a new run from a run's folder or one of its checkpoints"
+    )
+    training.add_argument("--checkpoint-every", type=_positive, metavar="K", help="keep one every K epochs")
+    training.add_argument(
+        "--keep", type=_positive, default=3, metavar="N", help="only the newest N of them (3)"
+    )
     exporting.add_argument("--out", type=Path, required=True, metavar="F", help="the script to write")
     exporting.add_argument(
         "--weights", type=Path, metavar="RUN", help="with the weights of a run, or a .safetensors"
     )
     exporting.add_argument("--with-data", action="store_true", help="copy the data files beside the script")
+    runs = commands.add_parser("runs", help="list, compare, tag, export and delete runs")
+    cli_runs.add_to(runs, EXITS)
     nodes = command("nodes", _nodes, "list the node types, or explain one")
     nodes.add_argument("name", nargs="?", metavar="NAME", help="a type or its title")
     return parser
@@ -240,6 +253,9 @@ def _train(options: argparse.Namespace) -> int:
         return USAGE
     if options.out is not None and not options.resume and options.out.exists() and any(options.out.iterdir()):
         warn(f"neuroloom train: {options.out} is not empty; name another folder, or go on with --resume.")
+        return USAGE
+    if options.branch is not None and (options.resume or options.weights is not None):
+        warn("neuroloom train: --branch takes all from its checkpoint; leave --resume and --weights out.")
         return USAGE
     return train(project, load_catalogue(), options)
 

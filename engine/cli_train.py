@@ -19,9 +19,11 @@ from typing import Any
 from engine.catalogue import Catalogue
 from engine.data.shipped import datasets_folder
 from engine.graph import Project
+from engine.run.branch import branch
 from engine.run.headless import run_headless
 from engine.run.loop import Record, Run
-from engine.run.store import new_folder
+from engine.run.store import Keep, new_folder
+from engine.run.warm_start import Report
 
 BAR_EVERY = 0.1  # seconds
 FLUSH_EVERY = 0.1
@@ -75,6 +77,15 @@ class Printer:
 
     def notice(self, text: str) -> None:
         sys.stderr.write(f"neuroloom: {text}\n")
+
+    def match(self, report: Report) -> None:
+        """Say which layers take weights from elsewhere."""
+        if self._as_json:
+            sys.stdout.write(json.dumps({"weights": report.to_json()}) + "\n")
+            return
+        sys.stderr.writelines(
+            f"{line}\n" for line in (report.head(), *(f"  {one}" for one in report.lines()))
+        )
 
     def line(self, record: Record) -> None:
         """Show what one step, epoch or test gave."""
@@ -139,6 +150,8 @@ def train(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
     stopping = Stopping()
     printer = Printer(options.json, stopping)
     folder: Path = options.out or new_folder(Path("runs"), project.title)
+    if options.branch is not None:
+        branch(options.branch, folder)
     try:
         with stopping.listening():
             outcome = run_headless(
@@ -149,7 +162,10 @@ def train(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
                 seed=options.seed,
                 device=options.device,
                 folder=folder,
-                resume=options.resume,
+                resume=options.resume or options.branch is not None,
+                weights=options.weights,
+                keep=Keep(options.checkpoint_every or 0, options.keep),
+                on_match=printer.match,
                 on_line=printer.line,
                 on_notice=printer.notice,
                 on_start=printer.begin,

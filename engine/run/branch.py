@@ -7,7 +7,6 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +54,6 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
     except OSError as error:
         raise TrainingError(f"The new run could not be made: {error.strerror or error}.") from error
     return origin
-
-
-def origin_in_words(origin: Mapping[str, Any]) -> str:
-    """`run mnist-cnn-1 at epoch 3`."""
-    return f"run {origin.get('run')} at epoch {origin.get('epoch')}"
 
 
 def _copy(source: Path, target: Path) -> None:

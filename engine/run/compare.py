@@ -305,6 +305,8 @@ def say(value: Any) -> str:
 
 
 def _fact(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return " ".join(str(part) for part in value.values())
+    if isinstance(value, Mapping) and "file" in value:  # the weights it began with
+        return f"{value['file']} ({value.get('layers')} of {value.get('of')} layers)"
+    if isinstance(value, Mapping) and "run" in value:  # what it is a branch of
+        return f"run {value['run']} at epoch {value.get('epoch')}"
     return "none" if value is None or value == "" else say(value)
