@@ -5,6 +5,7 @@ Nothing here is changed directly: `engine.edits` holds the only ways to change a
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -147,11 +148,13 @@ class Graph:
 
     def incoming(self, id: str) -> list[Link]:
         """Return the links that end at a node, in order of its ports."""
-        return sorted(self._incoming.get(id, ()), key=_by_target_port)
+        found = self._incoming.get(id, ())
+        return sorted(found, key=_by_target_port) if len(found) > 1 else list(found)
 
     def outgoing(self, id: str) -> list[Link]:
         """Return the links that start at a node, in canonical order."""
-        return sorted(self._outgoing.get(id, ()), key=link_key)
+        found = self._outgoing.get(id, ())
+        return sorted(found, key=link_key) if len(found) > 1 else list(found)
 
     def feeding(self, id: str, port: str) -> Link | None:
         """Return the link that ends at an input port."""
@@ -209,10 +212,22 @@ class Graph:
     def order(self) -> list[str]:
         """Return the ids so that each node follows what feeds it; ties go by number."""
         if self._order is None:
-            import networkx as nx
-
-            self._order = tuple(nx.lexicographical_topological_sort(self._as_digraph(), key=natural))
+            self._order = tuple(self._by_flow())
         return list(self._order)
+
+    def _by_flow(self) -> Iterator[str]:
+        # Written out: networkx takes four times as long, and every edit of the wires asks for it.
+        names = list(self.nodes)
+        places = {id: index for index, id in enumerate(names)}
+        waiting = {id: len(self._incoming.get(id, ())) for id in names}
+        ready = [index for index, id in enumerate(names) if not waiting[id]]  # a heap, being sorted
+        while ready:
+            id = names[heapq.heappop(ready)]
+            yield id
+            for link in self._outgoing.get(id, ()):
+                waiting[link.target] -= 1
+                if not waiting[link.target]:
+                    heapq.heappush(ready, places[link.target])
 
     def node(self, id: str) -> Node:
         """Return a node; raises GraphError if there is none with that id."""

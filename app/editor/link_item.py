@@ -202,7 +202,13 @@ class LabelItem(QGraphicsItem):
             self._size = size
         self.setPos(x, y - size[1] / 2 - 4 if level else y)
         fits = size[0] <= room and (self._first or room >= LONG)
-        self.setVisible(fits if self._called is None else self._called)
+        self.setVisible(bool(self.text) and (fits if self._called is None else self._called))
+
+    def show_text(self, text: str, first: bool, route: Route) -> None:
+        """Says something else; nothing at all while the shape is unknown."""
+        self.text, self._first = text, first
+        self.place(route)
+        self.update()
 
     def show_called(self, called: bool | None, route: Route) -> None:
         """Shows the label even where it does not fit, hides it even where it does, or leaves it to that."""

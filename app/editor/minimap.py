@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SIZE = QSize(128, 80)
 INNER = 10.0
 SMALLEST_PLATE = 3.0
+ROUNDED = 5.0  # the height from which round corners can be seen
 LARGEST_SCALE = 0.14
 
 
@@ -104,14 +105,22 @@ class Minimap(QWidget):
             area = frame.outline
             painter.drawRect(QRectF(area.topLeft() * scale + corner, area.size() * scale))
         painter.setPen(Qt.PenStyle.NoPen)
+        plates: dict[str, list[QRectF]] = {}
+        x, y = corner.x(), corner.y()
         for node_id, (left, top, right, bottom) in self._view.graph_scene.boxes.items():
-            colour = QColor(theme.family(items[node_id].face.family))
-            colour.setAlphaF(0.8)
-            painter.setBrush(colour)
             width = max(SMALLEST_PLATE, (right - left) * scale)
             height = max(SMALLEST_PLATE, (bottom - top) * scale)
-            plate = QRectF(corner.x() + left * scale, corner.y() + top * scale, width, height)
-            painter.drawRoundedRect(plate, min(2.0, height / 3), min(2.0, height / 3))
+            plate = QRectF(x + left * scale, y + top * scale, width, height)
+            plates.setdefault(items[node_id].face.family, []).append(plate)
+        for family, rects in plates.items():
+            colour = QColor(theme.family(family))
+            colour.setAlphaF(0.8)
+            painter.setBrush(colour)
+            if rects[0].height() < ROUNDED:
+                painter.drawRects(rects)
+                continue
+            for rect in rects:
+                painter.drawRoundedRect(rect, 2, 2)
         painter.end()
         return image
 

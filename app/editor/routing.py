@@ -38,6 +38,7 @@ class Boxes:
     def __init__(self) -> None:
         self._boxes: dict[str, Box] = {}
         self._cells: dict[tuple[int, int], set[str]] = {}
+        self.state = 0  # the same whenever the same boxes are in the same places
 
     def get(self, key: str) -> Box | None:
         return self._boxes.get(key)
@@ -53,6 +54,7 @@ class Boxes:
         """Adds or replaces a box."""
         self.drop(key)
         self._boxes[key] = box
+        self.state ^= hash((key, box))
         for cell in _cells(box):
             self._cells.setdefault(cell, set()).add(key)
 
@@ -61,6 +63,7 @@ class Boxes:
         box = self._boxes.pop(key, None)
         if box is None:
             return
+        self.state ^= hash((key, box))
         for cell in _cells(box):
             keys = self._cells[cell]
             keys.discard(key)

@@ -22,12 +22,13 @@ from app.editor.wires import Wires
 from app.theme import themes
 from app.workspace import Workspace
 from engine.document import Change
-from engine.graph import Link, link_key
+from engine.graph import Link, Node, link_key
 from engine.problems import Problem
 from engine.values import natural
 
 MARGIN = 400.0
 WIRE_REACH = 6.0
+MOST_FACES = 10_000
 BADGE_REACH = 11.0
 
 
@@ -59,6 +60,7 @@ class GraphScene(QGraphicsScene):
         self.dressing = Dressing(self)
         self._previewed: dict[str, g.Box] = {}  # where nodes under `preview` stood before
         self._lit: set[str] = set()
+        self._faces: dict[str, tuple[Node, list[Link], list[Link], Face]] = {}  # with what they were made of
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.BspTreeIndex)
         workspace.changed.connect(self.follow)
         workspace.scope_changed.connect(self._change_scope)
@@ -146,7 +148,7 @@ class GraphScene(QGraphicsScene):
             if item is not None:
                 self._take_node(node_id)
             return [] if before is None else [before]
-        face = face_of(node, graph, self.workspace.catalogue, self.workspace.document.project)
+        face = self._face(node)
         if item is None:
             item = self._put_node(node_id, face)
         item.show_face(face)
@@ -155,6 +157,20 @@ class GraphScene(QGraphicsScene):
         if item.box() != self.boxes.get(node_id):
             self.boxes.put(node_id, item.box())
         return [] if before == item.box() else [box for box in (before, item.box()) if box is not None]
+
+    def _face(self, node: Node) -> Face:
+        """The face of a node; kept also when it goes, as undo brings back the very same nodes."""
+        graph = self.workspace.graph
+        incoming, outgoing = graph.incoming(node.id), graph.outgoing(node.id)
+        known = self._faces.get(node.id)
+        if known is not None and known[0] is node and known[1:3] == (incoming, outgoing):
+            return known[3]
+        face = face_of(node, graph, self.workspace.catalogue, self.workspace.document.project)
+        if not node.block:  # the face of an instance also depends on its block
+            if len(self._faces) >= MOST_FACES:
+                self._faces.clear()
+            self._faces[node.id] = (node, incoming, outgoing, face)
+        return face
 
     def _put_node(self, node_id: str, face: Face) -> NodeItem:
         item = NodeItem(node_id, face, self.detail)
@@ -260,9 +276,8 @@ class GraphScene(QGraphicsScene):
             label.show_first(first, item.route)
             return
         if label is not None:
-            self.removeItem(label)
-            item.label = None
-        if text:
+            label.show_text(text, first, item.route)
+        elif text:
             item.label = LabelItem(text, item.route, first=first)
             self.addItem(item.label)
             item.settle_label()
@@ -403,9 +418,9 @@ class GraphScene(QGraphicsScene):
 
     def bounds(self, ids: Iterable[str] | None = None) -> QRectF | None:
         """The rectangle around all nodes, or around these; None for none."""
-        items = self.node_items
-        chosen = items.values() if ids is None else [items[node_id] for node_id in ids if node_id in items]
-        box = g.around(item.box() for item in chosen)
+        boxes = self.boxes.all()
+        chosen = boxes.values() if ids is None else [boxes[node_id] for node_id in ids if node_id in boxes]
+        box = g.around(chosen)
         found = None if box is None else QRectF(box[0], box[1], box[2] - box[0], box[3] - box[1])
         dressed = self.dressing.bounds() if ids is None else QRectF()
         return found if dressed.isNull() else dressed if found is None else found.united(dressed)

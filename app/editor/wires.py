@@ -14,6 +14,7 @@ from engine.graph import Link, link_key
 if TYPE_CHECKING:
     from app.editor.scene import GraphScene
 
+MOST_EARLIER = 10_000  # ways kept because an undo may bring them back
 _NOWHERE = Route(((0.0, 0.0), (0.0, 0.0)), True, (0.0, 0.0, 0.0, 0.0))
 
 
@@ -25,6 +26,8 @@ class Wires:
         self.items: dict[Link, LinkItem] = {}
         self._of: dict[str, set[Link]] = {}
         self._routes: dict[Link, Route] = {}
+        self._earlier: dict[Link, tuple[int, Route]] = {}  # with the state of the boxes that led it this way
+        self._settled: int | None = None  # the state of the boxes for which every wire goes its way
         self._cornered: set[Link] = set()
         self._apart = True  # whether wires with corners are few enough to be set apart
 
@@ -44,7 +47,9 @@ class Wires:
     def take(self, link: Link) -> None:
         """Takes a wire and its label away."""
         item = self.items.pop(link)
-        self._routes.pop(link, None)
+        route = self._routes.pop(link, None)
+        if route is not None:
+            self._remember(link, route)
         self._cornered.discard(link)
         for end in (link.source, link.target):
             links = self._of[end]
@@ -55,6 +60,14 @@ class Wires:
             self._scene.removeItem(item.label)
             item.label = None
         self._scene.removeItem(item)
+
+    def _remember(self, link: Link, route: Route) -> None:
+        """Keeps the way that a wire had: finding one is the dearest part of bringing many wires back."""
+        if self._settled is None or route is _NOWHERE:
+            return
+        if len(self._earlier) >= MOST_EARLIER:
+            self._earlier.clear()
+        self._earlier[link] = (self._settled, route)
 
     def _family(self, link: Link) -> str:
         """Wires from any but the first column of a data source stand out: they bypass the model."""
@@ -77,6 +90,7 @@ class Wires:
                 if link not in links and g.meet(route.reach, whole) and changed.near(route.reach):
                     links.add(link)
         self.route(links)
+        self._settled = self._scene.boxes.state
 
     def rebend(self, node_ids: Iterable[str]) -> None:
         """Nothing has moved, but wires of these nodes may be led through other points now."""
@@ -105,7 +119,11 @@ class Wires:
         if points:
             route = bent_route(*ends, points)
         else:
-            route = find_route(*ends, scene.boxes, link.source, link.target)
+            state, route = self._earlier.get(link, (None, _NOWHERE))
+            if state != scene.boxes.state or route.bends or (route.points[0], route.points[-1]) != ends:
+                route = find_route(*ends, scene.boxes, link.source, link.target)
+            if link in self._routes:
+                self._remember(link, self._routes[link])
         self._routes[link] = route
         if route.curved:
             self._cornered.discard(link)
@@ -141,6 +159,7 @@ class Wires:
     def follow(self, shifts: Mapping[str, g.Point]) -> None:
         """Nodes have moved by so much: a wire between two that moved alike moves along, others find a way."""
         others = []
+        self._settled = None  # other wires keep their ways until the nodes are let go
         for link in self.of(shifts):
             shift = shifts.get(link.source)
             if shift is None or shifts.get(link.target) != shift:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -87,7 +88,9 @@ class NodePage(QWidget):
             text = f"This installation does not know the node type “{name}”. Its data is kept as it is."
             return label(text, "warning", wrap=True)
         text = self._type.doc()
-        made = label(f"{text} {self._type.source}".strip(), "small", wrap=True)
+        more = [escape(part) for part in (self._type.formula, self._type.source) if part]
+        made = label("<br>".join([escape(text), *more]), "small", wrap=True)
+        made.setTextFormat(Qt.TextFormat.RichText)
         made.setObjectName("nodeHelp")
         return made
 

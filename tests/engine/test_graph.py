@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from itertools import pairwise
 
+import networkx as nx
 import pytest
 
 from engine.errors import GraphError
 from engine.graph import Graph, Link, Node, Project
+from engine.values import natural
 
 
 def chain(*ids: str) -> Graph:
@@ -52,6 +55,22 @@ def test_nodes_and_links_come_in_order_of_number_whatever_the_order_they_were_gi
 
 def test_ties_in_the_order_go_by_number() -> None:
     assert Graph([Node("n10", "A"), Node("n9", "A"), Node("n1", "A")]).order() == ["n1", "n9", "n10"]
+
+
+def test_the_order_is_that_of_networkx() -> None:
+    chance = random.Random(3)
+    ids = [f"n{index}" for index in range(1, 60)]
+    chance.shuffle(ids)
+    links = {
+        (target, f"x{port}"): Link(ids[chance.randrange(at)], "output", target, f"x{port}")
+        for at, target in enumerate(ids)
+        if at
+        for port in range(1, chance.randint(1, 4))
+    }
+    graph = Graph([Node(id, "Add") for id in ids], links.values())
+    plain = nx.DiGraph([(link.source, link.target) for link in graph.links])
+    plain.add_nodes_from(ids)
+    assert graph.order() == list(nx.lexicographical_topological_sort(plain, key=natural))
 
 
 def test_ancestors_and_descendants() -> None:

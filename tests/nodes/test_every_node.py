@@ -171,3 +171,11 @@ def test_a_summary_says_what_a_person_wants_to_know() -> None:
     for (type_id, params), text in wanted.items():
         node = sketch.project.graph.node(sketch.add(type_id, "", dict(params)))
         assert catalogue().make(node).summary() == text
+
+
+@pytest.mark.parametrize("found", catalogue().types(), ids=lambda found: found.type_id)
+def test_the_help_says_what_is_computed_and_where_it_comes_from(found: type[NodeType]) -> None:
+    if found.kind == "data":
+        assert found.source
+    elif found.kind in ("layer", "loss", "metric"):
+        assert found.formula

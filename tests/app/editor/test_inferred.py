@@ -51,6 +51,17 @@ def test_wires_show_shapes_and_nodes_their_parameters(view: GraphView, inferred:
     assert scene.node_items["n3"].count != "650"
 
 
+def test_a_wire_whose_shape_is_lost_says_nothing_until_it_is_known_again(
+    view: GraphView, inferred: Workspace
+) -> None:
+    label = view.graph_scene.link_items[Link("n3", "output", "n4", "prediction")].label
+    assert label is not None and label.text and label.isVisible()
+    inferred.apply("Cut", Disconnect(FIRST))
+    assert not label.text and not label.isVisible()
+    inferred.undo()
+    assert label.text and label.isVisible()
+
+
 def test_a_problem_marks_its_node_and_goes_when_it_is_mended(view: GraphView, inferred: Workspace) -> None:
     """A-5, A-16."""
     item = view.graph_scene.node_items["n3"]

@@ -9,6 +9,8 @@ from functools import partial
 
 import pytest
 
+from app.editor import wires
+from app.editor.routing import Route, find_route
 from app.editor.scene import GraphScene
 from app.editor.view import GraphView
 from app.workspace import Workspace
@@ -220,3 +222,36 @@ def test_a_scene_without_a_view_needs_no_engine(workspace: Workspace, chain: Non
     scene = GraphScene(workspace)
     assert len(scene.node_items) == 4 and len(scene.link_items) == 2
     scene.deleteLater()
+
+
+def test_wires_that_undo_brings_back_go_their_old_ways_without_a_search(
+    view: GraphView, workspace: Workspace, build: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [(f"n{index}", "Linear", index * 150.0, 0.0) for index in range(1, 30)]
+    links = [(f"n{index}", "output", f"n{index + 1}", "x") for index in range(1, 29)]
+    build(nodes, links)
+    before = picture(view)
+    searched: list[tuple[object, ...]] = []
+
+    def counted(*asked: object) -> Route:
+        searched.append(asked)
+        return find_route(*asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(wires, "find_route", counted)
+    workspace.apply("Delete", Remove(tuple(f"n{index}" for index in range(5, 25))))
+    searched.clear()
+    workspace.undo()
+    assert not searched and picture(view) == before
+
+
+def test_a_kept_way_is_not_taken_once_something_stands_in_it(
+    view: GraphView, workspace: Workspace, build: Callable[..., None]
+) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 600, 0)], [("n1", "output", "n2", "x")])
+    link = next(iter(view.graph_scene.link_items))
+    workspace.apply("Cut", Disconnect(link))
+    workspace.apply("Add", AddNodes((Node("n3", "Linear", "", {}, (300, 0)),)))
+    workspace.apply("Join", Connect(link))
+    assert not view.graph_scene.link_items[link].route.curved
+    twin = GraphScene(workspace)
+    assert twin.link_items[link].route == view.graph_scene.link_items[link].route

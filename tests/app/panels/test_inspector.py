@@ -56,6 +56,16 @@ def units(workspace: Workspace) -> object:
     return node.params["units"]
 
 
+def test_the_help_tells_the_formula_and_where_it_comes_from(
+    shaped: Workspace, inspector: InspectorPanel
+) -> None:
+    shaped.select(("n2",))
+    help_text = node_page(inspector).findChild(QLabel, "nodeHelp").text()
+    assert "y = f(W x + b)" in help_text and "Rosenblatt, 1958" in help_text
+    shaped.select(("n3",))
+    assert "Σⱼ" in node_page(inspector).findChild(QLabel, "nodeHelp").text()
+
+
 def test_what_is_typed_is_what_is_stored(shaped: Workspace, inspector: InspectorPanel, qtbot) -> None:  # type: ignore[no-untyped-def]
     shaped.select(("n2",))
     field = node_page(inspector).fields["units"]
