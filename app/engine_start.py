@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,6 +50,7 @@ class EngineStart:
         return self._thread.ident is not None and not self._thread.is_alive()
 
     def _load(self) -> None:
+        first = "torch" not in sys.modules
         try:
             from engine.emit.script import export_script
             from engine.run.trainer import Trainer
@@ -60,6 +63,10 @@ class EngineStart:
             self.parts = EngineParts(ShapeBook, Trainer, export_script)
             warm_up()
             self.warm = True
+            if first:
+                # Torch's modules never become garbage, and each look through them stops the window for
+                # a quarter of a second in the middle of what its user does.
+                gc.freeze()
         except Exception as error:
             log.exception("The engine did not start")
             self.error = f"The training engine did not start: {error}"
