@@ -19,15 +19,21 @@ POINT = np.dtype([("step", np.int64), ("epoch", np.float64), ("seconds", np.floa
 _FIRST_ROOM = 4096
 _MOST_EVENTS = 1000
 
+Remedy = tuple[str, float]
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened. `kind` is info, warning or error; `step` counts from 1, 0 before training."""
+    """Something that happened. `kind` is info, warning or error; `step` counts from 1, 0 before training.
+
+    `remedy` is what would mend it, where a number does: ("batch", 32) or ("lr", 0.003).
+    """
 
     kind: str
     message: str
     node_id: str | None = None
     step: int = 0
+    remedy: Remedy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,11 @@ class Series:
             self._rows = grown
         self._rows[self._size : size] = rows
         self._size = size
+
+    def cut(self, step: int) -> None:
+        """Drop the points of later steps."""
+        steps = self._rows["step"][: self._size]
+        self._size = int(np.searchsorted(steps, step, side="right"))
 
     def read(self, start: int = 0) -> NDArray[Any]:
         """A copy of the rows from `start` on."""
@@ -158,10 +169,17 @@ class Feed:
             self._latest = {}
             self._noted += 1
 
-    def note(self, kind: str, message: str, node_id: str | None = None, step: int = 0) -> None:
+    def note(
+        self,
+        kind: str,
+        message: str,
+        node_id: str | None = None,
+        step: int = 0,
+        remedy: Remedy | None = None,
+    ) -> None:
         """Record an event."""
         with self._lock:
-            self._events.append(Event(kind, message, node_id, step))
+            self._events.append(Event(kind, message, node_id, step, remedy))
             del self._events[:-_MOST_EVENTS]
             self._noted += 1
 
@@ -170,6 +188,15 @@ class Feed:
         """The events since the run began, oldest first (the last thousand)."""
         with self._lock:
             return list(self._events)
+
+    def cut(self, step: int) -> None:
+        """Drop the points of later steps: the run has gone back. Readers start again, events stay."""
+        with self._lock:
+            for series in self._series.values():
+                series.cut(step)
+            self._series = {name: series for name, series in self._series.items() if len(series)}
+            self.generation += 1
+            self._noted += 1
 
     def clear(self) -> None:
         """Begin a new run: no series, no events; `generation` tells readers to start again."""

@@ -56,7 +56,16 @@ if TYPE_CHECKING:
     from engine.graph import Project
     from engine.run.loop import Run
 
-__all__ = ["LAST_AND_BEST", "Keep", "RunFolder", "new_folder", "read_metrics", "read_settings", "read_steps"]
+__all__ = [
+    "LAST_AND_BEST",
+    "BusyRun",
+    "Keep",
+    "RunFolder",
+    "new_folder",
+    "read_metrics",
+    "read_settings",
+    "read_steps",
+]
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +85,10 @@ class Keep:
 
 
 LAST_AND_BEST = Keep()
+
+
+class BusyRun(TrainingError):
+    """The run is trained by another program."""
 
 
 class RunFolder:
@@ -218,10 +231,14 @@ class RunFolder:
             if not self._complete:
                 self._end(run, state, error)
         finally:
-            if self._lock is not None:
-                self._lock.close()
-                self._lock = None
+            self.let_go()
         RunIndex(self.path.parent).note(self.path)
+
+    def let_go(self) -> None:
+        """Let other programs have the folder."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def _end(self, run: Run, state: str, error: str | None) -> None:
         self.write(run)
@@ -254,7 +271,7 @@ class RunFolder:
             time.sleep(0.01)
         owner = self._facts.get("process")
         if self._facts.get("state") == RUNNING and owner != os.getpid():
-            raise TrainingError(
+            raise BusyRun(
                 f"Another program (process {owner} on {self._facts.get('host')}) trains this run.",
                 fix="Wait until it has ended, or start a new run.",
             )

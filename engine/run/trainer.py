@@ -87,12 +87,12 @@ class Trainer:
     @property
     def folder(self) -> Path | None:
         """The folder of the current run."""
-        store = self._worker.store
+        store = self._worker.saver.store
         return None if store is None else store.path
 
     def keep(self, every: int, newest: int) -> None:
         """From the next run on, keep the `newest` checkpoints of every `every`-th epoch (0: none)."""
-        self._worker.keep = Keep(every, newest)
+        self._worker.saver.keep = Keep(every, newest)
 
     @property
     def progress(self) -> Progress:

@@ -14,14 +14,16 @@ from engine.errors import NeuroloomError
 from engine.files import load_project
 from engine.run.begin import begin_run, continue_run, look_for_heads
 from engine.run.devices import choose_device, device_name, release_memory
-from engine.run.failures import explain, node_name
+from engine.run.failures import explain, free_frames, node_name, remedy_for
 from engine.run.feed import Feed, Probe
 from engine.run.heads import check_labels
+from engine.run.health import Health
 from engine.run.loop import Interrupted, Run, Settings, Stage
 from engine.run.probes import Probes
 from engine.run.rebuild import rebuild
+from engine.run.saving import Saver
 from engine.run.sources import Sources
-from engine.run.store import Keep, RunFolder, new_folder
+from engine.run.store import new_folder
 from engine.run.warm_start import recorded, warm_start
 
 if TYPE_CHECKING:
@@ -61,9 +63,8 @@ class Worker:
         self.error: NeuroloomError | None = None
         self.run: Run | None = None
         self.device = ""
-        self.store: RunFolder | None = None
         self.going = False
-        self.keep = Keep()
+        self.saver = Saver(feed)
         self._catalogue = catalogue
         self._sources = sources
         self._runs = runs
@@ -78,6 +79,7 @@ class Worker:
         self._open = False  # a run is under way, whether it moves or pauses
         self._batches_left: int | None = None
         self._warned = ""
+        self._health = Health()
 
     def set_state(self, state: str) -> None:
         if state != self.state:
@@ -96,8 +98,12 @@ class Worker:
                 self._probes.take_due(run, now)
                 self._probe_at = self._probes.next_due
             run.advance()
-            if self.store is not None and self.store.due(now):
-                self._save(run)
+            for finding in self._health.look(run):
+                self.feed.note(
+                    finding.kind, finding.message, finding.node_id, run.step, remedy=finding.remedy
+                )
+            if self.saver.due(now):
+                self.saver.save(run)
             if run.stage is Stage.DONE:
                 self._finish(run)
             elif self._batches_left is not None and run.stage is Stage.TRAIN:
@@ -111,10 +117,10 @@ class Worker:
         """End the run with an error that names its node; the thread lives on."""
         log.debug("training failed", exc_info=error)
         run = self.run
-        found = explain(error, self._program, run.settings.batch if run is not None else self._batch())
-        # A traceback holds the frames of the forward pass, and with them every tensor in it.
-        error.__traceback__ = found.__traceback__ = None
-        found.__cause__ = found.__context__ = None
+        batch = self._batch()
+        found, remedy = explain(error, self._program, batch), remedy_for(error, run, batch)
+        free_frames(error)
+        free_frames(found)
         self.error = found
         self.going = False
         self._batches_left = None
@@ -124,11 +130,15 @@ class Worker:
             run.optimiser.zero_grad()
             self._end("failed", str(found))
             release_memory(run.settings.device)
-        self.feed.note("error", str(found), found.node_id, run.step if run is not None else 0)
+        step = run.step if run is not None else 0
+        self.feed.note("error", str(found), found.node_id, step, remedy)
         self.set_state("failed")
 
     def _batch(self) -> int | None:
-        return self._project.plan.batch if self._project is not None else None
+        """The rows of a batch; where a batch is all there is, the number of training examples."""
+        if self.run is not None:
+            return self.run.settings.batch or self.run.rows("train")
+        return (self._project.plan.batch or None) if self._project is not None else None
 
     def _go(self) -> None:
         self.going = True
@@ -180,8 +190,7 @@ class Worker:
         self._take_over(run, None if self._runs is None else new_folder(self._runs, project.title))
         if report is not None and weights is not None:
             self.feed.note("info", report.head())
-            if self.store is not None:
-                self.store.remember(weights=recorded(report, weights))
+            self.saver.remember(run, weights=recorded(report, weights))
         self._batches_left = batches
         self._go()
 
@@ -237,14 +246,13 @@ class Worker:
         if self._open:
             look_for_heads(run, self._catalogue)
             check_labels(run.heads, run.data)
-            if self.store is not None:
-                self.store.keep_project(project)
+            self.saver.keep_project(project, run)
 
     def pause(self) -> None:
         if self.going:
             self._rest("paused")
             if self.run is not None:
-                self._save(self.run)
+                self.saver.save(self.run)
 
     def resume(self) -> None:
         """Go on after a pause or a stop."""
@@ -255,7 +263,7 @@ class Worker:
         if self.state not in ("paused", "idle"):
             return
         if not self._open:
-            self._take_over(run, None if self.store is None else self.store.path)
+            self._take_over(run, self.saver.folder)
         self._go()
 
     def step(self) -> None:
@@ -350,14 +358,9 @@ class Worker:
         self.feed.forget_pictures()
         self._probes.refresh()
         self._open = True
-        self.store = None
-        if folder is not None and self._project is not None:
-            try:
-                self.store = RunFolder(folder, self.keep)
-                self.store.begin(self._project, run)
-            except NeuroloomError as error:
-                self.store = None
-                self._warn(str(error), run)
+        self._health = Health()
+        if self._project is not None:
+            self.saver.begin(self._project, run, folder)
 
     def _leave(self) -> None:
         """Let the present run go, saved if it was under way."""
@@ -365,7 +368,8 @@ class Worker:
             self._end("stopped")
         self.going = False
         self._batches_left = None
-        self.run = self.store = None
+        self.run = None
+        self.saver.forget()
 
     def _prepare(self, program: Program, project: Project, revision: int) -> None:
         """Build a model that nobody trains yet, for pictures; its curve goes nowhere."""
@@ -398,21 +402,7 @@ class Worker:
             self.feed.note("warning", message, node_id, run.step)
         self._warned = message
 
-    # -- saving
-
-    def _save(self, run: Run) -> None:
-        try:
-            if self.store is not None:
-                self.store.write(run)
-        except NeuroloomError as error:  # a full disk ends no run
-            self._warn(str(error), run)
-
     def _end(self, state: str, error: str | None = None) -> None:
         self._open = False
-        run = self.run
-        if run is None or self.store is None:
-            return
-        try:
-            self.store.end(run, state, error)
-        except NeuroloomError as problem:
-            self._warn(str(problem), run)
+        if self.run is not None:
+            self.saver.end(self.run, state, error)

@@ -139,7 +139,7 @@ def raised_in_a_layer(error: BaseException) -> BaseException:
 def test_memory_that_ran_out_suggests_a_smaller_batch(error: BaseException) -> None:
     found = raised_in_a_layer(error)
     assert isinstance(found, TrainingError) and found.node_id == "n2"
-    assert "memory ran out in “first”" in found.message and "batch size (now 128)" in str(found)
+    assert "memory ran out in “first”" in found.message and "batch size to 64 (now 128)" in str(found)
 
 
 def test_a_layer_that_ends_the_program_or_fails_is_named() -> None:
