@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -32,7 +32,7 @@ class Minimap(QWidget):
         self.setToolTip("Click to go there")
         self._view = view
         self._plates: QImage | None = None
-        self._plates_of: tuple[float, QPointF] | None = None
+        self._plates_of = QRectF()  # the part of the scene that lies on the image
         view.graph_scene.arranged.connect(self.forget)
         themes.theme_changed.connect(self.forget)
 
@@ -78,9 +78,12 @@ class Minimap(QWidget):
         if world.isNull():
             return
         scale, corner = self.placing(world)
-        if self._plates is None or self._plates_of != (scale, corner):
-            self._plates, self._plates_of = self._drawn(scale, corner), (scale, corner)
-        painter.drawImage(0, 0, self._plates)
+        if self._plates is None:
+            self._plates, self._plates_of = self._drawn()
+        # Where the viewport leaves the graph the map shows more: the same plates, smaller.
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        on_map = QRectF(self._plates_of.topLeft() * scale + corner, self._plates_of.size() * scale)
+        painter.drawImage(on_map, self._plates)
         shown = self._view.visible_rect()
         if not shown.contains(world):
             frame = QRectF(shown.topLeft() * scale + corner, shown.size() * scale)
@@ -88,8 +91,12 @@ class Minimap(QWidget):
             painter.setPen(QPen(theme.faint, 1))
             painter.drawRoundedRect(frame.intersected(QRectF(self.rect()).adjusted(2, 2, -2, -2)), 2, 2)
 
-    def _drawn(self, scale: float, corner: QPointF) -> QImage:
-        """Nodes as plates, frames as outlines, drawn once until one moves: panning repaints the map often."""
+    def _drawn(self) -> tuple[QImage, QRectF]:
+        """Nodes as plates, frames as outlines, and the part of the scene that they are drawn on.
+
+        They are drawn once until one moves: panning repaints the map often.
+        """
+        scale, corner = self.placing(self._view.extent or QRectF())
         ratio = self.devicePixelRatioF()
         image = QImage(self.size() * ratio, QImage.Format.Format_ARGB32_Premultiplied)
         image.setDevicePixelRatio(ratio)
@@ -122,7 +129,7 @@ class Minimap(QWidget):
             for rect in rects:
                 painter.drawRoundedRect(rect, 2, 2)
         painter.end()
-        return image
+        return image, QRectF(-corner / scale, QSizeF(self.size()) / scale)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._go(event)

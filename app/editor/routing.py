@@ -52,6 +52,11 @@ class Boxes:
 
     def put(self, key: str, box: Box) -> None:
         """Adds or replaces a box."""
+        before = self._boxes.get(key)
+        if before is not None and _span_of(before) == _span_of(box):
+            self.state ^= hash((key, before)) ^ hash((key, box))
+            self._boxes[key] = box
+            return
         self.drop(key)
         self._boxes[key] = box
         self.state ^= hash((key, box))
@@ -93,9 +98,16 @@ class Boxes:
         return found
 
 
+def _span_of(box: Box) -> tuple[int, int, int, int]:
+    """The first and last column and row of the cells that a box touches."""
+    left, top, right, bottom = box
+    return int(left // CELL), int(top // CELL), int(right // CELL), int(bottom // CELL)
+
+
 def _cells(box: Box) -> Iterator[tuple[int, int]]:
-    for column in range(int(box[0] // CELL), int(box[2] // CELL) + 1):
-        for row in range(int(box[1] // CELL), int(box[3] // CELL) + 1):
+    left, top, right, bottom = _span_of(box)
+    for column in range(left, right + 1):
+        for row in range(top, bottom + 1):
             yield column, row
 
 

@@ -39,6 +39,7 @@ from app.editor.remembered import RememberedView
 from app.editor.rename import NameField
 from app.editor.scene import GraphScene
 from app.editor.shown import Shown
+from app.editor.spoken import Spoken
 from app.editor.status import fact_parts, zoom_part
 from app.editor.thumbnails import Thumbnails
 from app.workspace import Workspace
@@ -79,6 +80,7 @@ class GraphView(QGraphicsView):
         self.popup = self.finder.popup
         self.thumbnails = Thumbnails(self)
         self.shown = Shown(self)
+        self.spoken = Spoken(self)
         self._remembered = RememberedView(self, workspace.settings, workspace.document.path)
         self._set_up()
 
@@ -91,7 +93,6 @@ class GraphView(QGraphicsView):
         self.viewport().setMouseTracking(True)
         self.setAcceptDrops(True)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
-        self.setAccessibleName("Canvas")
         self.status.setVisible(bool(self.workspace.settings.value("canvas/status", True, bool)))
         self.empty.button.clicked.connect(self.open_search)
         self.workspace.changed.connect(self._changed)

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
 from PySide6.QtTest import QTest
@@ -174,6 +175,23 @@ def test_the_map_draws_frames(view: GraphView, workspace: Workspace, build: Call
     after = view.minimap.grab().toImage()
     near = [(place.x(), place.y() + step) for step in (-1, 0, 1)]
     assert any(after.pixelColor(*one) != before.pixelColor(*one) for one in near)
+
+
+def test_the_map_draws_its_nodes_once_while_the_viewport_leaves_the_graph(
+    view: GraphView, build: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 2000, 1000)])
+    view.navigation.set_zoom(0.5)
+    view.minimap.grab()
+    monkeypatch.setattr(view.minimap, "_drawn", pytest.fail)
+    before = view.minimap.placing(view.minimap.world())[0]
+    view.navigation.pan_by(700, 400)
+    scale, corner = view.minimap.placing(view.minimap.world())
+    assert scale < before
+    shown = view.minimap.grab().toImage()
+    place = (QPointF(2064, 1028) * scale + corner).toPoint()
+    beside = place - QPoint(0, 12)
+    assert shown.pixelColor(place) != shown.pixelColor(beside)
 
 
 def test_a_project_is_shown_from_where_it_was_left(
