@@ -138,6 +138,9 @@ COMMANDS = (
     Command("train_step", "Train", "Step one &batch", ("F6",)),
     Command("train_stop", "Train", "&Stop", ("Shift+F5",), before_rule=True),
     Command("train_reset", "Train", "&Reset weights", (), "Back to the weights that the seed gives"),
+    Command(
+        "start_from_weights", "Train", "Start from &weights…", (), "Of a run, a .safetensors or .pt file"
+    ),
     Command("show_commands", "Help", "&Commands…", ("Ctrl+Shift+P",), "Find anything that can be done"),
     Command("show_shortcuts", "Help", "&Keyboard shortcuts", ("F1",)),
     Command("show_about", "Help", "&About Neuroloom"),

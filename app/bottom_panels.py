@@ -1,4 +1,4 @@
-"""The tabs below the canvas: training, views, problems, code and data."""
+"""The tabs below the canvas: training, views, problems, code, data and runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, 
 from app.panels.code import CodePanel
 from app.panels.data import DataPanel
 from app.panels.problems import ProblemsPanel
+from app.panels.runs import RunsPanel
 from app.panels.training import TrainingPanel
 from app.panels.views import ViewsPanel
 from app.widgets.labels import label
@@ -32,12 +33,14 @@ class BottomPanels(QWidget):
         self.problems = ProblemsPanel(workspace)
         self.code = CodePanel(workspace)
         self.data = DataPanel(workspace)
+        self.runs = RunsPanel(workspace)
         panels = (
             ("Training", self.training),
             ("Views", self.views),
             ("Problems", self.problems),
             ("Code", self.code),
             ("Data", self.data),
+            ("Runs", self.runs),
         )
         for title, panel in panels:
             self.tabs.addTab(title)

@@ -104,7 +104,7 @@ class Commands:
         for command in COMMANDS:
             if command.name in found:
                 continue
-            for owner in (self, window.files, self._graph):
+            for owner in (self, window.files, window.runs, self._graph):
                 if hasattr(owner, command.name):
                     found[command.name] = getattr(owner, command.name)
                     break
@@ -270,7 +270,7 @@ class Commands:
         alike = len(nodes) > 1 and len({node.type for node in nodes}) == 1
         actions["share_weights"].setEnabled(at_work and alike and not nodes[0].block)
         actions["own_weights"].setEnabled(at_work and any(node.shares for node in nodes))
-        for name in ("train", "train_step", "train_reset", "export_script"):
+        for name in ("train", "train_step", "train_reset", "start_from_weights", "export_script"):
             actions[name].setEnabled(ready and at_work)
         actions["train_stop"].setEnabled(workspace.training)
         for name, panel in window.side_panels().items():

@@ -21,6 +21,7 @@ from app.file_commands import FileCommands
 from app.panels.inspector import InspectorPanel
 from app.panels.palette import PalettePanel
 from app.recent_files import RecentFiles
+from app.run_commands import RunCommands
 from app.theme import themes
 from app.top_bar import TopBar
 from app.welcome import WelcomePage, example_path
@@ -60,6 +61,7 @@ class MainWindow(QMainWindow):
         self._closed = False
         self._lay_out()
         self.files = FileCommands(self)
+        self.runs = RunCommands(self)
         self.commands = Commands(self)
         self.actions_by_name = build_menus(self.top_bar.menu_bar, self, self.commands.handlers())
         self._connect()
@@ -141,6 +143,7 @@ class MainWindow(QMainWindow):
         page.workspace.revealed.connect(self._revealed)
         page.file.changed_elsewhere.connect(partial(self.files.offer_reload, page))
         page.bottom.code.export_requested.connect(self.files.export_script)
+        self.runs.follow(page)
 
     def _let_go(self, page: DocumentPage) -> None:
         self.top_bar.drop_controls(page.training)

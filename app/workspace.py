@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from app.engine_start import EngineParts, EngineStart
 from app.places import Places
@@ -30,6 +30,13 @@ POLL_MS = 50
 TRAINER_DELAY_MS = 150
 ACTIVE = ("loading", "running", "paused", "stopping")
 DEVICES = {"automatic": "auto", "cpu": "cpu", "cuda": "cuda", "mps": "mps"}
+
+
+def checkpoints_kept(settings: QSettings) -> tuple[int, int]:
+    """Every how many epochs a checkpoint is kept (0: none beside last and best), and how many of those."""
+    every = settings.value("training/checkpoint_every", 0, type=int)
+    newest = settings.value("training/checkpoints_kept", 3, type=int)
+    return max(0, int(every)), max(1, int(newest))  # type: ignore[call-overload]
 
 
 class Workspace(QObject):
@@ -299,8 +306,11 @@ class Workspace(QObject):
             ]
         return list(self.shapes.errors)
 
-    def train(self) -> bool:
-        """Starts a run of the document as it stands; False, with a message, when it cannot be trained."""
+    def train(self, weights: Path | None = None) -> bool:
+        """Starts a run of the document as it stands; False, with a message, when it cannot be trained.
+
+        Layers that fit begin with `weights`: a run's folder, a checkpoint, a safetensors or a .pt file.
+        """
         if self.trainer is None:
             self.message.emit("The engine is still starting; training is ready in a moment.", "info")
             return False
@@ -313,11 +323,20 @@ class Workspace(QObject):
             return False
         self._retrain.stop()
         try:
-            self.trainer.start(self.document.snapshot(), self.document.revision, device=DEVICES[self.device])
+            self.trainer.keep(*checkpoints_kept(self.settings))
+            more = {} if weights is None else {"weights": weights}
+            device = DEVICES[self.device]
+            self.trainer.start(self.document.snapshot(), self.document.revision, device=device, **more)
         except NeuroloomError as error:
             self.message.emit(str(error), "error")
             return False
         return True
+
+    def continue_run(self, folder: Path) -> None:
+        """Goes on with a stored run of this very document, from its last checkpoint."""
+        if self.trainer is not None:
+            self._retrain.stop()
+            self.trainer.continue_from(folder, self.document.snapshot(), self.document.revision)
 
     def _tell_trainer(self) -> None:
         if self.trainer is None or self.errors():

@@ -13,7 +13,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Signal
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from app.theme import Theme, current_theme, themes
@@ -24,12 +24,13 @@ from app.views.track import Track
 
 @dataclass(frozen=True)
 class Curve:
-    """How a track is drawn: `style` is "raw" (thin), "smooth" (a mean), "line" or "points"."""
+    """How a track is drawn: `style` is "raw" (thin), "smooth" (a mean), "line" or "points"; or `dashed`."""
 
     name: str
     track: Track
     style: str
     role: str  # of the theme
+    dashed: bool = False
 
 
 class Crosses(QGraphicsItem):
@@ -58,6 +59,13 @@ class Crosses(QGraphicsItem):
         for x in self.places:
             painter.drawLine(QPointF(x - 3, 3), QPointF(x + 3, 9))
             painter.drawLine(QPointF(x - 3, 9), QPointF(x + 3, 3))
+
+
+def _pen(colour: QColor, dashed: bool) -> QPen:
+    pen: QPen = pg.mkPen(colour, width=1.5 if dashed else 2)
+    if dashed:
+        pen.setDashPattern([4, 3])
+    return pen
 
 
 class CurvePlot(pg.PlotWidget):
@@ -223,7 +231,7 @@ class CurvePlot(pg.PlotWidget):
                 colour.setAlphaF(0.36)
                 line.setPen(pg.mkPen(colour, width=1))
             else:
-                line.setPen(pg.mkPen(colour, width=2))
+                line.setPen(_pen(colour, curve.dashed))
             if curve.style == "points":
                 line.setSymbol("o")
                 line.setSymbolSize(6)

@@ -107,8 +107,8 @@ class StepsReader:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / STEPS
-        self._offset = 0
-        self._names: list[str] = []
+        self._offset = 0  # bytes
+        self.names: list[str] = []
 
     def read(self) -> dict[str, NDArray[Any]]:
         """The rows that are new since the last call, by series; from the start again if the file shrank."""
@@ -125,8 +125,8 @@ class StepsReader:
         self._offset += len(content)
         if began:
             head, _, content = content.partition(b"\n")
-            self._names = [f"train_{name}" for name in head.decode().split(",")[len(STEP_COLUMNS) :]]
-        return _points(content.decode(), self._names)
+            self.names = [f"train_{name}" for name in head.decode().split(",")[len(STEP_COLUMNS) :]]
+        return _points(content.decode(), self.names)
 
 
 def _points(text: str, names: list[str]) -> dict[str, NDArray[Any]]:
