@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.panels.state_field import StateField, chooses_state
 from app.theme import current_theme
 from app.widgets.fields import FieldRow, fact_row
 from app.widgets.icons import pixmap
@@ -96,7 +97,8 @@ class NodePage(QWidget):
 
     def _make_fields(self, node: Node | None) -> None:
         for spec in self._type.params if self._type else ():
-            field = FieldRow(spec)
+            state = chooses_state(node, spec)
+            field = StateField(self._workspace, self.node_id, spec) if state else FieldRow(spec)
             field.edited.connect(self._set_param)
             field.finished.connect(self._seal)
             self.fields[spec.name] = field

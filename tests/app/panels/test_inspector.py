@@ -14,9 +14,11 @@ from app.panels.inspector import InspectorPanel
 from app.panels.node_page import NodePage
 from app.panels.plan_page import PlanPage
 from app.panels.several_page import SeveralPage
+from app.panels.state_field import NO_STATE
 from app.widgets.fields import FieldRow
 from app.workspace import Workspace
-from engine.edits import AddNodes, SetParam
+from engine.blocks import group, ports_of
+from engine.edits import AddNodes, Remove, Rename, SetParam
 from engine.graph import Node
 from engine.problems import Fix, Problem
 from tests.app.conftest import add_iris
@@ -305,3 +307,30 @@ def test_every_control_has_a_name_for_screen_readers(shaped: Workspace, inspecto
         shaped.select(ids)
         for field in inspector.page.fields.values():
             assert field.control.accessibleName()
+
+
+def test_the_state_of_a_scanned_block_is_chosen_among_its_outputs_by_name(
+    shaped: Workspace, inspector: InspectorPanel
+) -> None:
+    shaped.apply("Group", *group(shaped.document.project, ["n2"]))
+    block = next(iter(shaped.document.project.blocks))
+    entry, leaving = (found[0] for found in ports_of(shaped.document.project, block))
+    shaped.apply("Name", Rename(leaving.id, "hidden"))
+    shaped.enter(block)
+    shaped.select((entry.id,))
+    combo = inspector.findChild(QComboBox, "control_state")
+    assert combo is not None
+    assert [combo.itemText(index) for index in range(combo.count())] == [NO_STATE, "hidden"]
+    assert combo.currentText() == NO_STATE
+    combo.setCurrentIndex(1)
+    combo.activated.emit(1)
+    node = shaped.node(entry.id)
+    assert node is not None and node.params["state"] == leaving.id
+    shaped.apply("Name", Rename(leaving.id, "memory"))
+    assert combo.currentText() == "memory"
+    shaped.apply("Remove", Remove((leaving.id,)))
+    assert combo.currentText() == f"{leaving.id}, which is gone"
+    shaped.undo()
+    shaped.undo()
+    shaped.undo()
+    assert combo.currentText() == NO_STATE
