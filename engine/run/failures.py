@@ -148,7 +148,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def free_frames(error: BaseException) -> None:
-    """Let go of what an error holds: its traceback keeps the frames of a forward pass and all tensors there."""
+    """Let go of what an error holds: its traceback keeps a forward pass and all tensors in it."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:

@@ -9,12 +9,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
-from engine.errors import NeuroloomError
+from engine.errors import TrainingError
 from engine.run.begin import begin_run, continue_run
 from engine.run.devices import choose_device
 from engine.run.failures import explain
 from engine.run.feed import Feed
+from engine.run.health import Health
 from engine.run.loop import Interrupted, Record, Run, Settings, Stage
+from engine.run.saving import Saver
 from engine.run.sources import Sources
 from engine.run.store import LAST_AND_BEST, Keep, RunFolder
 from engine.run.warm_start import Report, recorded, warm_start
@@ -61,7 +63,8 @@ def run_headless(
     sources = Sources(catalogue, datasets)
     program = None
     run: Run | None = None
-    store: RunFolder | None = None
+    saver = Saver(feed)
+    notices = _Notices(feed, on_notice)
     try:
         program = sources.program(project, 0)
         if resume and folder is not None:
@@ -77,33 +80,34 @@ def run_headless(
             report = warm_start(run.model, weights, program.modules)
             if on_match is not None:
                 on_match(report)
-        if on_notice is not None:
-            for event in feed.events:
-                on_notice(event.message)
-        store = None if folder is None else RunFolder(folder, keep)
-        if store is not None:
+        notices.pass_on()
+        if folder is not None:
+            store = RunFolder(folder, keep)
             store.begin(project, run)
+            saver.adopt(store, project)
             if report is not None and weights is not None:
                 store.remember(weights=recorded(report, weights))
         run.on_record = on_line
         run.interrupted = stopped
         if on_start is not None:
             on_start(run)
-        state = _train(run, store, stopped, on_notice)
+        state = _train(run, saver, stopped, notices)
     except (Exception, SystemExit) as error:  # a layer may raise anything, sys.exit included
-        found = explain(error, program, project.plan.batch)
-        _end(store, run, "failed", found)
+        batch = (run.settings.batch or run.rows("train")) if run is not None else project.plan.batch
+        found = explain(error, program, batch or None)
+        if run is not None:
+            saver.end(run, "failed", str(found))
+            notices.pass_on()
         raise found from None
-    _end(store, run, state, None)
+    saver.end(run, state)
+    if saver.failing:  # training went on without a disk; now there is nothing left to wait for
+        raise TrainingError(f"The run was {state}, but could not be saved.", fix="Make room on the disk.")
+    notices.pass_on()
     return Outcome(state, run, run.results)
 
 
-def _train(
-    run: Run,
-    store: RunFolder | None,
-    stopped: Callable[[], bool] | None,
-    on_notice: Callable[[str], None] | None,
-) -> str:
+def _train(run: Run, saver: Saver, stopped: Callable[[], bool] | None, notices: _Notices) -> str:
+    health = Health()
     while run.stage is not Stage.DONE:
         if stopped is not None and stopped():
             run.rest()
@@ -112,15 +116,24 @@ def _train(
             run.advance()
         except Interrupted:
             continue
-        if store is not None and store.due(perf_counter()):
-            try:
-                store.write(run)
-            except NeuroloomError as error:  # a full disk ends no run; the last write says so again
-                if on_notice is not None:
-                    on_notice(str(error))
+        for finding in health.look(run):
+            run.feed.note(finding.kind, finding.message, finding.node_id, run.step, remedy=finding.remedy)
+            notices.pass_on()
+        if saver.due(perf_counter()):
+            saver.save(run)
+            notices.pass_on()
     return "finished"
 
 
-def _end(store: RunFolder | None, run: Run | None, state: str, error: NeuroloomError | None) -> None:
-    if store is not None and run is not None:
-        store.end(run, state, None if error is None else str(error))
+class _Notices:
+    """Hands on what the feed has to say, each sentence once."""
+
+    def __init__(self, feed: Feed, tell: Callable[[str], None] | None) -> None:
+        self._feed, self._tell, self._said = feed, tell, 0
+
+    def pass_on(self) -> None:
+        events = self._feed.events
+        if self._tell is not None:
+            for event in events[self._said :]:
+                self._tell(event.message)
+        self._said = len(events)

@@ -49,6 +49,16 @@ class Saver:
         if folder is not None:
             self._open(run)
 
+    def adopt(self, store: RunFolder, project: Project) -> None:
+        """Go on with a folder that has begun."""
+        self.forget()
+        self.store, self._folder, self._project = store, store.path, project
+
+    @property
+    def failing(self) -> bool:
+        """Whether the last attempt to save was refused."""
+        return self._failing
+
     def forget(self) -> None:
         """Keep nothing any more."""
         if self.store is not None:

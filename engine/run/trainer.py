@@ -17,7 +17,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, TrainingError
+from engine.run.failures import free_frames
 from engine.run.feed import Feed, Probe
 from engine.run.loop import Splits, Stage
 from engine.run.sources import Compile, Sources
@@ -71,6 +72,7 @@ class Trainer:
         self._hurry = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._cause: BaseException | None = None  # why the thread died
         self._closed = False
         self._unanswered = 0
 
@@ -78,6 +80,7 @@ class Trainer:
 
     @property
     def state(self) -> str:
+        self._notice_death()
         return self._worker.state
 
     @property
@@ -185,13 +188,16 @@ class Trainer:
 
     def close(self, timeout: float = 10.0) -> bool:
         """Save the run and end the thread; returns whether it ended in time. Later calls do nothing."""
+        self._notice_death()
         with self._lock:
             first, self._closed = not self._closed, True
             thread = self._thread
-        if thread is None:
-            return True
+            if thread is None:
+                return True
+            if first:
+                self._inbox.put(self._worker.close)
+                thread = self._ensure_thread()
         if first:
-            self._inbox.put(self._worker.close)
             self._hurry.set()
         thread.join(timeout)
         return not thread.is_alive()
@@ -217,18 +223,49 @@ class Trainer:
         self._send(command, hurry=True)
 
     def _send(self, command: Callable[[], None], hurry: bool = False) -> None:
+        self._notice_death()
         with self._lock:
             if self._closed:
                 return
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="neuroloom-trainer", daemon=True)
-                self._thread.start()
             self._unanswered += 1
             self._inbox.put(command)
+            self._ensure_thread()
         if hurry:
             self._hurry.set()
 
+    def _ensure_thread(self) -> threading.Thread:
+        """The thread, a fresh one where the last has died; the lock is held."""
+        thread = self._thread
+        if thread is None or not thread.is_alive():
+            thread = self._thread = threading.Thread(target=self._work, name="neuroloom-trainer", daemon=True)
+            thread.start()
+        return thread
+
+    def _notice_death(self) -> None:
+        """Report a thread that has ended without being told to: its run has failed."""
+        thread = self._thread
+        if thread is None or thread.is_alive() or self._closed:
+            return
+        with self._lock:
+            if self._thread is not thread or thread.is_alive():
+                return
+            self._thread = None
+            cause, self._cause = self._cause, None
+            self._unanswered = self._inbox.qsize()
+            waiting = bool(self._unanswered)
+        why = f" ({type(cause).__name__}: {cause})" if cause is not None else ""
+        self._failed(
+            TrainingError(
+                f"The training thread ended unexpectedly{why}.",
+                fix="Train again: a fresh thread does it. The run up to here is kept.",
+            )
+        )
+        if waiting:  # what was asked meanwhile is still obeyed
+            with self._lock:
+                self._ensure_thread()
+
     def _settled(self) -> bool:
+        self._notice_death()
         with self._lock:
             return not self._unanswered and not self._worker.going
 
@@ -252,26 +289,31 @@ class Trainer:
         return run.settings.device if run is not None else "cpu"
 
     def _work(self) -> None:
+        try:
+            self._obey()
+        except BaseException as error:  # whoever asks for the state finds a dead thread, and this is why
+            log.debug("the training thread ends", exc_info=error)
+            free_frames(error)
+            self._cause = error
+
+    def _obey(self) -> None:
         worker, inbox = self._worker, self._inbox
         while True:
             if worker.going and inbox.empty():
-                try:
-                    with turns.of(self, self._device):
-                        worker.advance()
-                except (
-                    BaseException
-                ) as error:  # a layer may raise anything, SystemExit included; the thread lives on
-                    self._failed(error)
+                self._guarded(worker.advance)
                 continue
             command = inbox.get()
             if inbox.empty():
                 self._hurry.clear()
-            try:
-                with turns.of(self, self._device):
-                    command()
-            except BaseException as error:  # as above
-                self._failed(error)
+            self._guarded(command)
             with self._lock:
                 self._unanswered -= 1
             if command == worker.close:
                 return
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            with turns.of(self, self._device):
+                work()
+        except BaseException as error:  # a layer may raise anything, SystemExit included; the thread lives on
+            self._failed(error)
