@@ -74,12 +74,15 @@ def took(seconds: float) -> str:
 
 
 def when(moment: str) -> str:
-    """The beginning of a run in local time: `28 Nov 11:20`; the year where it isn't this one."""
+    """The beginning of a run in local time: `today 11:20`, `28 Nov 11:20`, `28 Nov 2025`."""
     try:
         found = datetime.fromisoformat(moment)
     except ValueError:
         return ""
-    this_year = found.year == datetime.now(found.tzinfo).year
+    now = datetime.now(found.tzinfo)
+    if found.date() == now.date():
+        return f"today {found:%H:%M}"
+    this_year = found.year == now.year
     return f"{found.day} {found:%b} {found:%H:%M}" if this_year else f"{found.day} {found:%b %Y}"
 
 
@@ -96,7 +99,7 @@ def _best(name: str) -> Column:
         return "" if found is None else f"{found:.4f}" if 1e-3 <= abs(found) < 100 else number(found)
 
     tip = "on the test data" if name.startswith("test_") else "the best of all epochs"
-    wide = max(58, 8 * len(value_words(name)) + 14)
+    wide = max(60, 6 * len(value_words(name)) + 16)
     return Column(f"{BEST}{name}", value_words(name), wide, text, value, f"{value_words(name)}: {tip}", True)
 
 
@@ -105,14 +108,14 @@ def _number(value: int) -> str:
 
 
 _FIRST = (
-    Column(TICK, "", 30, lambda r: "", lambda r: "", "Draw the curves of this run"),
-    Column("title", "run", 124, lambda r: r.title, lambda r: r.title.casefold(), "The project's title"),
-    Column("started", "started", 92, lambda r: when(r.started), lambda r: r.started),
-    Column("state", "state", 92, lambda r: STATE_WORDS.get(r.state, r.state), lambda r: r.state),
+    Column(TICK, "", 28, lambda r: "", lambda r: "", "Draw the curves of this run"),
+    Column("title", "run", 98, lambda r: r.title, lambda r: r.title.casefold(), "The project's title"),
+    Column("started", "started", 90, lambda r: when(r.started), lambda r: r.started),
+    Column("state", "state", 86, lambda r: STATE_WORDS.get(r.state, r.state), lambda r: r.state),
     Column(
         "epochs",
         "epochs",
-        60,
+        54,
         lambda r: f"{r.epochs_done}/{r.epochs}" if r.epochs else "",
         lambda r: r.epochs_done,
         "Epochs trained, of those planned",
@@ -120,18 +123,18 @@ _FIRST = (
     ),
 )
 _THEN = (
-    Column("optimiser", "optimiser", 78, lambda r: r.optimiser, lambda r: r.optimiser),
+    Column("optimiser", "optimiser", 76, lambda r: r.optimiser, lambda r: r.optimiser),
     Column(
         "lr",
         "lr",
-        58,
+        62,
         lambda r: "" if r.lr is None else f"{r.lr:g}",
         lambda r: r.lr,
         "Learning rate at the beginning",
         True,
     ),
     Column(
-        TAGS, "tags", 84, lambda r: ", ".join(r.tags), lambda r: ", ".join(r.tags), "Double-click to write"
+        TAGS, "tags", 80, lambda r: ", ".join(r.tags), lambda r: ", ".join(r.tags), "Double-click to write"
     ),
     Column(NOTE, "note", 150, lambda r: r.note, lambda r: r.note, "Double-click to write"),
     Column("batch", "batch", 56, lambda r: _number(r.batch), lambda r: r.batch, "Examples a step", True),

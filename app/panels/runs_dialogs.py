@@ -69,6 +69,8 @@ class CompareDialog(QDialog):
         column.setSpacing(8)
         first = _run_words(old)
         second = _run_words(new) if new is not None else "the open project"
+        if new is not None and first == second:
+            first, second = old.name, new.name
         column.addWidget(ElidedLabel(f"From {first} to {second}", "heading"))
         for line in _ends(old, new):
             column.addWidget(ElidedLabel(line, "small"))

@@ -101,7 +101,7 @@ class RunsPlot(QWidget):
         self._column.addWidget(self._legend)
         self._column.addLayout(foot)
         self._stack = QStackedLayout(self)
-        self._stack.setContentsMargins(0, 0, 0, 0)
+        self._stack.setContentsMargins(12, 0, 0, 0)
         self._stack.addWidget(self._message)
         self._stack.addWidget(body)
 
@@ -245,11 +245,14 @@ def _read_all(jobs: list[tuple[str, CurveReader]]) -> dict[str, Rows | str]:
 
 
 def _names(records: list[RunRecord]) -> dict[str, str]:
-    """The shortest names that tell these runs apart: title, when they began, both, or the folder."""
+    """The shortest names that tell these runs apart: by what they train, how, when, or where they are."""
     ways: tuple[Callable[[RunRecord], str], ...] = (
         lambda record: record.title,
+        lambda record: record.optimiser,
+        _how,
+        lambda record: f"{record.title}, {_how(record)}",
         lambda record: when(record.started),
-        lambda record: f"{record.title} {when(record.started)}",
+        lambda record: f"{record.title}, {when(record.started)}",
         lambda record: record.name,
     )
     for way in ways:
@@ -257,6 +260,10 @@ def _names(records: list[RunRecord]) -> dict[str, str]:
         if len(set(names.values())) == len(records):
             break
     return names
+
+
+def _how(record: RunRecord) -> str:
+    return record.optimiser if record.lr is None else f"{record.optimiser} {record.lr:g}"
 
 
 def _title(name: str) -> str:

@@ -14,6 +14,7 @@ from app.views.picture import colour_of
 LINE = 18
 GAP = 16
 HEIGHT = 20
+SHORTEST = 76  # what an entry is shortened to at most
 
 
 class Legend(QWidget):
@@ -29,6 +30,7 @@ class Legend(QWidget):
         """Show these names."""
         if tuple(entries) != self._entries:
             self._entries = tuple(entries)
+            self.setToolTip("\n".join(name for name, _, _ in entries))
             self.updateGeometry()
             self.update()
 
@@ -44,9 +46,8 @@ class Legend(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(SMALL))
         x, middle = 0.0, HEIGHT / 2
-        for (name, role, points), width in zip(self._entries, self._widths(), strict=True):
-            if x + width - GAP > self.width() + 1:
-                return
+        widths = self._fitted()
+        for (name, role, points), width in zip(self._entries, widths, strict=False):
             colour = colour_of(theme, role)
             painter.setPen(QPen(colour, 2))
             painter.drawLine(QPointF(x, middle), QPointF(x + LINE, middle))
@@ -56,8 +57,19 @@ class Legend(QWidget):
                 painter.drawEllipse(QPointF(x + LINE / 2, middle), 3, 3)
             painter.setPen(theme.dim)
             box = QRectF(x + LINE + 6, 0, width, HEIGHT)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, name)
+            room = int(width - LINE - 6 - GAP) + 1
+            shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
             x += width
+
+    def _fitted(self) -> list[int]:
+        """The widths of the entries on show, shortened alike where there is not room for all."""
+        wanted = self._widths()
+        room = self.width() + GAP + 1
+        if sum(wanted) <= room or not wanted:
+            return wanted
+        count = max(1, min(len(wanted), room // SHORTEST))
+        return [min(width, room // count) for width in wanted[:count]]
 
     def _widths(self) -> list[int]:
         metrics = QFontMetrics(current_theme().font(SMALL))

@@ -103,41 +103,48 @@ def _node_facts(node: Node) -> list[Any]:
 
 
 def _settings(before: Project, after: Project) -> Iterator[Difference]:
-    old, new = dict(_flat_plan(before.plan.to_json())), dict(_flat_plan(after.plan.to_json()))
+    old = {name: (value, own) for name, value, own in _flat_plan(before.plan.to_json())}
+    new = {name: (value, own) for name, value, own in _flat_plan(after.plan.to_json())}
     for name in dict.fromkeys((*old, *new)):
-        if old.get(name, UNSET) != new.get(name, UNSET):
-            yield _changed("setting", name, old.get(name, UNSET), new.get(name, UNSET))
+        (was, was_set), (now, is_set) = old.get(name, (UNSET, False)), new.get(name, (UNSET, False))
+        # A default that only one of two optimisers has follows from the choice of the optimiser.
+        alone = name not in old or name not in new
+        if was != now and (was_set or is_set or not alone):
+            yield _changed("setting", name, was, now)
 
 
-def _flat_plan(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+Setting = tuple[str, str, bool]  # the words for it, its value in words, whether somebody set it
+
+
+def _flat_plan(plan: Mapping[str, Any]) -> Iterator[Setting]:
     """Every value of a plan under the words that say where it stands."""
     phases = plan.get("phases", [])
     for key, value in plan.items():
         if key != "phases":
-            yield _words(key), say(value)
+            yield _words(key), say(value), True
     for number, phase in enumerate(phases, start=1):
         in_phase = f"phase {number}, " if len(phases) > 1 else ""
         objectives = phase.get("objectives", [])
         for key, value in phase.items():
             if key not in ("objectives", "stop"):
-                yield in_phase + _words(key), say(value)
+                yield in_phase + _words(key), say(value), True
         for key, value in phase.get("stop", {}).items():
-            yield in_phase + _words(key), say(value)
+            yield in_phase + _words(key), say(value), True
         for index, objective in enumerate(objectives, start=1):
             name = objective.get("name") or f"objective {index}"
             yield from _flat_objective(objective, in_phase + (f"{name}, " if len(objectives) > 1 else ""))
 
 
-def _flat_objective(objective: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
+def _flat_objective(objective: Mapping[str, Any], where: str) -> Iterator[Setting]:
     for key, value in objective.items():
         if not isinstance(value, dict) or "name" not in value:
-            yield where + _words(key), say(value)
+            yield where + _words(key), say(value), True
             continue
-        yield where + _words(key), str(value["name"])
+        yield where + _words(key), str(value["name"]), True
         family = _FAMILIES.get(key, {})
         for name, set_to in defaults_and(family.get(value["name"]), value.get("params", {})).items():
             title = _words(name) if key == "optimiser" else f"{_words(key)}, {_words(name)}"
-            yield where + title, say(set_to)
+            yield where + title, say(set_to), name in value.get("params", {})
 
 
 _FAMILIES: dict[str, Mapping[str, Any]] = {"optimiser": OPTIMISERS, "schedule": SCHEDULES}
