@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from engine.errors import NeuroloomError, TrainingError
 from engine.files import load_project
@@ -140,18 +139,16 @@ def _show(options: argparse.Namespace) -> int:
 
 def _diff(options: argparse.Namespace) -> int:
     from engine.catalogue import load_catalogue
-    from engine.run.compare import compare, compare_facts
+    from engine.run.compare import compare, compare_runs
 
     first = folder_of(options.name, options.runs)
     second = Path(options.other)
-    facts: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     if second.is_file():
-        other = load_project(second)
+        found = compare(load_project(first / PROJECT), load_project(second), load_catalogue())
     else:
-        second = folder_of(options.other, options.runs)
-        other = load_project(second / PROJECT)
-        facts = read_settings(first), read_settings(second)
-    found = compare_facts(*facts) + compare(load_project(first / PROJECT), other, load_catalogue())
+        folders = first, folder_of(options.other, options.runs)
+        old, new = ((read_settings(one), load_project(one / PROJECT)) for one in folders)
+        found = compare_runs(old, new, load_catalogue())
     for one in found:
         _say(json.dumps(one.to_json()) if options.json else one.what)
     if not found and not options.json:

@@ -27,7 +27,7 @@ from engine.catalogue import Catalogue
 from engine.errors import NeuroloomError
 from engine.files import load_project
 from engine.graph import Project
-from engine.run.compare import Difference, compare, compare_facts
+from engine.run.compare import Difference, compare, compare_runs
 from engine.run.index import RunRecord
 from engine.run.records import PROJECT, read_settings
 
@@ -44,10 +44,8 @@ def differences(old: RunRecord, new: RunRecord | Project, catalogue: Catalogue) 
     before = load_project(old.folder / PROJECT)
     if isinstance(new, Project):
         return compare(before, new, catalogue)
-    facts = compare_facts(read_settings(old.folder), read_settings(new.folder))
-    found = compare(before, load_project(new.folder / PROJECT), catalogue)
-    told = {one.what.partition(":")[0] for one in facts}
-    return facts + [one for one in found if one.what.partition(":")[0] not in told]
+    after = read_settings(new.folder), load_project(new.folder / PROJECT)
+    return compare_runs((read_settings(old.folder), before), after, catalogue)
 
 
 class CompareDialog(QDialog):

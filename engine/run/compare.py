@@ -76,6 +76,18 @@ def compare_facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[D
     return found
 
 
+def compare_runs(
+    before: tuple[Mapping[str, Any], Project],
+    after: tuple[Mapping[str, Any], Project],
+    catalogue: Catalogue | None = None,
+) -> list[Difference]:
+    """The differences between two runs, by settings.json and project; what was told counts, not the plan."""
+    facts = compare_facts(before[0], after[0])
+    told = {*RUN_FACTS.values()} if before[0] and after[0] else set()
+    plans = compare(before[1], after[1], catalogue)
+    return facts + [one for one in plans if one.kind != "setting" or one.what.partition(":")[0] not in told]
+
+
 def graph_hash(project: Project) -> str:
     """The same for projects whose networks are the same, wherever their nodes stand on the canvas."""
     parts = [
@@ -174,7 +186,7 @@ def _graph(before: Graph, after: Graph, where: str, catalogue: Catalogue | None)
 
 
 def _twins(before: Graph, after: Graph) -> dict[str, str]:
-    """Which node of the one graph is which of the other: alike in all, by name and type, by type, by id."""
+    """Which node of the one graph is which of the other: by id, type and name, then by less and less."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for key in (_id_and_type, _name_and_type, _type_alone, _id_alone):
@@ -203,7 +215,7 @@ def _type_alone(node: Node) -> Any:
 
 
 def _id_alone(node: Node) -> Any:
-    return node.id
+    return node.id, node.name
 
 
 def _node(old: Node, new: Node, where: str, catalogue: Catalogue | None) -> Iterator[Difference]:
