@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 
 from app.actions import COMMANDS, Command
 from app.command_palette import Entry
+from app.editor.joining import addable
 from app.welcome import examples
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _plain(text: str) -> str:
 
 
 def _node_types(window: MainWindow) -> list[Entry]:
-    types = window.workspace.catalogue.types()
+    types = addable(window.workspace)
     return [
         Entry(
             f"add:{found.type_id}",

@@ -198,13 +198,17 @@ class Workspace(QObject):
 
     # -- selection --------------------------------------------------------------------------------
 
-    def select(self, ids: Iterable[str]) -> None:
-        """Selects these nodes and no others; ids that are not in the graph on show are left out."""
+    def select(self, ids: Iterable[str], *, seal: bool = True) -> None:
+        """Selects these nodes and no others; ids that are not in the graph on show are left out.
+
+        What is edited next is a step of its own, unless `seal` is false.
+        """
         nodes = self.graph.nodes
         wanted = tuple(node_id for node_id in dict.fromkeys(ids) if node_id in nodes)
         if wanted != self.selection:
             self.selection = wanted
-            self.document.seal()
+            if seal:
+                self.document.seal()
             self.selected.emit(wanted)
 
     def node(self, node_id: str) -> Node | None:

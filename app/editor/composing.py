@@ -17,9 +17,11 @@ from app.editor import editing
 from app.editor.frame_item import TITLE
 from app.editor.framing import membership
 from app.editor.geometry import WIDTH, finite, snapped
+from app.editor.joining import addable
 from engine import blocks
 from engine.dressing import Frame, Note
 from engine.edits import (
+    AddBlock,
     AddFrame,
     AddNote,
     ChangeFrame,
@@ -97,7 +99,9 @@ class Composing:
             self._workspace.message.emit("Select the node to be replaced first.", "info")
             return
         node, item = nodes[0], self._scene.node_items[nodes[0].id]
-        types = [found for found in self._workspace.catalogue.types() if found.type_id != node.type]
+        types = [
+            found for found in addable(self._workspace) if found.type_id not in (node.type, *blocks.PORTS)
+        ]
         corner = self._view.mapFromScene(QPointF(item.x(), item.y() + item.face.layout.height + 8))
         choose = partial(editing.replace_node, self._workspace, node.id)
         self._view.finder.offer(corner, types, choose, _nothing)
@@ -214,9 +218,11 @@ class Composing:
             return
         edits = self._made(partial(blocks.group, workspace.document.project, [*ids, *notes]))
         before = set(workspace.graph.nodes)
-        if self._apply("Group", edits):
+        block = next((edit.block.id for edit in edits if isinstance(edit, AddBlock)), "")
+        # As with a frame, the name that is typed next belongs to the same step.
+        if self._apply("Group", edits, _text_of(block)):
             made = [one for one in workspace.graph.nodes if one not in before]
-            workspace.select(made)
+            workspace.select(made, seal=False)
             if made:
                 self.name_block(made[0])
 
@@ -236,7 +242,9 @@ class Composing:
             return
         taken = names_of(self._workspace.graph)
         own = name if name not in taken else numbered(name.rstrip("0123456789 ") or name, taken)
-        self._workspace.apply("Rename block", RenameBlock(block.id, name), Rename(instance_id, own))
+        named = RenameBlock(block.id, name), Rename(instance_id, own)
+        self._workspace.apply("Rename block", *named, merge=_text_of(block.id))
+        self._workspace.document.seal()
 
     def ungroup(self) -> None:
         """Puts the inside of the selected blocks in their place."""

@@ -9,9 +9,10 @@ from PySide6.QtCore import QPointF, QRectF
 
 from app.editor import geometry as g
 from app.editor.chain_item import ChainItem
-from app.editor.frame_item import FrameItem
+from app.editor.frame_item import MARGIN, STEP, TITLE, FrameItem
 from app.editor.note_item import NoteItem
 from engine.dressing import Frame, Note
+from engine.layout.clusters import Cluster
 from engine.values import natural
 
 if TYPE_CHECKING:
@@ -93,6 +94,15 @@ class Dressing:
                 item = self.chains[key] = ChainItem(key, other, self._scene.detail)
                 self._scene.addItem(item)
             item.join(other, items[key].box(), items[other].box())
+
+    def clusters(self, node_ids: frozenset[str]) -> list[Cluster]:
+        """What a layout of these nodes keeps together: the frames that have no other members."""
+        found = []
+        for key, item in self.frames.items():
+            if item.frame.members <= node_ids:
+                room = MARGIN + self._depths[key] * STEP
+                found.append(Cluster(item.frame.members, room, room + TITLE))
+        return found
 
     # -- following nodes that move
 

@@ -10,28 +10,12 @@ from PySide6.QtCore import QPoint, QPointF
 from app.block_library import KEPT, kept
 from app.editor import editing
 from app.editor.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
+from app.editor.joining import addable
 from app.editor.search import SearchPopup
-from app.workspace import Workspace
 from engine.catalogue import NodeType
-from engine.graph import BLOCK_INPUT, BLOCK_OUTPUT
 
 if TYPE_CHECKING:
     from app.editor.view import GraphView
-
-OUTSIDE = ("data", "loss", "metric")  # kinds that a block has no use for
-
-
-def addable(workspace: Workspace) -> list[type[NodeType]]:
-    """The types that can be added to the graph that is shown.
-
-    Inside a block those are its ports too, but no data, losses or metrics: it is a part of the model.
-    """
-    types = workspace.catalogue.types()
-    if not workspace.scope:
-        return types
-    ports = [workspace.catalogue.get(type_id) for type_id in (BLOCK_INPUT, BLOCK_OUTPUT)]
-    inner = [found for found in types if found.kind not in OUTSIDE]
-    return [*(found for found in ports if found is not None), *inner]
 
 
 class Finder:

@@ -10,14 +10,29 @@ from app.workspace import Workspace
 from engine.catalogue import NodeType
 from engine.connect import Verdict, can_connect, node_type
 from engine.edits import AddNodes
-from engine.graph import Link, Node, Project
+from engine.graph import BLOCK_INPUT, BLOCK_OUTPUT, Link, Node, Project
+
+OUTSIDE = ("data", "loss", "metric")  # kinds that a block has no use for
 
 JoinTo = Callable[[str, str], Link]  # (node id, port) -> the link that would join it
 
 
+def addable(workspace: Workspace) -> list[type[NodeType]]:
+    """The types that can be added to the graph that is shown.
+
+    Inside a block those are its ports too, but no data, losses or metrics: it is a part of the model.
+    """
+    types = workspace.catalogue.types()
+    if not workspace.scope:
+        return types
+    ports = [workspace.catalogue.get(type_id) for type_id in (BLOCK_INPUT, BLOCK_OUTPUT)]
+    inner = [found for found in types if found.kind not in OUTSIDE]
+    return [*(found for found in ports if found is not None), *inner]
+
+
 def fitting_types(workspace: Workspace, join: JoinTo) -> list[type[NodeType]]:
     """The types a new node may have so that a wire can reach it, in the catalogue's order."""
-    return [found for found in workspace.catalogue.types() if _fits(workspace, found, join)]
+    return [found for found in addable(workspace) if _fits(workspace, found, join)]
 
 
 def _fits(workspace: Workspace, found: type[NodeType], join: JoinTo) -> bool:

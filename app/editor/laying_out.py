@@ -14,7 +14,8 @@ from app.background import Background
 from app.widgets.labels import label
 from engine.edits import Edit, Move, SetBends
 from engine.errors import NeuroloomError
-from engine.layout import LayoutCancelled, Wire, fold_width, layout
+from engine.layout import LayoutCancelled, Wire, fold_width
+from engine.layout.clusters import clustered
 
 if TYPE_CHECKING:
     from app.editor.view import GraphView
@@ -78,9 +79,10 @@ class LayingOut(QObject):
         self._patience.start()
         self._worker.ask(
             partial(
-                layout,
+                clustered,
                 {node_id: (face.width, face.height) for node_id, face in faces.items()},
                 wires,
+                scene.dressing.clusters(frozenset(ids)),
                 current,
                 cancelled=self._given_up.is_set,
                 width=fold_width(len(ids)),

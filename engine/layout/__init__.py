@@ -38,12 +38,15 @@ def layout(
     *,
     cancelled: Callable[[], bool] = _never,
     width: float | None = None,
+    tops: Mapping[tuple[str, float], float] | None = None,
 ) -> dict[str, Point]:
     """Return the top left corner of every node of `sizes` (width, height), in scene units.
 
     Wires may form cycles and start and end anywhere; what has no size is left out. `current` decides what
     the wires leave open: who stands above whom, and where the whole stands. With `width` a longer graph
-    goes on in further rows. Raises LayoutCancelled soon after `cancelled()` turns true.
+    goes on in further rows. Where something of `sizes` stands for several nodes, `tops` has for the height
+    of a port how far down the node is that it belongs to (0 for a node itself).
+    Raises LayoutCancelled soon after `cancelled()` turns true.
     """
     import networkx as nx
 
@@ -62,7 +65,7 @@ def layout(
     for wire in joined:
         wires_of[part_of[wire.source]].append(wire)
     placed = [
-        _island({name: sizes[name] for name in part}, wires_of[index], here, cancelled, width)
+        _island({name: sizes[name] for name in part}, wires_of[index], here, cancelled, width, tops or {})
         for index, part in enumerate(parts)
     ]
     return _near(_packed(placed, sizes, width), here)
@@ -87,17 +90,18 @@ def _island(
     here: Mapping[str, Point],
     cancelled: Callable[[], bool],
     width: float | None,
+    tops: Mapping[tuple[str, float], float],
 ) -> dict[str, Point]:
     """The places of one connected part, its corner at the origin."""
     if cancelled():
         raise LayoutCancelled()
     if len(sizes) == 1:
         return dict.fromkeys(sizes, (0.0, 0.0))
-    found = _arranged(sizes, wires, here, cancelled, width)
+    found = _arranged(sizes, wires, here, cancelled, width, tops)
     # Where wires pass is not known from where nodes stand; from its own picture it is. Laying out what has
     # just been laid out should move nothing.
     for _ in range(_SETTLE if len(sizes) <= _SETTLED else 0):
-        again = _arranged(sizes, wires, found, cancelled, width)
+        again = _arranged(sizes, wires, found, cancelled, width, tops)
         if again == found:
             break
         found = again
@@ -110,12 +114,15 @@ def _arranged(
     here: Mapping[str, Point],
     cancelled: Callable[[], bool],
     width: float | None,
+    tops: Mapping[tuple[str, float], float],
 ) -> dict[str, Point]:
     plan: Layered = layered(sizes, wires, here, cancelled)
+    number = {name: index for index, name in enumerate(plan.names)}
+    plan.tops = {(number[name], port): top for (name, port), top in tops.items() if name in number}
     Crossings(plan, cancelled).reduce()
-    tops = heights(plan, cancelled)
-    folding: Folding = folded(plan, tops, width)
-    found = {name: folding.place(plan, index, tops[index]) for index, name in enumerate(plan.names)}
+    found_tops = heights(plan, cancelled)
+    folding: Folding = folded(plan, found_tops, width)
+    found = {name: folding.place(plan, index, found_tops[index]) for index, name in enumerate(plan.names)}
     left, top = min(x for x, _ in found.values()), min(y for _, y in found.values())
     return {name: (_stepped(x - left), _stepped(y - top)) for name, (x, y) in found.items()}
 

@@ -140,7 +140,7 @@ def _step(plan: Layered, piece: Piece) -> float:
     """
     if plan.is_point(piece.start) or plan.is_point(piece.end):
         return piece.leaves - piece.enters
-    return 0.0
+    return plan.tops.get((piece.start, piece.leaves), 0.0) - plan.tops.get((piece.end, piece.enters), 0.0)
 
 
 def _tied(plan: Layered, row_of: list[int], offset: list[float]) -> list[_Row]:

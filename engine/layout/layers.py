@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from engine.errors import NeuroloomError
@@ -48,6 +48,7 @@ class Layered:
     before: list[list[Piece]]
     after: list[list[Piece]]
     hint: list[float]  # where a vertex stands now, from top to bottom
+    tops: dict[tuple[int, float], float] = field(default_factory=dict)  # see `layout`
 
     @property
     def nodes(self) -> int:

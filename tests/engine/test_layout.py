@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from engine.layout import STEP, LayoutCancelled, Wire, fold_width, layout
+from engine.layout.clusters import Cluster, clustered
 
 Sizes = dict[str, tuple[float, float]]
 Places = dict[str, tuple[float, float]]
@@ -250,3 +251,49 @@ def test_two_thousand_dense_nodes_end_and_can_be_given_up() -> None:
     assert asked == 41
     boxes = boxes_of(sizes, layout(sizes, wires, here))
     assert len(set(boxes.values())) == 2000
+
+
+def outline(sizes: Sizes, places: Places, cluster: Cluster) -> Box:
+    boxes = [box for name, box in boxes_of(sizes, places).items() if name in cluster.members]
+    beside, above = cluster.beside, cluster.above
+    return (
+        min(box[0] for box in boxes) - beside,
+        min(box[1] for box in boxes) - above,
+        max(box[2] for box in boxes) + beside,
+        max(box[3] for box in boxes) + beside,
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_clusters_hold_together_and_meet_nothing_else(seed: int) -> None:
+    sizes, wires, here = random_graph(seed)
+    chance = random.Random(seed)
+    names = chance.sample(list(sizes), 18)
+    clusters = [
+        Cluster(frozenset(names[:8]), 48, 68),
+        Cluster(frozenset(names[2:5]), 14, 34),
+        Cluster(frozenset(names[8:18]), 14, 34),
+        Cluster(frozenset(names[6:10]), 14, 34),  # crosses two others, and so is none
+    ]
+    places = clustered(sizes, wires, clusters, here)
+    assert_apart(sizes, places)
+    boxes = boxes_of(sizes, places)
+    for cluster in clusters[:3]:
+        around = outline(sizes, places, cluster)
+        assert all(not meets(around, boxes[name]) for name in sizes if name not in cluster.members)
+    outer, inner, other = (outline(sizes, places, cluster) for cluster in clusters[:3])
+    assert not meets(outer, other)
+    assert outer[0] < inner[0] and outer[1] < inner[1] and outer[2] > inner[2] and outer[3] > inner[3]
+    assert clustered(sizes, wires, clusters, here) == places
+
+
+def test_a_wire_out_of_a_cluster_is_level_with_its_port() -> None:
+    sizes, wires = chain(4)
+    places = clustered(sizes, wires, [Cluster(frozenset({"n1", "n2"}), 14, 34)])
+    assert len({y for _, y in places.values()}) == 1
+    assert [places[f"n{index}"][0] < places[f"n{index + 1}"][0] for index in range(3)] == [True] * 3
+
+
+def test_without_clusters_it_is_the_plain_layout() -> None:
+    sizes, wires, here = random_graph(1)
+    assert clustered(sizes, wires, [], here) == layout(sizes, wires, here)

@@ -15,7 +15,7 @@ from app.editor.menu import canvas_menu
 from app.editor.view import GraphView
 from app.workspace import Workspace
 from engine.dressing import Frame, Note
-from engine.edits import AddFrame, AddNote, Connect, Disconnect, SetParam
+from engine.edits import AddFrame, AddNote, Connect, Disconnect, Rename, SetParam
 from engine.graph import Link
 from tests.app.editor.conftest import Hands, picture
 
@@ -265,6 +265,29 @@ def test_grouping_asks_the_name_and_ungrouping_is_the_inverse(
     hands.key(Qt.Key.Key_G, BOTH)
     workspace.select(())
     assert picture(view) == before and not workspace.document.project.blocks
+
+
+def test_grouping_and_naming_the_block_are_one_step(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    before = picture(view)
+    workspace.select(("n2", "n3"))
+    hands.key(Qt.Key.Key_G, CONTROL)
+    (instance,) = workspace.selection
+    QTest.keyClicks(view.name_field, "encoder")
+    QTest.keyClick(view.name_field, Qt.Key.Key_Return)
+    workspace.apply("Rename", Rename(instance, "other"))
+    assert workspace.document.undo() == "Rename"
+    assert workspace.document.undo() == "Group"
+    assert workspace.document.undo_label is None
+    workspace.select(())
+    assert picture(view) == before
+    assert workspace.document.redo() == "Group"
+    assert view.graph_scene.node_items[instance].face.name == "encoder"
+    view.compose.name_block(instance)
+    view.name_field.setText("decoder")
+    QTest.keyClick(view.name_field, Qt.Key.Key_Return)
+    assert workspace.document.undo() == "Rename block"
 
 
 @pytest.fixture

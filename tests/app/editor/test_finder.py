@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app import block_library
@@ -69,3 +69,19 @@ def test_inside_a_block_its_ports_are_offered_and_no_data_losses_or_metrics(
     assert workspace.node(added).type == BLOCK_OUTPUT
     workspace.enter("")
     assert len(view.graph_scene.node_items[grouped].face.layout.outputs) == 2
+
+
+def test_inside_a_block_replacing_and_a_wire_into_space_offer_no_data_losses_or_metrics(
+    view: GraphView, workspace: Workspace, hands: Hands, grouped: str
+) -> None:
+    workspace.enter(workspace.node(grouped).block)
+    workspace.select(("n2",))
+    view.compose.offer_replacement()
+    assert "ReLU" in _offered(view)
+    offered = _offered(view)
+    QTest.keyClick(view.popup.field, Qt.Key.Key_Escape)
+    place = view.port_point("n2", "output", "out")
+    hands.drag(place, place + QPoint(20, 180))
+    assert {"Linear", BLOCK_OUTPUT} <= set(_offered(view))
+    for type_id in [*offered, *_offered(view)]:
+        assert workspace.catalogue.get(type_id).kind not in ("data", "loss", "metric")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from threading import Event
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -14,7 +14,8 @@ from app.editor import laying_out
 from app.editor.laying_out import LayingOut
 from app.editor.view import GraphView
 from app.workspace import Workspace
-from engine.edits import Rename, SetBends
+from engine.dressing import Frame
+from engine.edits import AddFrame, Rename, SetBends
 from engine.graph import Link
 from engine.layout import LayoutCancelled
 
@@ -52,7 +53,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
             Event().wait(0.005)
         raise LayoutCancelled()
 
-    monkeypatch.setattr(laying_out, "layout", endless)
+    monkeypatch.setattr(laying_out, "clustered", endless)
     yield begun
 
 
@@ -145,3 +146,31 @@ def test_closing_ends_the_thread(workspace: Workspace, laying: LayingOut, held: 
 def test_an_empty_canvas_has_nothing_to_lay_out(laying: LayingOut) -> None:
     laying.start()
     assert not laying.busy
+
+
+def test_frames_hold_together_and_do_not_lie_on_each_other(
+    qtbot: QtBot, view: GraphView, workspace: Workspace, laying: LayingOut, build: Build
+) -> None:
+    """Two branches of three, framed crosswise to what a layout would do, and a frame in a frame."""
+    build(
+        [("n1", "Linear", 0, 0), *((f"n{index}", "Linear", 30 * index, 90) for index in range(2, 8))],
+        [
+            *(("n1", "output", f"n{index}", "x") for index in (2, 5)),
+            *((f"n{index}", "output", f"n{index + 1}", "x") for index in (2, 3, 5, 6)),
+        ],
+    )
+    for frame in (
+        Frame("f1", "Outer", members=frozenset({"n2", "n3", "n6"})),
+        Frame("f2", "Inner", members=frozenset({"n2", "n3"})),
+        Frame("f3", "Other", members=frozenset({"n4", "n5", "n7"})),
+    ):
+        workspace.apply("Frame", AddFrame(frame))
+    assert run(qtbot, laying)
+    frames, items = view.graph_scene.dressing.frames, view.graph_scene.node_items
+    whole = {key: frame.outline.united(frame.strip()) for key, frame in frames.items()}
+    assert not whole["f1"].intersects(whole["f3"]) and frames["f1"].outline.contains(whole["f2"])
+    for frame in frames.values():
+        for node_id, item in items.items():
+            inside = frame.outline.contains(QPointF(item.x(), item.y()))
+            assert inside == (node_id in frame.frame.members)
+    assert run(qtbot, laying) and workspace.document.undo() == "Lay out"
