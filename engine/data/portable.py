@@ -12,11 +12,12 @@ from typing import Any
 
 from engine.errors import EmitError
 
-OURS = ("engine.data.", "engine.layers.", "engine.analysis.")
+OURS = ("engine.data.", "engine.layers.", "engine.analysis.", "engine.optim.", "engine.penalties")
 
 # what an exported script imports at its top
 IMPORTS: dict[str, str] = {
     "Any": "from typing import Any",
+    "Callable": "from collections.abc import Callable",
     "F": "import torch.nn.functional as F",
     "Path": "from pathlib import Path",
     "Tensor": "from torch import Tensor",

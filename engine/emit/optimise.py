@@ -1,15 +1,23 @@
-"""The plan's optimiser and schedule as code."""
+"""An objective's optimiser, schedule and penalties as code, and what a plan may ask of them."""
 
 from __future__ import annotations
 
-from engine.emit.lines import Line, indented, laid_out
-from engine.errors import EmitError
-from engine.optimisers import Optimiser, Schedule, make_optimiser, make_schedule
-from engine.plan import Plan
-from engine.symbols import Expr, name, torch, without_defaults
+import ast
+import importlib
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-# torch's names for our parameters where they differ
-RENAMED = {"epsilon": "eps"}
+from engine.emit.lines import Line, indented, laid_out
+from engine.errors import EmitError, ParamError
+from engine.optimisers import Optimiser, make_optimiser, make_schedule
+from engine.penalties import make_penalty
+from engine.plan import Choice, Minimise, Plan
+from engine.schedules import Plateau, Schedule, Step
+from engine.symbols import Expr, carried, lift, math, name, torch, without_defaults
+
+# the names of the constructors' arguments where they differ from our parameters'
+RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}
 
 
 def check_plan(plan: Plan) -> None:
@@ -20,83 +28,231 @@ def check_plan(plan: Plan) -> None:
         raise EmitError("This version minimises the weighted sum of all losses.")
     if plan.stop.monitor != "val_loss":
         raise EmitError("This version stops early on the validation loss only.")
-    make_optimiser(plan.optimiser)
-    make_schedule(plan.schedule)
-
-
-def optimiser_lines(plan: Plan) -> list[Line]:
-    """The function `optimiser_for(model)`."""
+    check_objective(plan.objective)
     chosen = make_optimiser(plan.optimiser)
-    call = _constructor(chosen)
-    head = Line("def optimiser_for(model: Model) -> torch.optim.Optimizer:")
-    return laid_out([head, Line(f"    return {call}")])
+    if chosen.needs_closure:
+        raise EmitError(f"This version does not train with {chosen.title}.")
 
 
-def schedule_lines(plan: Plan) -> list[Line]:
-    """The function `schedule_for(optimiser, steps_per_epoch, epochs)`; nothing for a constant rate."""
-    chosen = make_schedule(plan.schedule)
-    kind = type(chosen).__name__
-    if kind == "Constant":
-        return []
-    if kind == "Step":
-        doc, body = _step(chosen)
+def check_objective(
+    objective: Minimise, *, rates: Iterable[float] = (), penalties: Sequence[Choice] = (), weights: int = 0
+) -> None:
+    """Raise ParamError where optimiser, schedule, penalties and layer rates hold bad values or don't fit.
+
+    `weights` is how many numbers the objective trains, 0 where that isn't known.
+    """
+    chosen = make_optimiser(objective.optimiser)
+    make_schedule(objective.schedule)
+    for penalty in penalties:
+        make_penalty(penalty)
+    factors = tuple(rates)
+    if chosen.one_vector and any(factor != 1 for factor in factors):
+        raise ParamError(
+            f"{chosen.title} moves all weights as one: single layers can't have rates of their own.",
+            fix="Choose another optimiser, or remove the layers' rates.",
+        )
+    if any(factor < 0 for factor in factors) and not chosen.climbs:
+        raise ParamError(
+            f"With {chosen.title} no layer can climb the loss: a layer's rate is 0 or more.",
+            fix="Choose Extragradient.",
+        )
+    if chosen.most_weights is not None and weights > chosen.most_weights:
+        raise ParamError(
+            f"{chosen.title} keeps a matrix of weights by weights: {weights:,} weights are too many for it, "
+            f"{chosen.most_weights:,} are the most.",
+            fix="Choose L-BFGS or Conjugate gradient.",
+        )
+
+
+def optimiser_lines(
+    objective: Minimise,
+    function: str = "optimiser_for",
+    layers: Sequence[str] = ("model",),
+    rates: Mapping[str, float] | None = None,
+    decay_biases: bool = True,
+) -> list[Line]:
+    """The function `optimiser_for(model)`.
+
+    `layers` are the trained parts of the model as paths, no weight in two of them: "model.generator",
+    "model.blocks.0". `rates` are factors on the learning rate, by path. Without `decay_biases`, biases and
+    norms (fewer than two axes) keep their size. Raises ParamError.
+    """
+    factors = {path: float(factor) for path, factor in (rates or {}).items() if factor != 1}
+    check_objective(objective, rates=factors.values())
+    chosen = make_optimiser(objective.optimiser)
+    apart = not decay_biases and getattr(chosen, "weight_decay", 0.0) > 0
+    weights = _weights(layers)
+    if factors:
+        body, weights = _rated(chosen, weights, factors, apart)
+    elif apart:
+        body, weights = _decayed_apart(weights)
     else:
-        doc, body = _cosine(chosen, warm=float(getattr(chosen, "epochs", 0.0)))
+        body = []
+    body.append(f"return {_constructor(chosen, weights)}")
+    head = Line(f"def {function}(model: Model) -> torch.optim.Optimizer:")
+    return laid_out([head, *indented([Line(text) for text in body])])
+
+
+def schedule_lines(objective: Minimise, function: str = "schedule_for") -> list[Line]:
+    """The function `schedule_for(optimiser, steps_per_epoch, epochs)`; nothing for a constant rate."""
+    chosen = make_schedule(objective.schedule)
+    doc, body = _plateau(chosen) if isinstance(chosen, Plateau) else _factor(chosen)
+    if not body:
+        return []
     head = (
-        "def schedule_for(optimiser: torch.optim.Optimizer, steps_per_epoch: int, epochs: int)"
+        f"def {function}(optimiser: torch.optim.Optimizer, steps_per_epoch: int, epochs: int)"
         " -> torch.optim.lr_scheduler.LRScheduler:"
     )
     return laid_out([Line(head), *indented([Line(f'"""{doc}"""'), *[Line(text) for text in body]])])
 
 
-def _constructor(chosen: Optimiser) -> Expr:
+def penalty_terms(penalties: Sequence[Choice], weights: Expr) -> list[Expr]:
+    """What each penalty adds to the loss, over a list of weights: `l1(weights, 0.001)`. Raises ParamError."""
+    made = [make_penalty(choice) for choice in penalties]
+    return [
+        carried(type(one).function)(weights, *(getattr(one, spec.name) for spec in one.params))
+        for one in made
+    ]
+
+
+def noise_call(weights: Expr, eta: float, step: Expr) -> Expr:
+    """`add_gradient_noise(weights, eta, step)`, to stand between backward and the step."""
+    return carried(_ours("engine.optim.noise.add_gradient_noise"))(weights, eta, step)
+
+
+def residual_vector(losses: Sequence[tuple[float, Expr]]) -> Expr:
+    """The vector whose sum of squares is the weighted sum of mean squared errors, for Levenberg-Marquardt.
+
+    `losses` are the shares and the expressions of the loss nodes. Raises EmitError for any other loss.
+    """
+    parts = []
+    for share, loss in losses:
+        call = loss.tree
+        if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "F.mse_loss" and not call.keywords):
+            raise EmitError(
+                "Levenberg-Marquardt trains mean squared errors only: it needs the single errors.",
+                fix="Choose L-BFGS or Newton.",
+            )
+        sides = [Expr(side, loss.carries) for side in call.args]
+        part = carried(_ours("engine.optim.residuals.residuals"))(*sides)
+        parts.append(part if share == 1 else math.sqrt(share) * part)
+    if not parts:
+        raise EmitError("Levenberg-Marquardt needs a mean squared error to train.")
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def carried_by(objective: Minimise) -> frozenset[Any]:
+    """The classes of ours that `optimiser_lines` names, whose source an export must hold."""
+    makes = make_optimiser(objective.optimiser).makes
+    return frozenset() if makes.startswith("torch.") else frozenset({_ours(makes)})
+
+
+# -- the optimiser
+
+
+def _weights(layers: Sequence[str]) -> Expr:
+    if len(layers) == 1:
+        return _path(layers[0]).parameters()
+    return lift([Expr(ast.Starred(_path(layer).parameters().tree, ast.Load())) for layer in layers])
+
+
+def _path(dotted: str) -> Expr:
+    """`model.blocks.0.linear` as `model.blocks[0].linear`."""
+    first, *rest = dotted.split(".")
+    found = name(first)
+    for part in rest:
+        found = found[int(part)] if part.isdigit() else getattr(found, part)
+    return found
+
+
+def _constructor(chosen: Optimiser, weights: Expr) -> Expr:
     values = {spec.name: getattr(chosen, spec.name) for spec in chosen.params}
     if "beta1" in values:
         values["betas"] = (values.pop("beta1"), values.pop("beta2"))
     named = {RENAMED.get(key, key): value for key, value in values.items()}
-    kind: Expr = getattr(torch.optim, type(chosen).__name__)
-    rate = named.pop("lr")
     # The learning rate is always written: it is the number people look for first.
-    made = without_defaults(kind(name("model").parameters(), **named))
-    first, *_ = made.tree.args  # type: ignore[attr-defined]
-    rest = {word.arg: Expr(word.value) for word in made.tree.keywords}  # type: ignore[attr-defined]
+    rate = named.pop("lr")
+    if not chosen.makes.startswith("torch."):
+        made = _ours(chosen.makes)
+        defaults = inspect.signature(made).parameters
+        return carried(made)(
+            weights, lr=rate, **{key: value for key, value in named.items() if defaults[key].default != value}
+        )
+    if type(chosen).__name__ == "LBFGS":
+        named["line_search_fn"] = "strong_wolfe"
+    kind: Expr = getattr(torch.optim, chosen.makes.rpartition(".")[2])
+    short = without_defaults(kind(weights, **named))
+    first, *_ = short.tree.args  # type: ignore[attr-defined]
+    rest = {word.arg: Expr(word.value) for word in short.tree.keywords}  # type: ignore[attr-defined]
     return kind(Expr(first), lr=rate, **rest)
 
 
-def _step(chosen: Schedule) -> tuple[str, list[str]]:
-    every, factor = int(getattr(chosen, "every", 1)), float(getattr(chosen, "factor", 0.1))
-    call = (
-        f"torch.optim.lr_scheduler.StepLR(optimiser, step_size={every} * steps_per_epoch, gamma={factor!r})"
-    )
-    return f"Times {factor:g} every {every} epochs; stepped after each batch.", [f"return {call}"]
+def _ours(dotted: str) -> Any:
+    """A function or class of ours; imported here, because the window stands before torch is loaded."""
+    module, _, found = dotted.rpartition(".")
+    return getattr(importlib.import_module(module), found)
 
 
-def _cosine(chosen: Schedule, warm: float) -> tuple[str, list[str]]:
-    final = float(getattr(chosen, "final", 0.0))
-    wave = "(1 + math.cos(math.pi * done)) / 2"
-    share = wave if final == 0 else f"{final!r} + {1 - final!r} * {wave}"
-    if not warm:
-        doc = "Down along half a cosine wave; stepped after each batch."
-        start = ["total = max(1, epochs * steps_per_epoch)"]
-        factor = ["    done = min(1.0, step / total)"]
-    else:
-        doc = f"Up evenly for {warm:g} epochs, then down along half a cosine wave; stepped after each batch."
-        start = [
-            f"warm = math.ceil({warm!r} * steps_per_epoch)",
-            "falling = max(1, epochs * steps_per_epoch - warm)",
-        ]
-        factor = [
-            "    if step < warm:",
-            "        return (step + 1) / warm",
-            "    done = min(1.0, (step - warm) / falling)",
-        ]
+def _decayed_apart(weights: Expr) -> tuple[list[str], Expr]:
     lines = [
-        *start,
-        "",
+        f"weights = [*{weights}]",
+        "matrices = [weight for weight in weights if weight.ndim >= 2]",
+        "rest = [weight for weight in weights if weight.ndim < 2]  # biases and norms: no decay",
+        'groups = [{"params": matrices}, {"params": rest, "weight_decay": 0.0}]',
+    ]
+    return lines, name("groups")
+
+
+def _rated(
+    chosen: Optimiser, weights: Expr, factors: Mapping[str, float], apart: bool
+) -> tuple[list[str], Expr]:
+    """Groups of weights with the same learning rate, and with or without decay."""
+    lines = ["factors: dict[nn.Parameter, float] = {}  # on the learning rate"]
+    for path, factor in factors.items():
+        lines.append(f"factors |= dict.fromkeys({_path(path).parameters()}, {factor!r})")
+    kind, key, found = "float", "factors.get(weight, 1.0)", "factor"
+    decay = getattr(chosen, "weight_decay", 0.0)
+    extra = ""
+    if apart:
+        kind, key = "tuple[float, bool]", f"({key}, weight.ndim >= 2)"
+        found, extra = "(factor, decays)", f', "weight_decay": {decay!r} if decays else 0.0'
+    lines += [
+        f"alike: dict[{kind}, list[nn.Parameter]] = {{}}"
+        + ("  # biases and norms: no decay" if apart else ""),
+        f"for weight in {weights}:",
+        f"    alike.setdefault({key}, []).append(weight)",
+        "groups = [",
+        f'    {{"params": weights, "lr": factor * {chosen.lr!r}{extra}}}',
+        f"    for {found}, weights in alike.items()",
+        "]",
+    ]
+    return lines, name("groups")
+
+
+# -- the schedule
+
+
+def _factor(chosen: Schedule) -> tuple[str, list[str]]:
+    code = chosen.code()
+    if code is None:
+        return "", []
+    if isinstance(chosen, Step):
+        call = f"step_size={chosen.every} * steps_per_epoch, gamma={chosen.factor!r}"
+        return code.doc, [f"return torch.optim.lr_scheduler.StepLR(optimiser, {call})"]
+    lines = [
+        *code.before,
+        *([""] if code.before else []),
         "def factor(step: int) -> float:",
-        *factor,
-        f"    return {share}",
+        *(f"    {line}" for line in code.body),
         "",
         "return torch.optim.lr_scheduler.LambdaLR(optimiser, factor)",
     ]
-    return doc, lines
+    return code.doc, lines
+
+
+def _plateau(chosen: Plateau) -> tuple[str, list[str]]:
+    mode = "min" if chosen.better == "lower" else "max"
+    call = f'mode="{mode}", factor={chosen.factor!r}, patience={chosen.patience}'
+    doc = f"Times {chosen.factor:g} when the watched value has not got better for {chosen.patience} epochs;"
+    lines = [f"return torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, {call})"]
+    return f"{doc} stepped with it after each epoch.", lines

@@ -17,7 +17,7 @@ from engine.emit.builder import build
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
 from engine.emit.model import Assembly, assemble, block_lines, class_lines, measuring_lines
 from engine.emit.names import slug
-from engine.emit.optimise import check_plan, optimiser_lines, schedule_lines
+from engine.emit.optimise import carried_by, check_plan, optimiser_lines, schedule_lines
 from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan
@@ -41,7 +41,7 @@ HIDDEN = (
     "jinja2",
 )
 LONGEST = 78  # columns of a title
-STANDARD = ("argparse", "gzip", "json", "math", "Iterator", "Path", "Any")
+STANDARD = ("argparse", "gzip", "json", "math", "Callable", "Iterator", "Path", "Any")
 # Multiply-adds of a batch's forward pass below which one thread is faster than two.
 SMALL_BATCH = 2_000_000
 
@@ -122,8 +122,8 @@ def write_script(
         parts.append(_load_lines(made, loader.__name__, values))
         parts.append(block(BATCHES.replace("FIRST", quoted(first))))
         parts.append(block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", measured)))
-        parts.append(optimiser_lines(project.plan))
-        schedule = schedule_lines(project.plan)
+        parts.append(optimiser_lines(project.plan.objective))
+        schedule = schedule_lines(project.plan.objective)
         if schedule:
             parts.append(schedule)
         parts.append(block(REPORT))
@@ -132,6 +132,7 @@ def write_script(
     else:
         parts.append(_model_only_lines(project, made, weights))
     needed += sorted(made.carries | made.classes.carries, key=lambda found: str(found.__name__))
+    needed += carried_by(project.plan.objective) if trains else ()
     parts[:0] = [block(text) for text in portable_source(needed)]
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
