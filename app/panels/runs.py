@@ -97,7 +97,7 @@ class RunsPanel(QWidget):
         self._stack.addWidget(self._no_match)
         self.splitter.addWidget(left)
         self.splitter.addWidget(self.plot)
-        self.splitter.setSizes([680, 340])
+        self.splitter.setSizes([704, 326])
         self.splitter.setStretchFactor(0, 2)
         self.splitter.setStretchFactor(1, 1)
         body = QWidget()

@@ -99,7 +99,7 @@ def _best(name: str) -> Column:
         return "" if found is None else f"{found:.4f}" if 1e-3 <= abs(found) < 100 else number(found)
 
     tip = "on the test data" if name.startswith("test_") else "the best of all epochs"
-    wide = max(60, 6 * len(value_words(name)) + 16)
+    wide = max(58, 6 * len(value_words(name)) + 10)
     return Column(f"{BEST}{name}", value_words(name), wide, text, value, f"{value_words(name)}: {tip}", True)
 
 
@@ -109,13 +109,13 @@ def _number(value: int) -> str:
 
 _FIRST = (
     Column(TICK, "", 28, lambda r: "", lambda r: "", "Draw the curves of this run"),
-    Column("title", "run", 98, lambda r: r.title, lambda r: r.title.casefold(), "The project's title"),
-    Column("started", "started", 90, lambda r: when(r.started), lambda r: r.started),
-    Column("state", "state", 86, lambda r: STATE_WORDS.get(r.state, r.state), lambda r: r.state),
+    Column("title", "run", 84, lambda r: r.title, lambda r: r.title.casefold(), "The project's title"),
+    Column("started", "started", 86, lambda r: when(r.started), lambda r: r.started),
+    Column("state", "state", 96, lambda r: STATE_WORDS.get(r.state, r.state), lambda r: r.state),
     Column(
         "epochs",
         "epochs",
-        54,
+        52,
         lambda r: f"{r.epochs_done}/{r.epochs}" if r.epochs else "",
         lambda r: r.epochs_done,
         "Epochs trained, of those planned",
@@ -127,7 +127,7 @@ _THEN = (
     Column(
         "lr",
         "lr",
-        62,
+        58,
         lambda r: "" if r.lr is None else f"{r.lr:g}",
         lambda r: r.lr,
         "Learning rate at the beginning",
