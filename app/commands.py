@@ -277,6 +277,7 @@ class Commands:
             actions[name].setChecked(not panel.isHidden())
         for choice in CHOICES:
             actions[f"theme_{choice}"].setChecked(themes.choice == choice)
+        actions["reopen_files"].setChecked(window.open_files.wanted)
         actions["toggle_pictures"].setChecked(shows_pictures(window.settings))
         always = labels_always(window.settings)
         actions["labels_always"].setChecked(always)

@@ -160,6 +160,11 @@ class FileCommands:
         """Closes the document in front, after asking about its run and its changes."""
         self._window.close_document(self._window.document_page)
 
+    def reopen_files(self) -> None:
+        """Whether the next start shows the files that are open at the end of this one."""
+        self._window.open_files.want(not self._window.open_files.wanted)
+        self._window.commands.refresh()
+
     # -- after a crash ----------------------------------------------------------------------------
 
     def offer_recovery(self) -> bool:

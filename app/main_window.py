@@ -18,6 +18,7 @@ from app.document_page import DocumentPage
 from app.documents import Documents
 from app.editor.view import GraphView
 from app.file_commands import FileCommands
+from app.open_files import OpenFiles
 from app.panels.inspector import InspectorPanel
 from app.panels.palette import PalettePanel
 from app.recent_files import RecentFiles
@@ -52,6 +53,7 @@ class MainWindow(QMainWindow):
         self.setObjectName("mainWindow")
         self.settings = workspace.settings
         self.recent = RecentFiles(workspace.settings, self)
+        self.open_files = OpenFiles(workspace.settings)
         self.top_bar = TopBar()
         self.tabs = DocumentTabs()
         self.pages = QStackedWidget()
@@ -151,10 +153,18 @@ class MainWindow(QMainWindow):
     # -- beginning --------------------------------------------------------------------------------
 
     def begin(self, paths: Sequence[Path] = (), examples: Sequence[str] = ()) -> None:
-        """Shows the welcome page, or projects and examples, after offering work that a crash left behind."""
+        """Shows projects and examples, after offering work that a crash left behind.
+
+        Where none are named it shows what was open when the window was closed last, else the welcome page.
+        """
+        asked = bool(paths or examples)
+        again = self.open_files.paths() if self.open_files.wanted and not asked else []
+        front = self.open_files.front()
         self.files.offer_recovery()
-        for path in paths:
+        for path in (*paths, *again):
             self.files.open_path(path)
+        if front in again and (page := self.documents.of(front)) is not None:
+            self.documents.show(page)
         for example in examples:
             self.files.open_example(example_path(example))
 
@@ -187,6 +197,11 @@ class MainWindow(QMainWindow):
         else:
             self.welcome.setFocus(Qt.FocusReason.OtherFocusReason)
         page.file.look()
+
+    def _remember_files(self) -> None:
+        pages = [page.workspace.document.path for page in self.documents.pages]
+        front = self.workspace.document.path
+        self.open_files.remember([path for path in pages if path is not None], front)
 
     # -- sizes ------------------------------------------------------------------------------------
 
@@ -294,6 +309,7 @@ class MainWindow(QMainWindow):
                 return
         self._closed = True
         self._remember_sizes()
+        self._remember_files()
         self.hide()
         # Ends the runs with a checkpoint, and waits for the threads, so that the process can exit.
         self.documents.end(_CLOSE_SECONDS)

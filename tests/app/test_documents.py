@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from app import file_commands, main_window
 from app.document_page import DocumentPage
 from app.main_window import MainWindow
+from app.open_files import OpenFiles
 from app.widgets.document_tabs import HEIGHT
 from app.workspace import Workspace
 from engine.blocks import group
@@ -187,7 +188,7 @@ def test_the_last_document_leaves_the_welcome_page(window: MainWindow) -> None:
     add_iris(window.workspace)
     window.workspace.document.mark_saved()
     assert window.close_document(window.document_page)
-    assert not window.at_work and len(window.documents.pages) == 1
+    assert [page.workspace.document.path for page in window.documents.pages] == [None]
     assert not names(window.document_page)
 
 
@@ -330,3 +331,44 @@ def test_files_and_examples_of_the_command_line_open_in_tabs(window: MainWindow,
         save_project(Project(title=path.stem), path)
     window.begin([*paths, paths[0]], ["iris"])
     assert [page.file.name for page in window.documents.pages] == ["a.nloom", "b.nloom", "Iris"]
+
+
+def _projects(folder: Path) -> list[Path]:
+    paths = [folder / f"{name}.nloom" for name in ("a", "b", "c")]
+    for path in paths:
+        save_project(Project(title=path.stem), path)
+    return paths
+
+
+def test_what_is_open_at_the_end_comes_back_at_the_next_start(window: MainWindow, tmp_path: Path) -> None:
+    paths = _projects(tmp_path)
+    for path in paths:
+        window.files.open_path(path)
+    add_iris(another(window).workspace)  # has no file, and so cannot come back
+    window.workspace.document.mark_saved()
+    window.documents.show(window.documents.pages[1])
+    assert window.close()
+    again = OpenFiles(window.settings)
+    assert again.paths() == paths and again.front() == paths[1]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_start_without_files_shows_the_tabs_of_the_last_session(
+    window: MainWindow, tmp_path: Path, named: bool
+) -> None:
+    paths = _projects(tmp_path)
+    window.open_files.remember([*paths, tmp_path / "gone.nloom"], paths[1])
+    window.begin([paths[2]] if named else [])
+    shown = [page.workspace.document.path for page in window.documents.pages]
+    assert shown == ([paths[2]] if named else paths)
+    assert window.workspace.document.path == (paths[2] if named else paths[1]) and window.at_work
+
+
+def test_who_does_not_want_the_last_tabs_back_gets_none(window: MainWindow, tmp_path: Path) -> None:
+    window.open_files.remember(_projects(tmp_path), None)
+    action = window.actions_by_name["reopen_files"]
+    assert action.isChecked()
+    action.trigger()
+    assert not action.isChecked()
+    window.begin()
+    assert [page.workspace.document.path for page in window.documents.pages] == [None]
