@@ -240,7 +240,7 @@ class MainWindow(QMainWindow):
     def _show_notice(self, page: DocumentPage) -> None:
         if page is not self.document_page:
             return
-        if page.notice is None:
+        if page.notice is None or (not page.notice.answers and page.bottom.training.tells(page.notice.text)):
             self.banner.dismiss()
         else:
             self.banner.show_notice(page.notice)

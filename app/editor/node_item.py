@@ -315,17 +315,22 @@ class NodeItem(QGraphicsItem):
         painter.setPen(theme.dim)
         bottom = Qt.AlignmentFlag.AlignBottom
         room = LABEL_ROOM - 10
-        for spot in layout.inputs:
-            if spot.shown_label and spot.name not in self.linked_inputs:
-                rect = QRectF(-8 - room, spot.y - 17, room, 14)
-                painter.drawText(rect, bottom | Qt.AlignmentFlag.AlignRight, spot.shown_label)
-        for spot in layout.outputs[1:]:
-            if not spot.shown_label:
-                continue
-            rect = QRectF(layout.width + 8, spot.y - 17, room, 14)
-            plate = painter.boundingRect(rect, bottom | Qt.AlignmentFlag.AlignLeft, spot.shown_label)
-            painter.fillRect(plate.adjusted(-1, 1, 1, -1), theme.canvas)  # wires may cross here
-            painter.drawText(rect, bottom | Qt.AlignmentFlag.AlignLeft, spot.shown_label)
+        # The ports of a block mean what its maker called them; of other nodes a wire says enough.
+        block = self.face.form == "block"
+        left = [spot for spot in layout.inputs if block or spot.name not in self.linked_inputs]
+        right = layout.outputs if block else layout.outputs[1:]
+        for spots, x, side in (
+            (left, -8 - room, Qt.AlignmentFlag.AlignRight),
+            (right, layout.width + 8, Qt.AlignmentFlag.AlignLeft),
+        ):
+            for spot in spots:
+                if not spot.shown_label:
+                    continue
+                rect = QRectF(x, spot.y - 17, room, 14)
+                text = cut(spot.shown_label, theme.font(10), room)
+                plate = painter.boundingRect(rect, bottom | side, text)
+                painter.fillRect(plate.adjusted(-1, 1, 1, -1), theme.canvas)  # wires may cross here
+                painter.drawText(rect, bottom | side, text)
 
     def _paint_badge(self, painter: QPainter, theme: Theme, severity: str) -> None:
         """A disc for an error, a triangle for a warning: told apart without colour."""

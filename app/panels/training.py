@@ -80,6 +80,13 @@ class TrainingPanel(QWidget):
         else:
             self.outcome.hide()
 
+    def tells(self, text: str) -> bool:
+        """Whether the panel is on show and says already that the run failed, and why."""
+        trainer = self._workspace.trainer
+        if trainer is None or trainer.state != "failed" or trainer.error is None:
+            return False
+        return self.isVisible() and text in (trainer.error.message, str(trainer.error))
+
     def _reveal(self) -> None:
         if self.outcome.node_id is not None:
             self._workspace.reveal(self.outcome.node_id)

@@ -18,6 +18,7 @@ from app.welcome import Card
 from app.workspace import Workspace
 from engine.blocks import group
 from engine.edits import SetParam
+from engine.errors import TrainingError
 from engine.graph import Project
 from tests.app.conftest import add_iris
 
@@ -303,3 +304,20 @@ def test_work_left_by_a_crash_is_offered(window: MainWindow, answers: list[str],
     assert window.at_work
     assert window.workspace.document.project.title == "Lost work"
     assert window.workspace.document.modified
+
+
+def test_a_failed_run_is_told_of_once(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
+    window.actions_by_name["new_project"].trigger()
+    add_iris(window.workspace)
+    trainer = window.workspace.trainer
+    trainer.error = TrainingError("The loss became not a number.", node_id="n3", fix="Lower the rate.")
+    trainer.state = "failed"
+    window.bottom.show_panel("Training")
+    window.workspace.node_message.emit(str(trainer.error), "error", "n3")
+    window.workspace._look()
+    outcome = window.bottom.training.outcome
+    qtbot.waitUntil(outcome.isVisible, timeout=5000)
+    assert "not a number" in outcome.text() and not window.banner.isVisible()
+    window.bottom.show_panel("Problems")
+    window.workspace.node_message.emit(str(trainer.error), "error", "n3")
+    assert window.banner.isVisible() and not outcome.isVisible()
