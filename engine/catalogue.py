@@ -34,6 +34,7 @@ __all__ = [
     "Output",
     "ParamSpec",
     "Port",
+    "Source",
     "Wire",
     "load_catalogue",
     "param",
@@ -192,11 +193,22 @@ class Layer(NodeType, abstract=True):
     """Lives in the model.
 
     `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
-    and the meta device, which finds the shapes, does not mind.
+    and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
+    with an `update`; `rule_ports` are inputs that only the update reads, such as a target.
     """
 
     kind = "layer"
     takes_whole: ClassVar[bool] = False
+    learns_by_rule: ClassVar[bool] = False
+    rule_ports: ClassVar[tuple[Port, ...]] = ()
+
+    def inputs(self) -> tuple[Port, ...]:
+        return (*self.ports_in, *self.rule_ports)
+
+    def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
+        """The call that applies the layer's own update; it returns a dict of what is watched."""
+        found: Expr = layer.update(*(wires[port.name] for port in Layer.inputs(self) if port.name in wires))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +283,25 @@ class Data(NodeType, abstract=True):
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns() if column.name == name), None)
+
+
+class Source(NodeType, abstract=True):
+    """Draws values inside an objective: noise, priors, time steps.
+
+    `emit(self, e, size, device)` gets expressions for the number of examples and their device.
+    """
+
+    kind = "source"
+    family = "data"
+    ports_in = ()
+
+    def column(self) -> Column:
+        """What it draws: name, sizes without the batch, dtype."""
+        raise NotImplementedError
+
+    def outputs(self) -> tuple[Port, ...]:
+        column = self.column()
+        return (Port(column.name, doc=column.doc),)
 
 
 class Loss(NodeType, abstract=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.catalogue import Composite, Data, Input, Loss, Metric
+from engine.catalogue import Composite, Data, Input, Loss, Metric, Source
 from engine.graph import Node, Project
 from engine.plan import Plan
 from engine.problems import Problem
@@ -120,7 +120,7 @@ def composite_facts(
 
 def _stays_outside(found: object) -> bool:
     inside = type(found).__name__ == "BlockInput"
-    return isinstance(found, (Data, Loss, Metric)) or (isinstance(found, Input) and not inside)
+    return isinstance(found, (Data, Source, Loss, Metric)) or (isinstance(found, Input) and not inside)
 
 
 def _used(nodes: Iterable[Node]) -> list[str]:

@@ -22,7 +22,7 @@ from engine.edits import (
 )
 from engine.errors import GraphError, ParamError
 from engine.graph import BLOCK_INPUT, BLOCK_OUTPUT, Graph, Link, Node, Points, Project
-from engine.plan import Plan
+from engine.plan import Objective, Plan, Rule
 from engine.values import Value, natural
 
 Wire = tuple[Link, Points]  # a link to make and the points it is led through
@@ -138,8 +138,9 @@ def replacing(project: Project, catalogue: Catalogue, node_id: str, type_id: str
         if node_id in frame.members:
             edits.append(ChangeFrame(replace(frame, members=frame.members | {after.id})))
     edits.append(Remove((node_id,)))
-    if any(one.loss == node_id for phase in project.plan.phases for one in phase.objectives):
-        edits.append(SetPlan(_with_loss(project.plan, node_id, after.id)))
+    plan = plan_after(project.plan, node_id, after.id)
+    if plan != project.plan:
+        edits.append(SetPlan(plan))
     trial = project.copy()
     for edit in edits:
         edit.apply(trial)
@@ -166,15 +167,22 @@ def _kept_params(before: NodeType | None, found: type[NodeType], node: Node) -> 
     return kept
 
 
-def _with_loss(plan: Plan, loss: str, other: str) -> Plan:
+def plan_after(plan: Plan, before: str, after: str) -> Plan:
+    """The plan when another node stands in a node's place: losses, trained nodes, rates and rules follow."""
+
+    def follow(one: Objective) -> Objective:
+        if isinstance(one, Rule):
+            return replace(one, node=after) if one.node == before else one
+        if isinstance(one.loss, str):
+            loss: str | dict[str, float] = after if one.loss == before else one.loss
+        else:
+            loss = {after if key == before else key: share for key, share in one.loss.items()}
+        of = tuple(after if key == before else key for key in one.of)
+        rates = {after if key == before else key: factor for key, factor in one.rates.items()}
+        return replace(one, loss=loss, of=of, rates=rates)
+
     phases = tuple(
-        replace(
-            phase,
-            objectives=tuple(
-                replace(one, loss=other) if one.loss == loss else one for one in phase.objectives
-            ),
-        )
-        for phase in plan.phases
+        replace(phase, objectives=tuple(follow(one) for one in phase.objectives)) for phase in plan.phases
     )
     return replace(plan, phases=phases)
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from engine.bypass import linked, without_muted
-from engine.catalogue import Catalogue, Composite, Data, Input, Layer, NodeType, Wire
+from engine.catalogue import Catalogue, Composite, Data, Input, Layer, NodeType, Source, Wire
 from engine.emit.builder import NodeCode, Pattern, build
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
@@ -340,6 +340,9 @@ def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature
     if isinstance(node_type, Input):
         column = node_type.column()
         return {"output": Signature(column.shape, column.dtype)}
+    if isinstance(node_type, Source):
+        column = node_type.column()
+        return {column.name: Signature(column.shape, column.dtype)}
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.catalogue import Composite, NodeType, Wire
+from engine.catalogue import Composite, Layer, NodeType, Wire
 from engine.emit.names import NameBook
 from engine.errors import EmitError, NeuroloomError
 from engine.symbols import Expr, lift, name
@@ -96,8 +96,11 @@ def build(
     Errors: whatever `emit` raises; anything but a `NeuroloomError` becomes an `EmitError`.
     """
     builder = NodeBuilder(attribute, attributes, variables or NameBook(wires).give, classes)
+    only_rule = {port.name for port in node_type.rule_ports} if isinstance(node_type, Layer) else set()
     try:
-        found = node_type.emit(builder, **wires)
+        found = node_type.emit(
+            builder, **{port: wire for port, wire in wires.items() if port not in only_rule}
+        )
         outputs = [port.name for port in node_type.outputs()]
     except NeuroloomError:
         raise

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from engine.errors import GraphError, ProjectFileError
-from engine.plan import LARGEST_SEED, Choice, Minimise, Phase, Plan, Stop
+from engine.plan import LARGEST_SEED, WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
 
 
 def test_the_default_trains_one_supervised_net() -> None:
@@ -53,7 +55,7 @@ def test_a_field_that_does_not_exist_is_an_error() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"batch": 0},
+        {"batch": -1},
         {"batch": 1.5},
         {"batch": True},
         {"seed": -1},
@@ -82,9 +84,9 @@ def test_json_gives_back_the_plan_and_keeps_what_is_unknown() -> None:
     plan = Plan(batch=32).with_(patience=3, optimiser=Choice("SGD", {"lr": 0.1, "nesterov": True}))
     assert Plan.from_json(plan.to_json()) == plan
     data = plan.to_json() | {"clip": 1}
-    data["phases"][0]["objectives"][0]["every"] = 2
+    data["phases"][0]["objectives"][0]["sometimes"] = 2
     again = Plan.from_json(data)
-    assert (again.extra, again.objective.extra) == ({"clip": 1}, {"every": 2})
+    assert (again.extra, again.objective.extra) == ({"clip": 1}, {"sometimes": 2})
     assert again.to_json() == data
     assert again.with_(batch=1).extra == {"clip": 1}
 
@@ -94,3 +96,42 @@ def test_what_cannot_be_read_is_an_error_that_says_where() -> None:
     data["phases"][0]["stop"]["patience"] = "three"
     with pytest.raises(ProjectFileError, match='phase 1 of the plan, stop,: "patience"'):
         Plan.from_json(data)
+
+
+def test_a_plan_of_several_players_comes_back_from_its_file() -> None:
+    plan = Plan(
+        (
+            Phase((Rule("n3", "hebb"),), Stop(1, also=(Choice("CleanPass"),)), name="Store", batch=WHOLE),
+            Phase(
+                (
+                    Minimise(
+                        {"n5": 1.0, "n6": -0.5},
+                        Choice("Adam", {"lr": 2e-4}),
+                        name="fool",
+                        of=("n2", "n3"),
+                        every=2,
+                        clip=1.0,
+                        accumulate=4,
+                        noise=0.1,
+                        decay_biases=False,
+                        rates={"n2": 0.5},
+                        penalties=(Choice("L1", {"strength": 0.01}),),
+                        average=Choice("EMA", {"decay": 0.99}),
+                    ),
+                    Minimise("n7"),
+                ),
+                Stop(monitor="val_accuracy"),
+            ),
+        ),
+        batch=WHOLE,
+        fast=True,
+    )
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    assert not plan.supervised
+    assert plan.with_(epochs=7).phases[0].stop.epochs == 7
+
+
+def test_a_plain_plan_says_no_more_in_its_file_than_it_did() -> None:
+    assert list(Plan().to_json()["phases"][0]["objectives"][0]) == ["minimise", "optimiser", "schedule"]
+    assert Plan().supervised
+    assert not Plan((Phase((Minimise(clip=1.0),)),)).supervised
