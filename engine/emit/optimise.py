@@ -180,6 +180,7 @@ def _constructor(chosen: Optimiser, weights: Expr) -> Expr:
         )
     if type(chosen).__name__ == "LBFGS":
         named["line_search_fn"] = "strong_wolfe"
+        named["max_eval"] = 25 * named["max_iter"]  # torch's own limit leaves a line search none at all
     kind: Expr = getattr(torch.optim, chosen.makes.rpartition(".")[2])
     short = without_defaults(kind(weights, **named))
     first, *_ = short.tree.args  # type: ignore[attr-defined]
