@@ -53,6 +53,7 @@ class FindBar(QFrame):
         self.field.installEventFilter(self)
         view.installEventFilter(self)
         view.workspace.changed.connect(self._changed)
+        view.workspace.scope_changed.connect(self._scope_changed)
         themes.theme_changed.connect(self._dress)
         self._dress()
         self.hide()
@@ -84,6 +85,7 @@ class FindBar(QFrame):
         """Hides the bar; the keyboard goes back to the canvas."""
         if self.isVisible():
             self.hide()
+            self._light()
             self._view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def next(self) -> None:
@@ -148,6 +150,22 @@ class FindBar(QFrame):
         self.count.setToolTip(self.found[self.index].why if self.index >= 0 else "")
         for button in (self.back, self.on):
             button.setEnabled(bool(self.found))
+        self._light()
+
+    def _scope_changed(self, _scope: str) -> None:
+        self._light()
+
+    def _light(self) -> None:
+        """Dims what was not found, while something was and the bar is open."""
+        frames = self._view.workspace.document.project.frames
+        lit = {one.id for one in self.found}
+        for one in self.found:
+            lit |= frames[one.id].members if one.kind == "frame" and one.id in frames else set()
+            if one.kind == "block":
+                lit.update(self._view.workspace.document.project.instances(one.id))
+        dims = bool(lit) and self.isVisible()
+        for node_id, item in self._view.graph_scene.node_items.items():
+            item.show_dimmed(dims and node_id not in lit)
 
     def _changed(self, _change: object) -> None:
         """Follows the document; what is shown stays so if it is still there."""

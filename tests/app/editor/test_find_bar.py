@@ -125,3 +125,24 @@ def test_it_stays_in_its_corner(bar: FindBar, view: GraphView) -> None:
     assert view.rect().contains(bar.geometry())
     view.resize(1200, 700)
     assert bar.geometry().right() == 1200 - 14 - 1
+
+
+def test_what_was_not_found_is_dimmed_while_the_bar_is_open(
+    bar: FindBar, view: GraphView, workspace: Workspace
+) -> None:
+    def dimmed() -> set[str]:
+        return {key for key, item in view.graph_scene.node_items.items() if item.dimmed}
+
+    QTest.keyClicks(bar.field, "bend")
+    assert dimmed() == {"n1", "n2", "n4"}
+    workspace.apply("Rename", Rename("n1", "bend too"))
+    assert dimmed() == {"n2", "n4"}
+    bar.field.setText("Residual")
+    assert dimmed() == {"n1", "n2", "n3"}
+    bar.field.setText("ending")
+    assert dimmed() == {"n1", "n3", "n4"}
+    bar.field.setText("no such thing")
+    assert dimmed() == set()
+    bar.field.setText("bend")
+    press(bar, Qt.Key.Key_Escape)
+    assert not bar.isVisible() and dimmed() == set()
