@@ -31,6 +31,7 @@ class NodeCode:
     modules: dict[str, Expr] = field(default_factory=dict)
     unpacks: list[Unpack] = field(default_factory=list)
     ports: dict[str, Expr] = field(default_factory=dict)
+    twins: dict[str, Expr] = field(default_factory=dict)  # in the twin, in place of the tapped port
     loader: tuple[Callable[..., Any], dict[str, Any]] | None = None
 
 

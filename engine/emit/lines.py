@@ -68,9 +68,12 @@ def laid_out(lines: Sequence[Line]) -> list[Line]:
     return found
 
 
-def tapped(node_id: str, pattern: object, value: Expr) -> Expr:
-    """The value, shown on its way to whoever watches: `tap("n3", "output", F.relu(x))`."""
-    return name("tap")(lift(node_id), lift(pattern), value)
+def tapped(node_id: str, pattern: object, value: Expr, shown: Expr | None = None) -> Expr:
+    """The value, shown on its way to whoever watches: `tap("n3", "output", F.relu(x))`.
+
+    With `shown`, a function, what is seen is that of the value.
+    """
+    return name("tap")(lift(node_id), lift(pattern), value, *([shown] if shown is not None else []))
 
 
 def statement(target: str, plain: Expr, twin: Expr, node_id: str | None, comment: str = "") -> Line:

@@ -11,7 +11,19 @@ from functools import partial
 from typing import Any
 
 from engine.bypass import origin, without_muted
-from engine.catalogue import Column, Composite, Data, Input, Layer, Loss, Metric, NodeType, Output, Wire
+from engine.catalogue import (
+    Column,
+    Composite,
+    Data,
+    Input,
+    Layer,
+    Loss,
+    Metric,
+    NodeType,
+    Output,
+    Source,
+    Wire,
+)
 from engine.emit.builder import NodeCode, Pattern, build, names_in
 from engine.emit.classes import Classes, Version
 from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
@@ -49,6 +61,7 @@ class Assembly:
     classes: Classes = field(default_factory=Classes)
     blocks: dict[str, Version] = field(default_factory=dict)  # what each instance of a block constructs
     ties: list[tuple[str, str]] = field(default_factory=list)  # nodes that take another's weight matrix
+    in_forward: frozenset[str] | None = None  # the nodes that `forward` runs, where it does not run all
     returned: list[str] = field(default_factory=list)  # variables, where they are not those of `results`
     attribute_names: NameBook = field(default_factory=NameBook)
     variable_names: NameBook = field(default_factory=NameBook)
@@ -96,15 +109,41 @@ def assemble(project: Project, book: ShapeBook) -> Assembly:
     _name_layers(made, layers)
     made.source = next((one for one in order if isinstance(types[one], Data) and graph.outgoing(one)), None)
     _name_results(made, [one for one in order if isinstance(types[one], (Loss, Metric))])
-    entrances = sorted((one for one in graph.nodes if isinstance(types[one], (Data, Input))), key=_number)
+    entrances = sorted(
+        (one for one in graph.nodes if isinstance(types[one], (Data, Input, Source))), key=_number
+    )
     _name_entrances(made, entrances)
     if not made.arguments:
         raise EmitError("No data reaches a layer.", fix="Connect a data source or an Input node.")
     _name_places(made, layers)
     for one in layers:
         made.codes[one] = _build(made, one)
+    if not project.plan.supervised:
+        _answer_outputs(made)
     made.classes.finish(class_lines)
     return made
+
+
+def _answer_outputs(made: Assembly) -> None:
+    """Where objectives run their own layers, `forward` answers what the Output nodes ask for, if there are any."""
+    graph, types = made.graph, made.book.types
+    asked = [
+        (link.source, link.source_port)
+        for one in graph.order()
+        if isinstance(types[one], Output)
+        for link in graph.incoming(one)
+    ]
+    results = {place: made.results[place] for place in asked if place in made.results}
+    if not results:
+        return
+    sources = {place[0] for place in results}
+    made.in_forward = frozenset(sources.union(*(graph.ancestors(one) for one in sources)))
+    made.results = results
+    made.arguments = {
+        place: argument
+        for place, argument in made.arguments.items()
+        if any(link.target in made.in_forward for link in _leaving(graph, *place) if enters(types, link))
+    }
 
 
 def assemble_block(project: Project, book: ShapeBook, ports: Composite, classes: Classes) -> Assembly:
@@ -157,7 +196,8 @@ def class_lines(
         code = made.codes[one]
         for attribute, constructor in code.modules.items():
             init.append(Line(f"self.{attribute} = {constructor}", node_id=one))
-        forward.extend(_forward(made, one))
+        if made.in_forward is None or one in made.in_forward:
+            forward.extend(forward_lines(made, one))
     for one, other in made.ties:
         tie = f"self.{made.attributes[one]}.weight = self.{made.attributes[other]}.weight"
         init.append(Line(tie, node_id=one, comment="one matrix for both"))
@@ -199,7 +239,9 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
     names = NameBook((*RESERVED, *made.book.calls, "model", "batch"))
     locals_ = {place: names.give(variable) for place, variable in made.results.items()}
     inputs = list(made.arguments)
-    call, twin_call = (name("model")(*(_column(place, taps) for place in inputs)) for taps in (False, True))
+    call, twin_call = (
+        name("model")(*(argument_of(made, place, taps) for place in inputs)) for taps in (False, True)
+    )
     shown = [locals_[place] if place in needed else "_" for place in made.results]
     body.append(Line(f"{', '.join(shown)} = {call}", f"{', '.join(shown)} = {twin_call}"))
 
@@ -207,7 +249,7 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
         wires: dict[str, Wire] = {}
         for link in graph.incoming(one):
             place = (link.source, link.source_port)
-            found = name(locals_[place]) if place in made.results else _column(place, taps)
+            found = name(locals_[place]) if place in made.results else column_of(place, taps)
             wires[link.target_port] = _wire(made, place, found)
         with _at(one):
             code = build(types[one], "loss", wires)
@@ -218,13 +260,13 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
     losses = [one for one in wanted if isinstance(types[one], Loss)]
     items: list[tuple[str, Expr, Expr, str | None]] = []
     total: Expr | None = None
-    if len(losses) == 1 and _weight(types[losses[0]]) == 1:
+    if len(losses) == 1 and weight_of(types[losses[0]]) == 1:
         items.append(("loss", value(losses[0], False), value(losses[0], True), losses[0]))
     elif losses:
         for one in losses:
             variable = names.give(made.losses[one])
             body.append(statement(variable, value(one, False), value(one, True), one))
-            share = _weight(types[one])
+            share = weight_of(types[one])
             part = name(variable) if share == 1 else share * name(variable)
             total = part if total is None else total + part
             items.append((made.losses[one], name(variable), name(variable), one))
@@ -238,6 +280,23 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
     body.extend(returned_dict(items))
     head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
     return laid_out([Line(head), *indented(body)])
+
+
+def argument_of(made: Assembly, place: Place, taps: bool) -> Expr:
+    """What the model is called with: a column of the batch, or what a source draws for its rows."""
+    source = made.book.types[place[0]]
+    if not isinstance(source, Source):
+        return column_of(place, taps)
+    columns = made.columns()
+    if made.source is None or not columns:
+        raise EmitError("Nothing says how many values to draw.", node_id=place[0])
+    sample = column_of((made.source, columns[0].name), False)
+    with _at(place[0]):
+        drawn = source.emit(None, name("len")(sample), sample.device)
+    if not isinstance(drawn, Expr):
+        raise EmitError(f"{source.title} does not say what it draws.", node_id=place[0])
+    made.measured |= drawn.carries
+    return tapped(*place, drawn) if taps else drawn
 
 
 def _name_results(made: Assembly, measured: Iterable[str]) -> None:
@@ -266,9 +325,15 @@ def _name_entrances(made: Assembly, entrances: Sequence[str], every: bool = Fals
     for one in entrances:
         for port in types[one].outputs():
             leaving = _leaving(graph, one, port.name)
-            if every or any(isinstance(types[link.target], Layer) for link in leaving):
-                title = graph.node(one).name if isinstance(types[one], Input) else port.name
+            if every or any(enters(types, link) for link in leaving):
+                title = port.name if isinstance(types[one], Data) else graph.node(one).name
                 made.arguments[one, port.name] = made.variables[one, port.name] = names.give(title, "input")
+
+
+def enters(types: Mapping[str, NodeType], link: Link) -> bool:
+    """Whether a wire ends at a layer, at an input that its forward pass reads."""
+    target = types[link.target]
+    return isinstance(target, Layer) and all(port.name != link.target_port for port in target.rule_ports)
 
 
 def _name_places(made: Assembly, layers: Sequence[str]) -> None:
@@ -280,7 +345,7 @@ def _name_places(made: Assembly, layers: Sequence[str]) -> None:
         used = used or [types[one].outputs()[0].name]
         for out in used:
             links = _leaving(graph, one, out)
-            leaves = [link for link in links if not isinstance(types[link.target], Layer)]
+            leaves = [link for link in links if not enters(types, link)]
             if leaves or not links:
                 results.append((one, out))
             following = layers[position + 1] if position + 1 < len(layers) else None
@@ -301,8 +366,9 @@ def _title(made: Assembly, one: str, port: str, links: Sequence[Link], used: Seq
 def _build(made: Assembly, one: str) -> NodeCode:
     wires = {}
     for link in made.graph.incoming(one):
-        place = (link.source, link.source_port)
-        wires[link.target_port] = _wire(made, place, name(made.variables[place]))
+        if enters(made.book.types, link):
+            place = (link.source, link.source_port)
+            wires[link.target_port] = _wire(made, place, name(made.variables[place]))
     attribute = made.attributes[one]
     shared = made.graph.node(one).shares and not any(one == tying for tying, _ in made.ties)
 
@@ -325,7 +391,8 @@ def _build(made: Assembly, one: str) -> NodeCode:
     return code
 
 
-def _forward(made: Assembly, one: str) -> list[Line]:
+def forward_lines(made: Assembly, one: str) -> list[Line]:
+    """The lines that compute a node's outputs."""
     code = made.codes[one]
     reads = Counter(found for value in code.ports.values() for found in names_in(value.tree))
     reads.update(found for unpack in code.unpacks for found in names_in(unpack.call.tree))
@@ -352,10 +419,9 @@ def _forward(made: Assembly, one: str) -> list[Line]:
     for port, value in code.ports.items():
         if port in bare.values():
             continue
-        line = statement(
-            made.variables[one, port], value, tapped(one, port, value), one, _comment(made, (one, port))
-        )
-        lines.append(line)
+        twin = code.twins.get(port) or tapped(one, port, value)
+        comment = _comment(made, (one, port))
+        lines.append(statement(made.variables[one, port], value, twin, one, comment))
     return lines
 
 
@@ -395,16 +461,18 @@ def _at(node_id: str) -> Iterator[None]:
 
 
 def _wire(made: Assembly, place: Place, expression: Expr) -> Wire:
-    found = _signature(made, place)
+    found = signature_of(made, place)
     return Wire(expression, found.shape, found.dtype)
 
 
-def _column(place: Place, taps: bool) -> Expr:
+def column_of(place: Place, taps: bool) -> Expr:
+    """A column of the batch: `batch["image"]`."""
     column = name("batch")[place[1]]
     return tapped(place[0], place[1], column) if taps else column
 
 
-def _signature(made: Assembly, place: Place) -> Signature:
+def signature_of(made: Assembly, place: Place) -> Signature:
+    """Sizes and dtype of a value. Errors: `EmitError` where they are not known."""
     found = made.book.signature(*place)
     if found is None:
         raise EmitError("The shape of its output is not known.", node_id=place[0])
@@ -412,12 +480,13 @@ def _signature(made: Assembly, place: Place) -> Signature:
 
 
 def _comment(made: Assembly, place: Place) -> str:
-    found = _signature(made, place)
+    found = signature_of(made, place)
     sizes = ", ".join(["N", *(str(size) for size in found.shape)])
     return f"({sizes},)" if not found.shape else f"({sizes})"
 
 
-def _weight(node_type: NodeType) -> float:
+def weight_of(node_type: NodeType) -> float:
+    """How much a loss node counts."""
     return float(getattr(node_type, "weight", 1.0))
 
 

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from engine.catalogue import Catalogue
 from engine.data.shipped import reading
+from engine.emit.fast import Fast
 from engine.emit.model import module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.errors import EmitError
@@ -50,6 +51,7 @@ class Program:
         self.trains = script.trains
         self.data_files = script.files
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
+        self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
         self.modules: dict[str, str] = module_paths(script.assembly)
         self.losses: dict[str, str] = dict(script.assembly.losses)
@@ -65,7 +67,19 @@ class Program:
 
     def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses of a batch; "loss" is what training minimises."""
+        if self.fast.autocast:
+            with torch.autocast(self.fast.autocast, torch.bfloat16):
+                return self._names["objective"](model, batch)  # type: ignore[no-any-return]
         return self._names["objective"](model, batch)  # type: ignore[no-any-return]
+
+    def make_model(self, device: str) -> nn.Module:
+        """A model with first weights drawn from torch's generator, laid out as the script lays it out."""
+        model = self.Model().to(device)
+        if self.fast.channels_last:
+            model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        if self.fast.compiled:
+            model.compile()
+        return model
 
     def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses and metrics of a batch, from one forward pass."""
@@ -123,10 +137,10 @@ class Program:
             return min(inside)[1]
         return self.source.node_at(line)
 
-    def _tap(self, node_id: str, pattern: Any, value: Any) -> Any:
+    def _tap(self, node_id: str, pattern: Any, value: Any, shown: Callable[[Any], Any] | None = None) -> Any:
         watcher = self._watcher
         if watcher is not None:
-            _show(watcher, node_id, pattern, value)
+            _show(watcher, node_id, pattern, value if shown is None else shown(value))
         return value
 
     def _execute(self, text: str) -> dict[str, Any]:
@@ -143,10 +157,15 @@ class Program:
 
 
 def compile_program(
-    project: Project, catalogue: Catalogue, book: ShapeBook | None = None, *, revision: int = 0
+    project: Project,
+    catalogue: Catalogue,
+    book: ShapeBook | None = None,
+    *,
+    revision: int = 0,
+    fast: Fast | None = None,
 ) -> Program:
     """A project as running code. Errors: as for `export_script`."""
-    return Program(write_script(project, catalogue, book), revision)
+    return Program(write_script(project, catalogue, book, fast=fast), revision)
 
 
 def _show(watcher: Watcher, node_id: str, pattern: Any, value: Any) -> None:

@@ -14,6 +14,7 @@ from unicodedata import east_asian_width
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
 from engine.emit.builder import build
+from engine.emit.fast import Fast, put_relu_late, quickened
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
 from engine.emit.model import Assembly, assemble, block_lines, class_lines, measuring_lines
 from engine.emit.names import slug
@@ -73,25 +74,40 @@ class Script:
     trains: bool
     files: tuple[str, ...]
     threads: int | None = None
+    fast: Fast | None = None
 
 
 def export_script(
-    project: Project, catalogue: Catalogue, book: ShapeBook | None = None, *, weights: str | None = None
+    project: Project,
+    catalogue: Catalogue,
+    book: ShapeBook | None = None,
+    *,
+    weights: str | None = None,
+    fast: Fast | None = None,
 ) -> Source:
     """The script of a project as a person reads it.
 
-    With `weights`, the name of a safetensors file beside it, the script can start from those.
+    With `weights`, the name of a safetensors file beside it, the script can start from those; with `fast`
+    it has the settings that were measured to be fastest.
     Errors: `EmitError` or `ParamError` naming the node that stands in the way.
     """
-    return write_script(project, catalogue, book, weights=weights).plain
+    return write_script(project, catalogue, book, weights=weights, fast=fast).plain
 
 
 def write_script(
-    project: Project, catalogue: Catalogue, book: ShapeBook | None = None, *, weights: str | None = None
+    project: Project,
+    catalogue: Catalogue,
+    book: ShapeBook | None = None,
+    *,
+    weights: str | None = None,
+    fast: Fast | None = None,
 ) -> Script:
     """The script in both readings. Errors: as for `export_script`."""
     check_plan(project.plan)
     made = assemble(project, book or check(project, catalogue))
+    if fast is not None and fast.late_relu:
+        for one in (made, *(found.version.made for found in made.classes.finished)):
+            put_relu_late(one)
     types = made.book.types
     order = made.graph.order()
     losses = [one for one in order if isinstance(types[one], Loss)]
@@ -136,6 +152,8 @@ def write_script(
     parts[:0] = [block(text) for text in portable_source(needed)]
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
+    if fast is not None and trains:
+        body = quickened(body, fast)
     constants = _constants(project.plan) if trains else []
     text = "\n".join(line.plain for line in body) + "\n"
     tree = ast.parse(text)
@@ -151,7 +169,9 @@ def write_script(
     twin = "\n".join(line.run for line in lines) + "\n"
     nodes = tuple(line.node_id for line in lines)
     threads = _threads(project.plan, made.book)
-    return Script(Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads)
+    if fast is not None and fast.threads is not None:
+        threads = fast.threads
+    return Script(Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads, fast)
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:

@@ -1,0 +1,228 @@
+"""What the fast path changes in a script: a few plain lines, each of which a person can read and take out.
+
+Which of them pay is measured in `engine.run.fast`. The rewrite of the graph is exact: `relu(max_pool(x))` has the
+values and the gradients of `max_pool(relu(x))` to the last bit, and calls ReLU on a quarter of the numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from engine.emit.lines import WIDTH, Line, laid_out, tapped
+from engine.symbols import Expr, F
+
+if TYPE_CHECKING:
+    from engine.emit.builder import NodeCode
+    from engine.emit.model import Assembly
+
+FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # of torch.optim, with kernels for all weights at once
+RELUS = ("F.relu", "torch.relu")
+POOLS = ("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
+OBJECTIVE = 'loss = objective(model, batch)["loss"]'
+MODEL = "model = Model().to(args.device)"
+SEEDED = "torch.manual_seed(args.seed)"
+THREADS = "torch.set_num_threads("
+
+
+@dataclass(frozen=True, slots=True)
+class Fast:
+    """The settings that a run, and its export, train fastest with; the default is the plain path.
+
+    `autocast` is the kind of device whose products are taken in bfloat16, or "". `step` and `plain_step` are
+    seconds a batch as measured on `computer`, 0 where nothing was measured.
+    """
+
+    late_relu: bool = False
+    channels_last: bool = False
+    fused: bool = False
+    autocast: str = ""
+    compiled: bool = False
+    threads: int | None = None
+    step: float = 0.0
+    plain_step: float = 0.0
+    computer: str = ""
+
+    @property
+    def times(self) -> float:
+        """How many times as fast as the plain path a step is."""
+        return self.plain_step / self.step if self.step else 1.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether these settings compute in the same precision as the plain path."""
+        return not self.autocast
+
+    def names(self) -> list[str]:
+        """What was chosen, in words."""
+        found = []
+        if self.autocast:
+            found.append("bfloat16 products")
+        if self.channels_last:
+            found.append("channels-last memory")
+        if self.late_relu:
+            found.append("ReLU behind max-pooling")
+        if self.fused:
+            found.append("fused optimiser")
+        if self.compiled:
+            found.append("compiled model")
+        if self.threads is not None:
+            found.append(f"{self.threads} thread{'s' if self.threads != 1 else ''}")
+        return found
+
+    def sentence(self) -> str:
+        """What was chosen and what it brings, for a person."""
+        if not self.names():
+            return "Fast path: nothing was faster here than the plain path, which is used."
+        return (
+            f"Fast path: {', '.join(self.names())}. A step takes {1000 * self.step:.3g} ms instead of "
+            f"{1000 * self.plain_step:.3g} ms: {self.times:.2g} times as fast."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "times": round(self.times, 3)}
+
+    @classmethod
+    def from_json(cls, found: object) -> Fast | None:
+        """The settings that a run recorded; None where it recorded none."""
+        if not isinstance(found, dict):
+            return None
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in found.items() if name in known})
+
+    def only(self, **changes: Any) -> Fast:
+        """The same settings with some of them changed."""
+        return replace(self, **changes)
+
+
+# -- the graph
+
+
+def put_relu_late(made: Assembly) -> int:
+    """Take ReLU after max-pooling instead of before it wherever only the pooling sees it; returns how often.
+
+    In the twin a picture of the first node still shows what its ReLU gives.
+    """
+    count = 0
+    order = list(made.codes)
+    for one in order:
+        pair = _pooled_relu(made, one)
+        if pair is not None:
+            _exchange(made, one, *pair)
+            count += 1
+    return count
+
+
+def _pooled_relu(made: Assembly, one: str) -> tuple[str, str, str] | None:
+    """The port of a ReLU whose one reader is a max-pooling, that node and its port."""
+    code = made.codes[one]
+    if len(code.ports) != 1 or code.unpacks:
+        return None
+    (port, value) = next(iter(code.ports.items()))
+    links = [link for link in made.graph.outgoing(one) if link.source_port == port]
+    if (one, port) in made.results or len(links) != 1 or _argument(value, RELUS) is None:
+        return None
+    pool = links[0].target
+    after = made.codes.get(pool)
+    if after is None or len(after.ports) != 1 or after.unpacks:
+        return None
+    pool_port, pooled = next(iter(after.ports.items()))
+    argument = _argument(pooled, POOLS)
+    if not (isinstance(argument, ast.Name) and argument.id == made.variables[one, port]):
+        return None
+    inner = _argument(value, RELUS)
+    bare = isinstance(inner, ast.Name)
+    order = list(made.codes)
+    if bare and order.index(pool) != order.index(one) + 1:
+        return (
+            None  # its line goes into the pooling's, and in between the name may come to mean another value
+        )
+    return port, pool, pool_port
+
+
+def _exchange(made: Assembly, one: str, port: str, pool: str, pool_port: str) -> None:
+    code, after = made.codes[one], made.codes[pool]
+    value, pooled = code.ports[port], after.ports[pool_port]
+    inner = _argument(value, RELUS)
+    assert inner is not None
+    before = Expr(inner, value.carries)
+    seen = tapped(one, port, before, F.relu)
+    if isinstance(inner, ast.Name):
+        del code.ports[port]
+        _set(after, pool_port, F.relu(_with_argument(pooled, before)))
+        after.twins[pool_port] = tapped(pool, pool_port, F.relu(_with_argument(pooled, seen)))
+    else:
+        _set(code, port, before)
+        code.twins[port] = seen
+        _set(after, pool_port, F.relu(pooled))
+
+
+def _set(code: NodeCode, port: str, value: Expr) -> None:
+    code.ports[port] = value
+    code.twins.pop(port, None)
+
+
+def _argument(value: Expr, functions: Sequence[str]) -> ast.expr | None:
+    """The first argument of a call of one of `functions`; None for any other expression."""
+    call = value.tree
+    if not isinstance(call, ast.Call) or ast.unparse(call.func) not in functions or not call.args:
+        return None
+    if any(word.arg == "return_indices" for word in call.keywords):
+        return None
+    return call.args[0]
+
+
+def _with_argument(value: Expr, first: Expr) -> Expr:
+    call = value.tree
+    assert isinstance(call, ast.Call)
+    return Expr(
+        ast.Call(call.func, [first.tree, *call.args[1:]], call.keywords), value.carries | first.carries
+    )
+
+
+# -- the lines around it
+
+
+def quickened(lines: Iterable[Line], fast: Fast) -> list[Line]:
+    """The lines of a script with the settings written in."""
+    found: list[Line] = []
+    rest = deque(lines)
+    while rest:
+        line = rest.popleft()
+        code = line.plain.strip()
+        pad = line.plain[: len(line.plain) - len(line.plain.lstrip())]
+        if fast.fused and any(code.startswith(f"return torch.optim.{name}(") for name in FUSED):
+            while rest and rest[0].twin == "" and rest[0].plain:  # the call stands on several lines
+                rest.popleft()
+            found += laid_out([Line(f"{line.run.removesuffix(')')}, fused=True)")])
+        elif fast.autocast and code == OBJECTIVE:
+            found.append(Line(f'{pad}with torch.autocast("{fast.autocast}", torch.bfloat16):'))
+            found.append(Line(f"{pad}    {code}"))
+        elif code == MODEL:
+            if fast.names() and fast.step:
+                found.append(Line(pad + _measured(fast)))
+            found += [Line(pad + one) for one in model_lines(fast, "Model().to(args.device)")]
+        elif code == SEEDED and fast.threads is not None:
+            found += [Line(f"{pad}torch.set_num_threads({fast.threads})"), line]
+        elif not (code.startswith(THREADS) and fast.threads is not None):
+            found.append(line)
+    return found
+
+
+def model_lines(fast: Fast, model: str) -> list[str]:
+    """The lines that make the model fit the settings."""
+    text = [f"model = {model}"]
+    if fast.channels_last:
+        text.append("model = model.to(memory_format=torch.channels_last)")
+    if fast.compiled:
+        text.append("model.compile()")
+    return text
+
+
+def _measured(fast: Fast) -> str:
+    on = f" on {fast.computer}" if fast.computer else ""
+    text = f"# Measured{on}: {1000 * fast.step:.3g} ms a step, {1000 * fast.plain_step:.3g} ms without"
+    return text[: WIDTH - 4]
