@@ -119,7 +119,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.tabs)
         column.addWidget(self.pages, 1)
         self.setCentralWidget(central)
-        self.banner = Banner(self.pages)
+        self.banner = Banner(self.pages, self._stage)
 
     def _connect(self) -> None:
         self.documents.opened.connect(self._welcome_page)
@@ -246,6 +246,10 @@ class MainWindow(QMainWindow):
             self.banner.show_notice(page.notice)
             if page.notice.passing:
                 page.notice = None
+
+    def _stage(self) -> QWidget | None:
+        """What messages stand over: the panels beside it stay free."""
+        return self.canvas if self.at_work else None
 
     def _notice_read(self) -> None:
         self.document_page.notice = None

@@ -89,8 +89,10 @@ class NodePage(QWidget):
             text = f"This installation does not know the node type “{name}”. Its data is kept as it is."
             return label(text, "warning", wrap=True)
         text = self._type.doc()
-        more = [escape(part) for part in (self._type.formula, self._type.source) if part]
-        made = label("<br>".join([escape(text), *more]), "small", wrap=True)
+        ink = current_theme().text.name()  # what is computed stands out of what is said about it
+        formula = f'<span style="color:{ink}">{escape(self._type.formula)}</span>'
+        parts = [escape(text), formula if self._type.formula else "", escape(self._type.source)]
+        made = label("<br>".join(filter(None, parts)), "small", wrap=True)
         made.setTextFormat(Qt.TextFormat.RichText)
         made.setObjectName("nodeHelp")
         return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.theme import current_theme, themes
@@ -15,6 +15,11 @@ from app.widgets.labels import label
 _INFO_MS = 6000
 _WIDEST = 720
 _MARGIN = 16
+_NARROW = 480  # a stage that sentences fit on
+
+
+def _none() -> None:
+    """No stage but the parent itself."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class Notice:
 class Banner(QWidget):
     """Shows one message at a time over its parent, which keeps its layout.
 
+    It stands in the middle of the `stage`, a widget inside the parent, where that is wide enough.
+
     Errors, warnings and questions stay until dismissed, information goes by itself. `node_wanted` carries
     the id of the node that a message is about.
     """
@@ -43,9 +50,10 @@ class Banner(QWidget):
     node_wanted = Signal(str)
     dismissed = Signal()  # by the user, or by one of the answers
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, stage: Callable[[], QWidget | None] = _none) -> None:
         super().__init__(parent)
         self._host = parent
+        self._stage = stage
         self.setObjectName("banner")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._notice = Notice("", "info")
@@ -125,8 +133,12 @@ class Banner(QWidget):
         return super().eventFilter(watched, event)
 
     def _settle(self) -> None:
-        """Stands in the middle of the parent's upper edge, as wide as the sentence needs."""
-        room = self._host.width() - 2 * _MARGIN
+        """Stands in the middle of the stage's upper edge, as wide as the sentence needs."""
+        stage = self._stage()
+        left, across = 0, self._host.width()
+        if stage is not None and stage.isVisible() and stage.width() >= _NARROW:
+            left, across = stage.mapTo(self._host, QPoint()).x(), stage.width()
+        room = across - 2 * _MARGIN
         wanted = self._text.fontMetrics().horizontalAdvance(self._text.text()) + 120
         for button in (self._show, *self._answers):
             wanted += 0 if button.isHidden() else button.sizeHint().width() + 10
@@ -137,7 +149,7 @@ class Banner(QWidget):
             if layout.hasHeightForWidth()
             else layout.totalSizeHint().height()
         )
-        self.setGeometry((self._host.width() - width) // 2, _MARGIN, width, max(36, height))
+        self.setGeometry(left + (across - width) // 2, _MARGIN, width, max(36, height))
 
     def _want_node(self) -> None:
         self.node_wanted.emit(self._notice.node_id)

@@ -321,3 +321,15 @@ def test_a_failed_run_is_told_of_once(window: MainWindow, qtbot) -> None:  # typ
     window.bottom.show_panel("Problems")
     window.workspace.node_message.emit(str(trainer.error), "error", "n3")
     assert window.banner.isVisible() and not outcome.isVisible()
+
+
+def test_a_message_leaves_the_panels_beside_the_canvas_free(window: MainWindow) -> None:
+    window.resize(1280, 720)
+    window.actions_by_name["new_project"].trigger()
+    window.tell("A sentence that takes a while to tell. " * 6, "warning")
+    banner, canvas = window.banner, window.canvas
+    left = canvas.mapTo(window.pages, QPoint()).x()
+    assert left <= banner.x() and banner.geometry().right() <= left + canvas.width()
+    window.show_welcome()
+    window.tell("A sentence that takes a while to tell. " * 6, "warning")
+    assert abs(banner.geometry().center().x() - window.pages.rect().center().x()) <= 1
