@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.emit.lines import Line, indented, laid_out
@@ -34,24 +34,21 @@ def check_plan(plan: Plan) -> None:
         raise EmitError(f"This version does not train with {chosen.title}.")
 
 
-def check_objective(
-    objective: Minimise, *, rates: Iterable[float] = (), penalties: Sequence[Choice] = (), weights: int = 0
-) -> None:
+def check_objective(objective: Minimise, weights: int = 0) -> None:
     """Raise ParamError where optimiser, schedule, penalties and layer rates hold bad values or don't fit.
 
     `weights` is how many numbers the objective trains, 0 where that isn't known.
     """
     chosen = make_optimiser(objective.optimiser)
     make_schedule(objective.schedule)
-    for penalty in penalties:
+    for penalty in objective.penalties:
         make_penalty(penalty)
-    factors = tuple(rates)
-    if chosen.one_vector and any(factor != 1 for factor in factors):
+    if chosen.one_vector and any(factor != 1 for factor in objective.rates.values()):
         raise ParamError(
             f"{chosen.title} moves all weights as one: single layers can't have rates of their own.",
             fix="Choose another optimiser, or remove the layers' rates.",
         )
-    if any(factor < 0 for factor in factors) and not chosen.climbs:
+    if any(factor < 0 for factor in objective.rates.values()) and not chosen.climbs:
         raise ParamError(
             f"With {chosen.title} no layer can climb the loss: a layer's rate is 0 or more.",
             fix="Choose Extragradient.",
@@ -69,18 +66,17 @@ def optimiser_lines(
     function: str = "optimiser_for",
     layers: Sequence[str] = ("model",),
     rates: Mapping[str, float] | None = None,
-    decay_biases: bool = True,
 ) -> list[Line]:
     """The function `optimiser_for(model)`.
 
     `layers` are the trained parts of the model as paths, no weight in two of them: "model.generator",
-    "model.blocks.0". `rates` are factors on the learning rate, by path. Without `decay_biases`, biases and
-    norms (fewer than two axes) keep their size. Raises ParamError.
+    "model.blocks.0". `rates` are the objective's own by path in place of node id. Without `decay_biases`,
+    biases and norms (fewer than two axes) keep their size. Raises ParamError.
     """
+    check_objective(objective)
     factors = {path: float(factor) for path, factor in (rates or {}).items() if factor != 1}
-    check_objective(objective, rates=factors.values())
     chosen = make_optimiser(objective.optimiser)
-    apart = not decay_biases and getattr(chosen, "weight_decay", 0.0) > 0
+    apart = not objective.decay_biases and getattr(chosen, "weight_decay", 0.0) > 0
     weights = _weights(layers)
     if factors:
         body, weights = _rated(chosen, weights, factors, apart)
@@ -196,7 +192,7 @@ def _ours(dotted: str) -> Any:
 
 def _decayed_apart(weights: Expr) -> tuple[list[str], Expr]:
     lines = [
-        f"weights = [*{weights}]",
+        f"weights = {weights if isinstance(weights.tree, ast.List) else f'[*{weights}]'}",
         "matrices = [weight for weight in weights if weight.ndim >= 2]",
         "rest = [weight for weight in weights if weight.ndim < 2]  # biases and norms: no decay",
         'groups = [{"params": matrices}, {"params": rest, "weight_decay": 0.0}]',
@@ -217,15 +213,14 @@ def _rated(
     if apart:
         kind, key = "tuple[float, bool]", f"({key}, weight.ndim >= 2)"
         found, extra = "(factor, decays)", f', "weight_decay": {decay!r} if decays else 0.0'
+    made = f'{{"params": weights, "lr": factor * {chosen.lr!r}{extra}}}'
+    each = f"for {found}, weights in alike.items()"
     lines += [
         f"alike: dict[{kind}, list[nn.Parameter]] = {{}}"
         + ("  # biases and norms: no decay" if apart else ""),
         f"for weight in {weights}:",
         f"    alike.setdefault({key}, []).append(weight)",
-        "groups = [",
-        f'    {{"params": weights, "lr": factor * {chosen.lr!r}{extra}}}',
-        f"    for {found}, weights in alike.items()",
-        "]",
+        *(["groups = [", f"    {made}", f"    {each}", "]"] if apart else [f"groups = [{made} {each}]"]),
     ]
     return lines, name("groups")
 
@@ -242,7 +237,7 @@ def _factor(chosen: Schedule) -> tuple[str, list[str]]:
         return code.doc, [f"return torch.optim.lr_scheduler.StepLR(optimiser, {call})"]
     lines = [
         *code.before,
-        *([""] if code.before else []),
+        "",
         "def factor(step: int) -> float:",
         *(f"    {line}" for line in code.body),
         "",
@@ -253,7 +248,7 @@ def _factor(chosen: Schedule) -> tuple[str, list[str]]:
 
 def _plateau(chosen: Plateau) -> tuple[str, list[str]]:
     mode = "min" if chosen.better == "lower" else "max"
-    call = f'mode="{mode}", factor={chosen.factor!r}, patience={chosen.patience}'
+    call = f'mode="{mode}", factor={chosen.factor!r}, patience={chosen.patience}, threshold=0.0'
     doc = f"Times {chosen.factor:g} when the watched value has not got better for {chosen.patience} epochs;"
     lines = [f"return torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, {call})"]
     return f"{doc} stepped with it after each epoch.", lines

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.errors import ParamError
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.params import Ints, Pair, ParamSpec, collect, param
+from engine.penalties import PENALTIES
 from engine.values import Value
 from tests.engine.sketches import catalogue
 
@@ -185,7 +186,9 @@ def test_every_default_is_allowed_and_survives_its_own_field(node_type: type) ->
 
 
 @pytest.mark.parametrize(
-    "chosen", [*OPTIMISERS.values(), *SCHEDULES.values()], ids=lambda found: found.__name__
+    "chosen",
+    [*OPTIMISERS.values(), *SCHEDULES.values(), *PENALTIES.values()],
+    ids=lambda found: found.__name__,
 )
 def test_every_default_of_a_plan_survives_its_own_field(chosen: type) -> None:
     for spec in chosen.params:

@@ -46,7 +46,7 @@ def recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
             yield node_type.type_id, _measured(catalogue, node_type)
         elif node_type.kind == "output":
             yield node_type.type_id, _output(node_type)
-    for name in OPTIMISERS:
+    for name in (one for one, found in OPTIMISERS.items() if not found.needs_closure):
         yield f"optimiser {name}", _table(plan(optimiser=Choice(name, {"lr": 0.01})))
     for name in SCHEDULES:
         yield f"schedule {name}", _table(plan(schedule=Choice(name, {})))
