@@ -28,6 +28,7 @@ from engine.emit.builder import NodeCode, Pattern, build, names_in
 from engine.emit.classes import Classes, Version
 from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
 from engine.emit.names import NameBook
+from engine.emit.optimise import is_general
 from engine.errors import EmitError, NeuroloomError
 from engine.graph import Graph, Link, Project
 from engine.inside import within
@@ -118,14 +119,14 @@ def assemble(project: Project, book: ShapeBook) -> Assembly:
     _name_places(made, layers)
     for one in layers:
         made.codes[one] = _build(made, one)
-    if not project.plan.supervised:
+    if is_general(project.plan):
         _answer_outputs(made)
     made.classes.finish(class_lines)
     return made
 
 
 def _answer_outputs(made: Assembly) -> None:
-    """Where objectives run their own layers, `forward` answers what the Output nodes ask for, if there are any."""
+    """Where objectives run their own layers, `forward` answers the Output nodes, if there are any."""
     graph, types = made.graph, made.book.types
     asked = [
         (link.source, link.source_port)

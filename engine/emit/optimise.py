@@ -22,16 +22,18 @@ RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}
 
 def check_plan(plan: Plan) -> None:
     """Errors: `EmitError` for a plan this version cannot carry out, `ParamError` for a bad value."""
-    if len(plan.phases) > 1 or len(plan.phases[0].objectives) > 1:
-        raise EmitError("This version trains plans of one phase with one objective.")
-    if plan.objective.loss != "all":
-        raise EmitError("This version minimises the weighted sum of all losses.")
-    if plan.stop.monitor != "val_loss":
-        raise EmitError("This version stops early on the validation loss only.")
     check_objective(plan.objective)
-    chosen = make_optimiser(plan.optimiser)
-    if chosen.needs_closure:
-        raise EmitError(f"This version does not train with {chosen.title}.")
+    if is_general(plan):
+        from engine.emit.players import check_general
+
+        check_general(plan)
+
+
+def is_general(plan: Plan) -> bool:
+    """Whether a plan asks for more than the plain loop: players, phases, or an optimiser that asks back."""
+    if not plan.supervised or plan.stop.monitor != "val_loss":
+        return True
+    return make_optimiser(plan.optimiser).needs_closure or make_schedule(plan.schedule).per_epoch
 
 
 def check_objective(objective: Minimise, weights: int = 0) -> None:

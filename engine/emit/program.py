@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.catalogue import Catalogue
+from engine.catalogue import Source as EngineSource
 from engine.data.shipped import reading
 from engine.emit.fast import Fast
 from engine.emit.model import module_paths
@@ -30,6 +31,7 @@ from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan
 from engine.shapes import ShapeBook
+from engine.symbols import evaluate, name
 
 Batch = dict[str, Tensor]
 Watcher = Callable[[str, str, Tensor], None]
@@ -64,6 +66,7 @@ class Program:
         self._file = f"<network {next(_numbers)}>"
         self._names = self._execute(script.twin)
         self.Model: type[nn.Module] = self._names["Model"]
+        self.players = script.players  # of a plan that is not plainly supervised
 
     def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses of a batch; "loss" is what training minimises."""
@@ -83,15 +86,39 @@ class Program:
 
     def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses and metrics of a batch, from one forward pass."""
-        return self._names.get("measure", self._names["objective"])(model, batch)  # type: ignore[no-any-return]
+        measure = self._names.get("measure")
+        return self.objective(model, batch) if measure is None else measure(model, batch)
 
     def evaluate(self, model: nn.Module, split: Batch) -> dict[str, float]:
         """The means over a split in evaluation mode; the model is in training mode afterwards."""
-        return self._names["evaluate"](model, split)  # type: ignore[no-any-return]
+        evaluate = self._names.get("evaluate")  # a plan of rules alone may have nothing to measure
+        return {} if evaluate is None else evaluate(model, split)
 
-    def batches(self, split: Batch, shuffle: torch.Generator | None = None) -> Iterator[Batch]:
-        """The split in batches, in a new random order where `shuffle` is given."""
-        return self._names["batches"](split, shuffle)  # type: ignore[no-any-return]
+    def batches(
+        self, split: Batch, shuffle: torch.Generator | None = None, phase: int = 0
+    ) -> Iterator[Batch]:
+        """The split in batches of a phase's size, in a new random order where `shuffle` is given."""
+        if self.players is None:
+            return self._names["batches"](split, shuffle)  # type: ignore[no-any-return]
+        return self._names["batches"](split, shuffle, self.phases[phase].batch)  # type: ignore[no-any-return]
+
+    @property
+    def phases(self) -> tuple[Any, ...]:
+        """The phases of a plan that is not plainly supervised, as the script describes them."""
+        return self._names.get("PHASES", ())  # type: ignore[no-any-return]
+
+    def take_turn(self, player: Any, model: nn.Module, batch: Batch, turn: int) -> dict[str, Tensor]:
+        """One step of an objective. Errors: `FloatingPointError` for a loss that is not finite."""
+        return self._names["take_turn"](player, model, batch, turn)  # type: ignore[no-any-return]
+
+    def set_modes(self, model: nn.Module, phase: int) -> None:
+        """Training mode, but for the layers that the phase leaves alone."""
+        self._names["set_modes"](model, self.phases[phase])
+
+    def over(self, phase: int, seen: dict[str, float]) -> bool:
+        """Whether one of the phase's stop rules holds."""
+        over = self._names.get("over")
+        return False if over is None else bool(over(self.phases[phase], seen))
 
     def load(self, folder: Path, device: str = "cpu") -> dict[str, Batch]:
         """The splits "train", "validation" and "test". Errors: `DataError` naming the data node."""
@@ -108,7 +135,16 @@ class Program:
 
     def forward(self, model: nn.Module, batch: Batch) -> Any:
         """The model's results on a batch's columns."""
-        return model(*(batch[port] for _, port in self.arguments))
+        sizes = next(iter(batch.values()))
+        return model(*(self._argument(place, batch, sizes) for place in self.arguments))
+
+    def _argument(self, place: tuple[str, str], batch: Batch, sample: Tensor) -> Tensor:
+        """A column of the batch, or what a source draws for its rows."""
+        source = self.book.types[place[0]]
+        if not isinstance(source, EngineSource):
+            return batch[place[1]]
+        drawn = source.emit(None, name("len")(name("sample")), name("sample").device)
+        return evaluate(drawn, {"sample": sample, "len": len})  # type: ignore[no-any-return]
 
     @contextmanager
     def tapping(self, watcher: Watcher) -> Iterator[None]:

@@ -18,15 +18,20 @@ from engine.emit.fast import Fast, put_relu_late, quickened
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
 from engine.emit.model import Assembly, assemble, block_lines, class_lines, measuring_lines
 from engine.emit.names import slug
-from engine.emit.optimise import carried_by, check_plan, optimiser_lines, schedule_lines
+from engine.emit.optimise import carried_by, check_plan, is_general, optimiser_lines, schedule_lines
+from engine.emit.players import Players, players_of, train_text
 from engine.errors import EmitError
 from engine.graph import Project
-from engine.plan import Plan
+from engine.plan import Plan, Rule
 from engine.shapes import ShapeBook, check
 
 LIBRARY = {
     **IMPORTS,
     "argparse": "import argparse",
+    "dataclass": "from dataclasses import dataclass",
+    "field": "from dataclasses import field",
+    "operator": "import operator",
+    "time": "import time",
     "Iterator": "from collections.abc import Iterator",
 }
 HIDDEN = (
@@ -42,7 +47,20 @@ HIDDEN = (
     "jinja2",
 )
 LONGEST = 78  # columns of a title
-STANDARD = ("argparse", "gzip", "json", "math", "Callable", "Iterator", "Path", "Any")
+STANDARD = (
+    "argparse",
+    "gzip",
+    "json",
+    "math",
+    "operator",
+    "time",
+    "Callable",
+    "Iterator",
+    "dataclass",
+    "field",
+    "Path",
+    "Any",
+)
 # Multiply-adds of a batch's forward pass below which one thread is faster than two.
 SMALL_BATCH = 2_000_000
 
@@ -113,7 +131,10 @@ def write_script(
     losses = [one for one in order if isinstance(types[one], Loss)]
     metrics = [one for one in order if isinstance(types[one], Metric)]
     data = types[made.source] if made.source else None
-    trains = bool(losses) and isinstance(data, Data)
+    plan = project.plan
+    general = is_general(plan)
+    rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
+    trains = (bool(losses) or rules) and isinstance(data, Data)
     files = data.files if isinstance(data, Data) else ()
     parts: list[list[Line]] = []
     parts += block_lines(made)
@@ -123,7 +144,23 @@ def write_script(
         from engine.data.weights import read_weights
 
         needed.append(read_weights)
-    if trains:
+    players = None
+    if trains and general:
+        assert isinstance(data, Data)
+        loader, values = _loader(made, data)
+        needed.append(loader)
+        first = made.columns()[0].name
+        players = players_of(made, plan, first)
+        needed += players.carries
+        parts.append(_load_lines(made, loader.__name__, values))
+        parts.append(block(GENERAL_BATCHES.replace("FIRST", quoted(first))))
+        if players.measures:
+            parts.append(block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", "measure")))
+        parts.append(block(REPORT))
+        parts += players.parts
+        parts.append(block(train_text(plan, first, players.measures)))
+        parts.append(_main_lines(project, files, weights, _threads(plan, made.book), players))
+    elif trains:
         assert isinstance(data, Data)
         loader, values = _loader(made, data)
         needed.append(loader)
@@ -136,7 +173,8 @@ def write_script(
             parts.append(measuring_lines(made, "measure", doc, [*losses, *metrics]))
             measured = "measure"
         parts.append(_load_lines(made, loader.__name__, values))
-        parts.append(block(BATCHES.replace("FIRST", quoted(first))))
+        whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
+        parts.append(block(whole.replace("FIRST", quoted(first))))
         parts.append(block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", measured)))
         parts.append(optimiser_lines(project.plan.objective))
         schedule = schedule_lines(project.plan.objective)
@@ -154,7 +192,7 @@ def write_script(
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
     if fast is not None and trains:
         body = quickened(body, fast)
-    constants = _constants(project.plan) if trains else []
+    constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
     text = "\n".join(line.plain for line in body) + "\n"
     tree = ast.parse(text)
     head = [
@@ -180,7 +218,7 @@ def _threads(plan: Plan, book: ShapeBook) -> int | None:
     Two threads that wait for each other at each of many tiny products are slower than one, several times
     slower on a busy machine.
     """
-    return 1 if plan.batch * book.total_multiply_adds < SMALL_BATCH else None
+    return 1 if plan.batch and plan.batch * book.total_multiply_adds < SMALL_BATCH else None
 
 
 def file_name(project: Project) -> str:
@@ -211,7 +249,8 @@ def _docstring(
     needs = "torch and numpy" if not scikit_learn else "torch, numpy and scikit-learn"
     usage = f"    python {file_name(project)}"
     if trains:
-        usage += (" --data FOLDER" if files else "") + f" --epochs {project.plan.epochs}"
+        epochs = f" --epochs {project.plan.epochs}" if not is_general(project.plan) else ""
+        usage += (" --data FOLDER" if files else "") + epochs
     lines = [f'"""{title}', "", f"Exported from Neuroloom. Needs {needs} only.", "", usage]
     if trains and files and data is not None:
         lines += ["", f"FOLDER holds {', '.join(sorted({file.split('/')[0] + '/' for file in files}))}"]
@@ -254,10 +293,19 @@ def _joined(froms: Sequence[str]) -> list[str]:
 
 def _constants(plan: Plan) -> list[Line]:
     lines = [f"SEED, BATCH, EPOCHS = {plan.seed}, {plan.batch}, {plan.epochs}"]
+    if not plan.batch:
+        lines = [f"SEED, EPOCHS = {plan.seed}, {plan.epochs}"]
     if plan.patience is not None:
         lines.append(
             f"PATIENCE = {plan.patience}  # epochs without a better validation loss before training stops"
         )
+    return [Line(text) for text in lines]
+
+
+def _general_constants(plan: Plan) -> list[Line]:
+    lines = [f"SEED, BATCH = {plan.seed}, {plan.batch or None}"]
+    if not plan.batch:
+        lines[0] += "  # all rows at once"
     return [Line(text) for text in lines]
 
 
@@ -351,7 +399,11 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
 
 
 def _main_lines(
-    project: Project, files: Sequence[str], weights: str | None, threads: int | None
+    project: Project,
+    files: Sequence[str],
+    weights: str | None,
+    threads: int | None,
+    players: Players | None = None,
 ) -> list[Line]:
     title = quoted(_plain_text(project.title) or "A network")
     text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
@@ -361,8 +413,9 @@ def _main_lines(
             "    parser.add_argument("
             f'"--data", type=Path, default=Path(__file__).parent, help="folder that holds {folders}")'
         )
+    epochs = ["type=int, default=EPOCHS", 'type=int, help="of each phase, in place of the plan\'s own"']
     text += [
-        '    parser.add_argument("--epochs", type=int, default=EPOCHS)',
+        f'    parser.add_argument("--epochs", {epochs[players is not None]})',
         '    parser.add_argument("--seed", type=int, default=SEED)',
         f"    device = {DEVICE}",
         '    parser.add_argument("--device", default=device)',
@@ -386,13 +439,28 @@ def _main_lines(
     folder = "args.data" if files else "Path()"
     text += [
         f"    data = load({folder}, args.device)",
-        "    train(model, data, args.seed, args.epochs, args.json)",
-        '    found = evaluate(model, data["test"])',
-        '    report({f"test_{name}": value for name, value in found.items()}, args.json)',
+        *_trained(players),
         "    if args.save:",
         "        torch.save(model.state_dict(), args.save)",
     ]
     return laid_out([Line(one) for one in text])
+
+
+def _trained(players: Players | None) -> list[str]:
+    call = "train(model, data, args.seed, args.epochs, args.json)"
+    tested = [
+        '    found = evaluate(model, data["test"])',
+        '    report({f"test_{name}": value for name, value in found.items()}, args.json)',
+    ]
+    if players is None:
+        return [f"    {call}", *tested]
+    return [
+        "    try:",
+        f"        {call}",
+        "    except FloatingPointError as error:",
+        '        raise SystemExit(f"{error} A lower learning rate may help.") from None',
+        *(tested if players.measures else []),
+    ]
 
 
 def _model_only_lines(project: Project, made: Assembly, weights: str | None) -> list[Line]:
@@ -427,6 +495,16 @@ def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) ->
     n = len(split[FIRST])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(BATCH):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+"""
+
+GENERAL_BATCHES = """
+def batches(
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+) -> Iterator[dict[str, Tensor]]:
+    n = len(split[FIRST])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(size or n):
         yield {name: column[rows.to(column.device)] for name, column in split.items()}
 """
 
