@@ -45,6 +45,7 @@ FAMILIES = (
     "convolution",
     "dense",
     "recurrent",
+    "rules",
     "blocks",
     "activation",
     "norm",
@@ -309,7 +310,7 @@ class Loss(NodeType, abstract=True):
 
     kind = "loss"
     family = "loss"
-    ports_in = (Port("prediction"), Port("target"))
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
     ports_out = ()
 
 
@@ -318,7 +319,7 @@ class Metric(NodeType, abstract=True):
 
     kind = "metric"
     family = "metric"
-    ports_in = (Port("prediction"), Port("target"))
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
     ports_out = ()
     lower_is_better: ClassVar[bool] = False
 

@@ -168,7 +168,9 @@ def without_defaults(call: Expr) -> Expr:
     tree = call.tree
     if not isinstance(tree, ast.Call) or not tree.keywords:
         return call
-    defaults = _defaults(ast.unparse(tree.func))
+    func = ast.unparse(tree.func)
+    ours = next((thing for thing in call.carries if thing.__name__ == func), None)
+    defaults = _defaults(func) if ours is None else _defaults_of(ours)
     kept = [
         word
         for word in tree.keywords
@@ -204,8 +206,17 @@ def resolved(dotted: str) -> Any:
 @cache
 def _defaults(dotted: str) -> dict[str, Any]:
     try:
-        signature = inspect.signature(resolved(dotted))
-    except (EmitError, TypeError, ValueError):
+        found = resolved(dotted)
+    except EmitError:
+        return {}
+    return _defaults_of(found)
+
+
+@cache
+def _defaults_of(found: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
         return {}
     plain = (bool, int, float, str, tuple, type(None))
     return {

@@ -14,15 +14,19 @@ from nodes import (
     pooling,
     ports,
     recurrent,
+    rules,
     shape,
+    sources,
 )
 
 for _module in (
     data,
+    sources,
     convolution,
     pooling,
     dense,
     recurrent,
+    rules,
     blocks,
     activation,
     norm,

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.errors import EmitError
-from engine.symbols import nn, without_defaults
+from engine.symbols import carried, nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
 
 
@@ -28,6 +28,32 @@ class Linear(Layer):
     def summary(self) -> str:
         units = f"{self.units:,} unit" + ("" if self.units == 1 else "s")
         return units if self.activation == NONE else f"{units} · {self.activation}"
+
+
+class DropConnect(Layer):
+    """A dense layer that drops a random share of its weights, not of its inputs, for each batch."""
+
+    family = "dense"
+    title = "DropConnect"
+    aliases: ClassVar[tuple[str, ...]] = ("dense", "dropped weights", "linear")
+    formula = "y = f((M · W) x / (1 - p) + b), M = 0 with chance p, else 1; all of W after training"
+    source = "Wan, Zeiler, Zhang, LeCun and Fergus, 2013"
+    units: int = param(64, minimum=1, doc="how many outputs")
+    share: float = param(
+        0.5, minimum=0, below=1, label="Share dropped", doc="chance of each weight to be dropped"
+    )
+    bias: bool = param(True, doc="add a learned offset to each unit")
+    activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.noisy import DropConnect as Made
+
+        made = carried(Made)(x.features, self.units, self.share, bias=self.bias)
+        return activate(self.activation, e.module(without_defaults(made))(x))
+
+    def summary(self) -> str:
+        text = f"{self.units:,} unit{'' if self.units == 1 else 's'} · keeps {100 * (1 - self.share):g} %"
+        return text if self.activation == NONE else f"{text} · {self.activation}"
 
 
 class Embedding(Layer):

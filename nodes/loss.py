@@ -7,7 +7,7 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
 from engine.errors import EmitError
-from engine.symbols import Expr, F, without_defaults
+from engine.symbols import Expr, F, carried, without_defaults
 from nodes.wires import same_shapes, sizes
 
 
@@ -105,3 +105,122 @@ class Huber(WeightedLoss):
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         return without_defaults(F.huber_loss(prediction, numbers(target), delta=self.delta))
+
+
+class ActivityL1(WeightedLoss):
+    """The mean size of the numbers on a wire: made small, it keeps a code sparse."""
+
+    title = "Sparse activity (L1)"
+    aliases: ClassVar[tuple[str, ...]] = ("sparsity", "sparse code", "penalty", "lasso on activations")
+    formula = "L = (1/n) Σ |x|"
+    source = "Olshausen and Field, 1996"
+    ports_in = (Port("x", doc="the activations to keep small"),)
+    weight: float = param(0.001, minimum=0, doc="share of this loss in the sum that is minimised")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        return numbers(x).abs().mean()
+
+
+class SparseCode(WeightedLoss):
+    """Keeps each unit of a code silent most of the time: its mean activity is drawn to a small share."""
+
+    title = "Sparse activity (KL)"
+    aliases: ClassVar[tuple[str, ...]] = ("sparsity", "sparse autoencoder", "kullback-leibler", "penalty")
+    formula = "L = Σⱼ KL(ρ ‖ mean of xⱼ over the batch)"
+    source = "Ng, 2011"
+    ports_in = (Port("x", doc="activations in 0..1, such as those of a sigmoid"),)
+    weight: float = param(0.01, minimum=0, doc="share of this loss in the sum that is minimised")
+    share: float = param(
+        0.05, above=0, below=1, label="Active share", doc="how often each unit should be active"
+    )
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.losses import sparse_code
+
+        if not x.shape:
+            raise EmitError("Sparse activity needs units, but one number an example comes in.")
+        return carried(sparse_code)(x, self.share)
+
+
+class Distillation(WeightedLoss):
+    """Compares class scores with those of a teacher, both softened, and with the right class if there is one.
+
+    Train the student only: the teacher's scores are taken as they are.
+    """
+
+    aliases: ClassVar[tuple[str, ...]] = ("teacher and student", "soft targets", "knowledge distillation")
+    formula = "L = a T² CE(softmax(t/T), softmax(x/T)) + (1 - a) CE(y, softmax(x))"
+    source = "Hinton, Vinyals and Dean, 2015"
+    ports_in = (
+        Port("prediction", label="student", doc="class scores of the student"),
+        Port("teacher", doc="class scores of the teacher"),
+        Port("target", doc="number of the right class; without it the teacher is all", optional=True),
+    )
+    temperature: float = param(2.0, above=0, doc="above 1 shows how the teacher ranks the wrong classes")
+    share: float = param(
+        0.9, minimum=0, maximum=1, label="Share of the teacher", doc="the right class has the rest"
+    )
+
+    def emit(self, e: Emitter, prediction: Wire, teacher: Wire, target: Wire | None = None) -> Emitted:
+        from engine.layers.losses import distilled
+
+        same_shapes(prediction, teacher)
+        if target is None:
+            return carried(distilled)(prediction, teacher, self.temperature)
+        if target.dtype != "int64" or target.shape != prediction.shape[1:]:
+            raise EmitError("Distillation needs whole class numbers as its target, one an example.")
+        return carried(distilled)(prediction, teacher, self.temperature, target, self.share)
+
+
+class DiscriminatorLoss(WeightedLoss):
+    """How badly a discriminator tells real examples from made ones; feed it plain scores.
+
+    It trains the discriminator; the generator has a loss of its own.
+    """
+
+    title = "Discriminator loss"
+    aliases: ClassVar[tuple[str, ...]] = ("gan", "adversarial", "critic", "minimax", "wgan", "hinge")
+    formula = "L = -mean log D(x) - mean log(1 - D(G(z))), D = σ(score)"
+    source = "Goodfellow and others, 2014; Mao 2017; Lim and Ye 2017; Arjovsky 2017"
+    ports_in = (
+        Port("real", doc="scores (logits) of real examples"),
+        Port("made", doc="scores of made examples"),
+    )
+    form: str = param(
+        "cross-entropy",
+        choices=("cross-entropy", "least squares", "hinge", "Wasserstein"),
+        doc="how the scores count; Wasserstein needs small weights",
+    )
+    smoothing: float = param(
+        0.0, minimum=0, below=1, label="Label smoothing", doc="doubt about the real ones; 0.1 is usual"
+    )
+
+    def emit(self, e: Emitter, real: Wire, made: Wire) -> Emitted:
+        from engine.layers.losses import told_apart
+
+        same_shapes(real, made)
+        return without_defaults(carried(told_apart)(real, made, self.form, smoothing=self.smoothing))
+
+
+class GeneratorLoss(WeightedLoss):
+    """How badly a generator passes off what it makes; feed it the discriminator's scores of that.
+
+    Minimax is the loss of the theory, whose slope vanishes where the discriminator is sure; non-saturating
+    has its slope there.
+    """
+
+    title = "Generator loss"
+    aliases: ClassVar[tuple[str, ...]] = ("gan", "adversarial", "non-saturating", "minimax", "wgan", "hinge")
+    formula = "non-saturating: L = -mean log D(G(z)); minimax: L = mean log(1 - D(G(z)))"
+    source = "Goodfellow and others, 2014"
+    ports_in = (Port("made", doc="scores (logits) of made examples"),)
+    form: str = param(
+        "non-saturating",
+        choices=("non-saturating", "minimax", "least squares", "hinge", "Wasserstein"),
+        doc="how the scores count; take the discriminator's",
+    )
+
+    def emit(self, e: Emitter, made: Wire) -> Emitted:
+        from engine.layers.losses import passed_off
+
+        return carried(passed_off)(made, self.form)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
 from engine.errors import EmitError
-from engine.symbols import F, equal
+from engine.symbols import F, equal, torch
 from nodes.loss import numbers
 from nodes.wires import same_shapes, sizes
 
@@ -58,3 +58,20 @@ class MeanAbsoluteError(Metric):
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
         return F.l1_loss(prediction, numbers(target))
+
+
+class MeanProbability(Metric):
+    """The mean probability that yes-or-no scores stand for: D(x) or D(G(z)) of a discriminator.
+
+    With real examples it should come down to 1/2 and with made ones up to 1/2; near 1 and 0, the
+    discriminator is too strong for the generator to learn.
+    """
+
+    title = "Mean probability"
+    aliases: ClassVar[tuple[str, ...]] = ("gan monitor", "d(x)", "d(g(z))", "sigmoid")
+    formula = "(1/n) Σ σ(x)"
+    source = "Goodfellow and others, 2014"
+    ports_in = (Port("x", doc="scores (logits)"),)
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        return torch.sigmoid(x).mean()

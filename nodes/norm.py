@@ -1,4 +1,4 @@
-"""Normalisation and dropout (seed 000 §1.3.5, D.11)."""
+"""Normalisation, dropout and noise (seed 000 §1.3.5, D.11)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.errors import EmitError
-from engine.symbols import nn, without_defaults
+from engine.symbols import carried, nn, without_defaults
 
 
 class BatchNorm(Layer):
@@ -57,3 +57,41 @@ class Dropout(Layer):
 
     def summary(self) -> str:
         return f"keeps {100 * (1 - self.share):g} %"
+
+
+class GaussianDropout(Layer):
+    """While training, multiplies each number by a normal one of mean 1: dropout without hard zeros."""
+
+    family = "norm"
+    title = "Gaussian dropout"
+    aliases: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
+    formula = "y = x · N(1, p / (1 - p)); y = x after training"
+    source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
+    share: float = param(0.5, minimum=0, below=1, doc="as much disturbance as dropout of this share brings")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.noisy import GaussianDropout as Made
+
+        return e.module(carried(Made)(self.share))(x)
+
+    def summary(self) -> str:
+        return f"share {self.share:g}"
+
+
+class AddNoise(Layer):
+    """While training, adds normal noise: the corruption of a denoising autoencoder, or a regulariser."""
+
+    family = "norm"
+    title = "Add noise"
+    aliases: ClassVar[tuple[str, ...]] = ("gaussian noise", "corrupt", "denoising", "jitter")
+    formula = "y = x + N(0, s²); y = x after training"
+    source = "Bishop, 1995; Vincent, Larochelle, Bengio and Manzagol, 2008"
+    deviation: float = param(0.1, minimum=0, label="Standard deviation", doc="how strong the noise is")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.noisy import AddedNoise
+
+        return e.module(carried(AddedNoise)(self.deviation))(x)
+
+    def summary(self) -> str:
+        return f"deviation {self.deviation:g}"

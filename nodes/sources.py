@@ -1,0 +1,49 @@
+"""Sources: numbers drawn anew for each batch, inside an objective (seed 000 §4.2)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from engine.catalogue import Column, Emitted, Emitter, Source, param
+from engine.params import Ints
+from engine.symbols import Expr, torch
+
+
+class Drawn(Source, abstract=True):
+    """What the sources of noise share."""
+
+    size: Ints = param((64,), minimum=1, doc="sizes of what is drawn for each example")
+
+    def column(self) -> Column:
+        return Column("output", self.size, doc="drawn anew for each batch")
+
+
+class GaussianNoise(Drawn):
+    """Draws normal numbers: the code from which a generator makes its examples."""
+
+    title = "Gaussian noise"
+    aliases: ClassVar[tuple[str, ...]] = ("prior", "latent", "normal", "random", "code", "z")
+    formula = "z ~ N(0, s²)"
+    deviation: float = param(1.0, above=0, label="Standard deviation", doc="how far the numbers spread")
+
+    def emit(self, e: Emitter, size: Expr, device: Expr) -> Emitted:
+        drawn = torch.randn(size, *self.size, device=device)
+        return drawn if self.deviation == 1 else self.deviation * drawn
+
+    def summary(self) -> str:
+        return f"{'×'.join(map(str, self.size))} · N(0, {self.deviation**2:g})"
+
+
+class UniformNoise(Drawn):
+    """Draws numbers evenly from a range."""
+
+    title = "Uniform noise"
+    aliases: ClassVar[tuple[str, ...]] = ("prior", "latent", "random", "even", "z")
+    formula = "z ~ U(-r, r)"
+    reach: float = param(1.0, above=0, label="Range", doc="the numbers lie between minus and plus this")
+
+    def emit(self, e: Emitter, size: Expr, device: Expr) -> Emitted:
+        return torch.empty(size, *self.size, device=device).uniform_(-self.reach, self.reach)
+
+    def summary(self) -> str:
+        return f"{'×'.join(map(str, self.size))} · -{self.reach:g} to {self.reach:g}"
