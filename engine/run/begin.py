@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.catalogue import Catalogue
+from engine.emit.fast import Fast
 from engine.errors import TrainingError
 from engine.run import checkpoints
 from engine.run.devices import choose_device, untouched_random
+from engine.run.fast import fastest, made_with
 from engine.run.feed import POINT, Feed
 from engine.run.heads import check_labels, find_heads
 from engine.run.loop import Run, Settings, Splits
@@ -26,14 +28,26 @@ Loader = Callable[[], Splits]
 
 
 def begin_run(
-    program: Program, catalogue: Catalogue, load: Loader, settings: Settings, feed: Feed, revision: int = 0
+    program: Program,
+    catalogue: Catalogue,
+    load: Loader,
+    settings: Settings,
+    feed: Feed,
+    revision: int = 0,
+    *,
+    fast: Fast | None = None,
 ) -> Run:
     """A run at its first step, its data loaded and its labels checked.
 
+    A plan that asks for the fast path gets the settings `fast`, or those that are measured to be fastest.
     Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
     """
     if not program.trains:
         raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+    if fast is not None:
+        program = made_with(program, catalogue, fast)
+    elif program.plan.fast:
+        program = fastest(program, catalogue, load, settings, feed)
     run = Run(program, load, settings, feed, revision)
     empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
     if empty is not None:
@@ -68,7 +82,8 @@ def continue_run(
     if notice:
         feed.note("warning", notice)
     settings = replace(settings, device=device)
-    run = begin_run(program, catalogue, loader(device), settings, feed, revision)
+    fast = Fast.from_json(facts.get("fast")) or Fast()
+    run = begin_run(program, catalogue, loader(device), settings, feed, revision, fast=fast)
     checkpoints.restore(run, tensors, facts)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)

@@ -19,6 +19,7 @@ from torch import Tensor
 from engine.errors import TrainingError
 from engine.files import write_atomically
 from engine.run.devices import random_state, set_random_state
+from engine.run.fast import lay_out_like_weights
 from engine.run.loop import Settings, Stage
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         "results": run.results,
         "optimiser": {"groups": optimiser["param_groups"], "state": numbers},
         "schedule": None if run.schedule is None else _plain(run.schedule.state_dict()),
+        "fast": run.program.fast.to_json(),
     }
     return tensors, facts
 
@@ -83,6 +85,7 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
             "The checkpoint belongs to a different model: its layers have other names or sizes.",
             fix="Open the project that is stored with the run.",
         ) from error
+    lay_out_like_weights(run.optimiser)
     if run.schedule is not None and facts["schedule"] is not None:
         run.schedule.load_state_dict(_tupled(facts["schedule"]))
     best = _under("best/", tensors)

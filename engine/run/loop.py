@@ -90,7 +90,7 @@ class Run:
         self.revision = revision
         use_threads(program.threads)
         torch.manual_seed(settings.seed)
-        self.model: nn.Module = program.Model().to(settings.device)
+        self.model: nn.Module = program.make_model(settings.device)
         self.data = load()
         self.configure()
         self.shuffle = torch.Generator().manual_seed(settings.seed)

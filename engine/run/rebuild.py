@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from engine.run.devices import untouched_random, use_threads
+from engine.run.fast import lay_out_like_weights
 from engine.run.loop import Settings, Splits, Stage
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def rebuild(
     use_threads(program.threads)
     with untouched_random(device):
         torch.manual_seed(settings.seed)
-        model: nn.Module = program.Model().to(device)
+        model: nn.Module = program.make_model(device)
         data = load()
     kept = dict(_kept_layers(run, program, model))
     anew = tuple(
@@ -83,6 +84,7 @@ def _carry_state(layers: Any, old: torch.optim.Optimizer, new: torch.optim.Optim
         for before, after in pairs:
             if before in old.state:
                 new.state[after] = old.state[before]
+    lay_out_like_weights(new)
 
 
 def fast_forward(schedule: Any, steps: int) -> None:

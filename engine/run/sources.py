@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Catalogue
+from engine.emit.fast import Fast
+from engine.run.fast import made_with
 from engine.run.loop import Splits
 
 if TYPE_CHECKING:
@@ -25,10 +27,16 @@ class Sources:
         self._compile = compile or _compile
         self._key: object = None
         self._data: Splits | None = None
+        self.fast: Fast | None = None  # what the run under way trains with, for edits of its project
 
     def program(self, project: Project, revision: int) -> Program:
         """The program of a project. Errors: `EmitError` or `ParamError` naming the node."""
-        return self._compile(project, self._catalogue, revision)
+        program = self._compile(project, self._catalogue, revision)
+        return (
+            program
+            if self.fast is None or not project.plan.fast
+            else made_with(program, self._catalogue, self.fast)
+        )
 
     def loader(self, program: Program, device: str) -> Callable[[], Splits]:
         """A function that gives the program's data on `device`."""

@@ -140,6 +140,7 @@ class RunFolder:
             "host": platform.node(),
             "process": os.getpid(),
             "checkpoints": asdict(self.keep),
+            **({"fast_path": run.program.fast.to_json()} if run.program.fast.names() else {}),
             "state": RUNNING,
         }
         self.keep_project(project)

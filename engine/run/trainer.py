@@ -17,6 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
+from engine.emit.fast import Fast
 from engine.errors import NeuroloomError, TrainingError
 from engine.run.failures import free_frames
 from engine.run.feed import Feed, Probe
@@ -115,6 +116,12 @@ class Trainer:
             loss=run.loss if step else None,
             device=self._worker.device,
         )
+
+    @property
+    def fast(self) -> Fast | None:
+        """What the run trains with where its plan asks for the fast path; None before that is measured."""
+        run = self._worker.run
+        return None if run is None or not run.program.plan.fast else run.program.fast
 
     @property
     def data(self) -> Splits | None:

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
+from engine.emit.fast import Fast
 from engine.errors import NeuroloomError
 from engine.files import load_project
 from engine.run.begin import begin_run, continue_run, look_for_heads
@@ -182,6 +183,7 @@ class Worker:
         self.feed.clear()
         self.set_state("loading")
         self._project, self._revision, self._overrides = project, revision, overrides
+        self._sources.fast = None
         device = self._choose_device(overrides.device)
         program = self._compile(project, revision)
         load = self._sources.loader(program, device)
@@ -202,6 +204,7 @@ class Worker:
         self.set_state("loading")
         project = load_project(folder / "project.nloom") if project is None else project
         self._project, self._revision = project, revision
+        self._sources.fast = None
         program = self._compile(project, revision)
         run = continue_run(
             folder,
@@ -355,6 +358,7 @@ class Worker:
         self.run = run
         self.device = device_name(run.settings.device)
         self._program = run.program
+        self._sources.fast = run.program.fast
         self.feed.forget_pictures()
         self._probes.refresh()
         self._open = True
@@ -376,7 +380,7 @@ class Worker:
         device, _ = choose_device(self._overrides.device)
         load = self._sources.loader(program, device)
         self.run = begin_run(
-            program, self._catalogue, load, self._settings(project, device), Feed(), revision
+            program, self._catalogue, load, self._settings(project, device), Feed(), revision, fast=Fast()
         )
         self.device = device_name(device)
         self._program = program

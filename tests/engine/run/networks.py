@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from engine.catalogue import Catalogue, load_catalogue
 from engine.data.shipped import datasets_folder
+from engine.emit.fast import Fast
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Choice, Plan
 from engine.run.begin import begin_run
@@ -151,6 +152,10 @@ class ByHand:
                 return program.tap("n3", self.second(x))
 
         self.Model = Model
+        self.fast = Fast()
+
+    def make_model(self, device: str) -> nn.Module:
+        return self.Model().to(device)
 
     def tap(self, node_id: str, value: Tensor) -> Tensor:
         if self._watcher is not None:

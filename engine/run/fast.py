@@ -1,0 +1,290 @@
+"""Measures which settings train a project fastest on this machine, in the first seconds of a run.
+
+The candidates train copies of the model on one batch, in turns, so that what else the machine does falls on
+all of them; each counts by its quickest round. The run's weights, data and random numbers stay as they were.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.emit.fast import FUSED, Fast
+from engine.run.devices import untouched_random, use_threads
+
+if TYPE_CHECKING:
+    from engine.catalogue import Catalogue
+    from engine.emit.program import Program
+    from engine.run.feed import Feed
+    from engine.run.loop import Settings, Splits
+
+SECONDS = 4.0  # for measuring
+ROUND = 0.01  # seconds a candidate trains before the next has its turn
+MOST_ROUNDS = 100
+WORTH = 1.03  # times as fast: less than that is noise
+WORTH_ROUNDING = 1.05  # what bfloat16 has to bring for its coarser numbers
+WORTH_COMPILING = 1200  # seconds a run takes on a GPU, from which a compiler's half a minute pays
+MOST_KEPT = 20_000_000  # weights up to which several copies of the model are held at once
+
+Make = Callable[[Fast], "Program"]
+
+
+def choose(
+    make: Make,
+    data: Splits,
+    settings: Settings,
+    *,
+    seconds: float = SECONDS,
+    offers: Mapping[str, object] | None = None,
+    clock: Callable[[], float] = perf_counter,
+) -> Fast:
+    """The fastest settings for a project that `make` compiles with given settings; `Fast()` where none helps.
+
+    `offers` are the settings to try (`offered`); `clock` is for tests. Errors: what training a batch raises.
+    """
+    plain_program = make(Fast())
+    found = dict(offered(plain_program, settings) if offers is None else offers)
+    if not found or not len(next(iter(data["train"].values()), ())):
+        return Fast()
+    threads = torch.get_num_threads()
+    try:
+        with untouched_random(settings.device):
+            race = _Race(make, data, settings, clock)
+            return _chosen(race, found, seconds)
+    finally:
+        use_threads(plain_program.threads if plain_program.threads is not None else threads)
+
+
+def _chosen(race: _Race, offers: Mapping[str, object], seconds: float) -> Fast:
+    plain, everything = Fast(), _with(_without(offers, "threads"))
+    runners = {"": everything, "plain": plain}
+    if race.few:
+        race.run([plain, everything], seconds)
+        best = min((plain, everything), key=race.time)
+    else:
+        for name in offers:
+            if name != "threads" and len(offers) > 1:
+                runners[name] = _with(_without(offers, "threads", name))
+        race.run(list(dict.fromkeys(runners.values())), seconds * 0.6)
+        kept = {
+            name: value
+            for name, value in _without(offers, "threads").items()
+            if name not in runners or _pays(name, race.time(everything), race.time(runners[name]))
+        }
+        best = _with(kept)
+        rivals = [best, everything, plain]
+        if "threads" in offers:
+            rivals.append(best.only(threads=offers["threads"]))
+        rivals = list(dict.fromkeys(rivals))
+        race.run(rivals, seconds * 0.4)
+        best = min(rivals, key=race.time)
+    step, plain_step = race.time(best), race.time(plain)
+    if best == plain or plain_step < WORTH * step:
+        return Fast(step=plain_step, plain_step=plain_step, computer=computer())
+    return best.only(step=step, plain_step=plain_step, computer=computer())
+
+
+def _pays(name: str, with_it: float, without: float) -> bool:
+    """Whether a setting stays: an exact one unless it costs time, a coarse one only if it saves enough."""
+    return without > with_it * WORTH_ROUNDING if name == "autocast" else without * WORTH > with_it
+
+
+def _with(offers: Mapping[str, Any]) -> Fast:
+    return Fast(**offers)
+
+
+def _without(offers: Mapping[str, object], *names: str) -> dict[str, object]:
+    return {name: value for name, value in offers.items() if name not in names}
+
+
+def fastest(
+    program: Program, catalogue: Catalogue, load: Callable[[], Splits], settings: Settings, feed: Feed
+) -> Program:
+    """The program with the settings that are fastest here, which the feed hears of.
+
+    Only for plans that ask for it: a run with a program from here does not equal the plain one to the bit.
+    """
+
+    def make(fast: Fast) -> Program:
+        return made_with(program, catalogue, fast)
+
+    found = choose(make, load(), settings)
+    feed.note("info", found.sentence())
+    return make(found)
+
+
+def made_with(program: Program, catalogue: Catalogue, fast: Fast) -> Program:
+    """The same project as a program with the settings `fast`."""
+    from engine.emit.program import compile_program
+
+    if fast == program.fast:
+        return program
+    return compile_program(program.project, catalogue, program.book, revision=program.revision, fast=fast)
+
+
+# -- what there is to try
+
+
+def offered(program: Program, settings: Settings) -> dict[str, object]:
+    """The settings that can help this program on this device, as values of `Fast`."""
+    device = settings.device.partition(":")[0]
+    found: dict[str, object] = {}
+    with untouched_random(settings.device):
+        model = program.Model()
+    shapes = [weight.ndim for weight in model.parameters()]
+    if "F.max_pool" in program.source.text and "F.relu" in program.source.text:
+        found["late_relu"] = True
+    if 4 in shapes and 5 not in shapes:
+        found["channels_last"] = True
+    if device in ("cpu", "cuda", "mps") and program.plan.optimiser.name in FUSED:
+        found["fused"] = True
+    if program.plan.supervised and _has_bfloat16(device):
+        found["autocast"] = device
+    if device == "cuda" and _long(program, settings) and _has_compiler():
+        found["compiled"] = True
+    if device == "cpu":
+        threads = 1 if program.threads is None else (os.cpu_count() or 1)
+        if threads != torch.get_num_threads():
+            found["threads"] = threads
+    return found
+
+
+def _has_bfloat16(device: str) -> bool:
+    """Whether the device multiplies bfloat16 numbers by itself; elsewhere they are slower than float32."""
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    if device != "cpu":
+        return False
+    return bool({"avx512_bf16", "amx_bf16", "bf16"} & _cpu_flags())
+
+
+def _cpu_flags() -> set[str]:
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return set()
+    lines = (line.partition(":") for line in text.splitlines())
+    return next(
+        (set(value.split()) for name, _, value in lines if name.strip() in ("flags", "Features")), set()
+    )
+
+
+def computer() -> str:
+    """The processor's name as its maker calls it, "" where the system does not say."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return platform.processor()
+    lines = (line.partition(":") for line in text.splitlines())
+    return next((value.strip() for name, _, value in lines if name.strip() == "model name"), "")
+
+
+def _long(program: Program, settings: Settings) -> bool:
+    return program.book.total_multiply_adds * settings.batch * settings.epochs > 10**12
+
+
+def _has_compiler() -> bool:
+    return bool(shutil.which("gcc") or shutil.which("cc")) and ctypes.util.find_library("cuda") is not None
+
+
+# -- measuring
+
+
+class _Race:
+    """Candidates that take turns on one batch."""
+
+    def __init__(self, make: Make, data: Splits, settings: Settings, clock: Callable[[], float]) -> None:
+        self._make, self._settings, self._clock = make, settings, clock
+        rows = min(settings.batch or 2**31, len(next(iter(data["train"].values()))))
+        self._columns = {name: column[:rows] for name, column in data["train"].items()}
+        self._rows = torch.arange(rows)
+        self._lanes: dict[Fast, _Lane] = {}
+        self._times: dict[Fast, float] = {}
+        first = self._lane(Fast())
+        self.few = first.weights > MOST_KEPT
+
+    def time(self, fast: Fast) -> float:
+        """Seconds a step in its quickest round."""
+        return self._times[fast]
+
+    def run(self, candidates: list[Fast], seconds: float) -> None:
+        """Let the candidates take turns for about so long, each at least once."""
+        until = self._clock() + seconds
+        for turn in range(MOST_ROUNDS):
+            for one in candidates:
+                lane = self._lane(one)
+                with _on_threads(one.threads if one.threads is not None else lane.program.threads):
+                    if turn == 0:
+                        lane.step()  # the first has its buffers and kernels to find
+                    began, steps, passed = self._clock(), 0, 0.0
+                    while passed < ROUND:
+                        lane.step()
+                        steps += 1
+                        passed = self._clock() - began
+                self._times[one] = min(self._times.get(one, float("inf")), passed / steps)
+                if self.few:
+                    del self._lanes[one]
+            if self._clock() >= until:
+                return
+
+    def _lane(self, fast: Fast) -> _Lane:
+        found = self._lanes.get(fast)
+        if found is None:
+            found = self._lanes[fast] = _Lane(self._make(fast), self._columns, self._rows, self._settings)
+        return found
+
+
+class _Lane:
+    """A copy of the model that trains with one set of settings."""
+
+    def __init__(
+        self, program: Program, columns: dict[str, Tensor], rows: Tensor, settings: Settings
+    ) -> None:
+        self.program = program
+        torch.manual_seed(settings.seed)
+        self._model: nn.Module = program.make_model(settings.device)
+        self._optimiser, _ = program.configure(self._model, 1, settings.epochs)
+        self._columns, self._rows = columns, rows
+        self.weights = sum(weight.numel() for weight in self._model.parameters())
+
+    def step(self) -> None:
+        batch = {name: column[self._rows.to(column.device)] for name, column in self._columns.items()}
+        self._optimiser.zero_grad()
+        loss = self.program.objective(self._model, batch)["loss"]
+        torch.autograd.backward(loss)
+        loss.item()
+        self._optimiser.step()
+
+
+@contextmanager
+def _on_threads(count: int | None) -> Iterator[None]:
+    if count is not None and count != torch.get_num_threads():
+        torch.set_num_threads(count)
+    elif count is None:
+        use_threads(None)
+    yield
+
+
+# -- resuming
+
+
+def lay_out_like_weights(optimiser: torch.optim.Optimizer) -> None:
+    """Give the optimiser's moments the memory order of their weights, which a file does not keep.
+
+    A fused kernel walks through both as they lie in memory.
+    """
+    for weight, state in optimiser.state.items():
+        for name, value in state.items():
+            alike = isinstance(value, Tensor) and value.shape == weight.shape
+            if alike and value.stride() != weight.stride():
+                state[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value)
