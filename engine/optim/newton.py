@@ -77,7 +77,7 @@ class Newton(torch.optim.Optimizer):
 
         def at(length: float) -> float:
             put(weights, start + length * direction)
-            return closure().item()
+            return float(closure().item())
 
         try:
             length = halved(at, group["lr"], loss.item(), -1e-4 * float(gradient.dot(direction)))

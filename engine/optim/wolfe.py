@@ -67,7 +67,7 @@ def strong_wolfe(
                 low = point
             if high is None:
                 length = further
-            elif abs(high.length - low.length) * float(direction.abs().max()) < 1e-12:
+            elif abs(high.length - low.length) * float(direction.abs().max()) < 1e-10:
                 break
             else:
                 length = lowest_between(low, high)
