@@ -93,6 +93,7 @@ class Script:
     files: tuple[str, ...]
     threads: int | None = None
     fast: Fast | None = None
+    players: Players | None = None
 
 
 def export_script(
@@ -209,7 +210,9 @@ def write_script(
     threads = _threads(project.plan, made.book)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    return Script(Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads, fast)
+    return Script(
+        Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads, fast, players
+    )
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:
