@@ -123,7 +123,7 @@ class RunsPanel(QWidget):
         self._poll.setInterval(POLL_MS)
         self._poll.timeout.connect(self._look)
         self.reader.finished.connect(self._read)
-        self.filter.textChanged.connect(self._filter_soon.start)
+        self.filter.textChanged.connect(self._filter_typed)
         self.filter.moved_down.connect(self._into_table)
         self.model.ticks_changed.connect(self._draw)
         self.model.labelled.connect(self._labelled)
@@ -201,6 +201,9 @@ class RunsPanel(QWidget):
             return
         self.model.tick(name, True)
         self.table.choose([name])
+
+    def _filter_typed(self, _text: str) -> None:
+        self._filter_soon.start()
 
     def _filter_now(self) -> None:
         self.model.set_filter(self.filter.text())

@@ -44,6 +44,7 @@ class FakeTrainer:
     asked: list[Any] = field(default_factory=list)
     folder: Path | None = None
     data: Any = None
+    kept: tuple[int, int] = (0, 0)
 
     def watch(self, probes: frozenset[Probe]) -> None:
         self.watched = probes
@@ -53,6 +54,9 @@ class FakeTrainer:
 
     def update(self, project: object, revision: int) -> None:
         self.asked.append("update")
+
+    def keep(self, every: int, newest: int) -> None:
+        self.kept = (every, newest)
 
     def start(self, project: object, revision: int, **overrides: object) -> None:
         self.asked.append("start")

@@ -1,48 +1,16 @@
 """The index says what the folders say, whatever happens to it."""
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from engine.files import save_project
-from engine.graph import Project
 from engine.locks import hold
-from engine.plan import Choice, Plan
 from engine.run.index import INDEX, RunIndex, read_run
 from engine.run.records import LOCK, Labels, lower_is_better, write_labels
-
-METRICS = "epoch,step,seconds,lr,train_loss,val_loss,val_accuracy\n"
-
-
-def write_run(runs: Path, name: str, rows: int = 3, **settings: Any) -> Path:
-    """A run's folder as the store leaves it, without training anything."""
-    folder = runs / name
-    folder.mkdir(parents=True)
-    plan = Plan().with_(optimiser=Choice("SGD", {"lr": 0.1}), epochs=5)
-    save_project(Project(title=name, plan=plan), folder / "project.nloom")
-    facts = {
-        "title": name,
-        "started": "2026-01-02T03:04:05+00:00",
-        "epochs": 5,
-        "seed": 7,
-        "batch": 32,
-        "device": "cpu",
-        "plan": plan.to_json(),
-        "state": "finished",
-    }
-    (folder / "settings.json").write_text(json.dumps(facts | settings))
-    lines = [f"{i},{10 * i},{i}.5,0.1,{1 / i},{2 / i},{0.5 + i / 100}\n" for i in range(1, rows + 1)]
-    (folder / "metrics.csv").write_text(METRICS + "".join(lines))
-    return folder
-
-
-def names(runs: Path) -> list[str]:
-    return sorted(record.name for record in RunIndex(runs).refresh())
+from tests.engine.run.stored_runs import write_run
 
 
 def test_a_run_is_read_with_its_settings_and_the_best_and_last_of_each_value(tmp_path: Path) -> None:
