@@ -12,7 +12,7 @@ from engine.optim.flat import flat, put, put_gradient
 from engine.optim.line_search import halved
 
 
-def jacobian_of(values: Tensor, weights: list[Tensor], rows: int = 128) -> Tensor:
+def jacobian_of(values: Tensor, weights: list[Tensor], rows: int = 64) -> Tensor:
     """The slopes (m, n) of a vector's m values for all n weights, `rows` of them at a time."""
     n = sum(weight.numel() for weight in weights)
     if not values.requires_grad:
@@ -41,7 +41,7 @@ def positive(matrix: Tensor, damping: float) -> Tensor:
         factor, wrong = torch.linalg.cholesky_ex(matrix + damping * unit)
         if not wrong:
             return factor
-        damping = max(2 * damping, 1e-6 * size)
+        damping = max(4 * damping, 1e-6 * size)
 
 
 class Newton(torch.optim.Optimizer):
