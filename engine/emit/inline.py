@@ -1,4 +1,4 @@
-"""Objectives as functions that run only the layers they need, in a model whose parts other objectives train."""
+"""Objectives as functions that run only the layers they need, in a model that several objectives train."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans of several phases or players as code: what each objective computes, moves, and how they take turns."""
+"""Plans of several phases or players as code: what each objective computes and moves, and their turns."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -40,14 +41,14 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
     tensors: Tensors = {f"model/{name}": value for name, value in run.model.state_dict().items()}
     if run.kept is not None:
         tensors |= {f"best/{name}": value for name, value in run.kept.items()}
-    optimiser = run.optimiser.state_dict()
-    numbers: dict[str, dict[str, Any]] = {}
-    for index, values in optimiser["state"].items():
-        for name, value in values.items():
-            if isinstance(value, Tensor):
-                tensors[f"optimiser/{index}/{name}"] = value
-            else:
-                numbers.setdefault(str(index), {})[name] = value
+    movers = movers_of(run)
+    optimisers = []
+    for place, (optimiser, _) in enumerate(movers):
+        found, numbers = _flattened(optimiser.state_dict(), _prefix(place))
+        tensors |= found
+        optimisers.append(numbers)
+    schedules = [None if schedule is None else _plain(schedule.state_dict()) for _, schedule in movers]
+    tensors |= {f"before/{name}": value for name, value in run.phases.before.items()}
     for name, state in random_state(run.settings.device).items():
         tensors[f"random/{name}"] = state
     tensors["order/start"], tensors["order/now"] = run.order, run.shuffle.get_state()
@@ -65,11 +66,46 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         "best_epoch": run.best_epoch,
         "waited": run.waited,
         "results": run.results,
-        "optimiser": {"groups": optimiser["param_groups"], "state": numbers},
-        "schedule": None if run.schedule is None else _plain(run.schedule.state_dict()),
+        "optimiser": optimisers[0],
+        "schedule": schedules[0],
         "fast": run.program.fast.to_json(),
     }
+    if run.program.players is not None:
+        facts |= {"phases": run.phases.facts(), "others": list(zip(optimisers, schedules, strict=True))[1:]}
     return tensors, facts
+
+
+def movers_of(run: Run) -> list[tuple[torch.optim.Optimizer, Any]]:
+    """The optimisers at work, each with its schedule."""
+    players = [player for player in run.phases.players if player.optimiser is not None]
+    if not players:
+        return [(run.optimiser, run.schedule)]
+    return [(player.optimiser, player.schedule) for player in players]
+
+
+def _prefix(place: int) -> str:
+    return f"optimiser{place or ''}/"
+
+
+def _flattened(state: dict[str, Any], prefix: str) -> tuple[Tensors, Facts]:
+    """An optimiser's state as tensors by name and plain numbers; a list of tensors has a number a place."""
+    tensors: Tensors = {}
+    numbers: dict[str, dict[str, Any]] = {}
+    for index, values in state["state"].items():
+        for name, value in values.items():
+            if isinstance(value, Tensor):
+                tensors[f"{prefix}{index}/{name}"] = value
+                continue
+            if isinstance(value, list):
+                places = enumerate(value)
+                tensors |= {
+                    f"{prefix}{index}/{name}#{place}": item
+                    for place, item in places
+                    if isinstance(item, Tensor)
+                }
+                value = [None if isinstance(item, Tensor) else item for item in value]
+            numbers.setdefault(str(index), {})[name] = value
+    return tensors, {"groups": state["param_groups"], "state": numbers}
 
 
 def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
@@ -79,15 +115,22 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
     """
     try:
         run.model.load_state_dict(_under("model/", tensors))
-        run.optimiser.load_state_dict(_optimiser_state(tensors, facts["optimiser"]))
+        if run.program.players is not None:
+            run.phases.restore(run, facts["phases"])
+        run.phases.before = _under("before/", tensors)
+        states = [(facts["optimiser"], facts["schedule"]), *facts.get("others", [])]
+        for place, ((optimiser, schedule), (state, planned)) in enumerate(
+            zip(movers_of(run), states, strict=True)
+        ):
+            optimiser.load_state_dict(_optimiser_state(tensors, state, _prefix(place)))
+            if schedule is not None and planned is not None:
+                schedule.load_state_dict(_tupled(planned))
     except (RuntimeError, ValueError, KeyError) as error:
         raise TrainingError(
             "The checkpoint belongs to a different model: its layers have other names or sizes.",
             fix="Open the project that is stored with the run.",
         ) from error
     lay_out_like_weights(run.optimiser)
-    if run.schedule is not None and facts["schedule"] is not None:
-        run.schedule.load_state_dict(_tupled(facts["schedule"]))
     best = _under("best/", tensors)
     run.kept = {name: value.to(run.settings.device) for name, value in best.items()} or None
     run.stage = Stage(facts["stage"])
@@ -106,11 +149,21 @@ def settings_of(facts: Facts) -> Settings:
     return Settings(**facts["settings"])
 
 
-def _optimiser_state(tensors: Tensors, facts: Facts) -> dict[str, Any]:
-    state: dict[int, dict[str, Any]] = {int(index): dict(values) for index, values in facts["state"].items()}
-    for name, value in _under("optimiser/", tensors).items():
+def _optimiser_state(tensors: Tensors, facts: Facts, prefix: str) -> dict[str, Any]:
+    state: dict[int, dict[str, Any]] = {
+        int(index): {
+            name: list(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        for index, values in facts["state"].items()
+    }
+    for name, value in _under(prefix, tensors).items():
         index, key = name.split("/", 1)
-        state.setdefault(int(index), {})[key] = value
+        held = state.setdefault(int(index), {})
+        listed, _, place = key.partition("#")
+        if place:
+            held[listed][int(place)] = value
+        else:
+            held[key] = value
     groups = [
         {key: value if key == "params" else _tupled(value) for key, value in group.items()}
         for group in facts["groups"]

@@ -20,6 +20,7 @@ from engine.run.confusion import Confusions
 from engine.run.devices import random_state, set_random_state, use_threads
 from engine.run.feed import Feed
 from engine.run.heads import Head
+from engine.run.phases import Phases
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -56,18 +57,21 @@ class Settings:
     patience: int | None = None
     monitor: str = "val_loss"
     restore_best: bool = True
+    each: int | None = None  # epochs of every phase, in place of the plan's own
 
     @classmethod
     def of(cls, plan: Plan, *, epochs: int | None = None, seed: int | None = None, device: str) -> Settings:
         stop = plan.stop
+        planned = sum(phase.stop.epochs for phase in plan.phases)
         return cls(
-            epochs=plan.epochs if epochs is None else epochs,
+            epochs=planned if epochs is None else epochs * len(plan.phases),
             seed=plan.seed if seed is None else seed,
             device=device,
             batch=plan.batch,
             patience=stop.patience,
             monitor=stop.monitor,
             restore_best=stop.restore_best,
+            each=epochs,
         )
 
 
@@ -92,6 +96,7 @@ class Run:
         torch.manual_seed(settings.seed)
         self.model: nn.Module = program.make_model(settings.device)
         self.data = load()
+        self.phases = Phases()
         self.configure()
         self.shuffle = torch.Generator().manual_seed(settings.seed)
         self.stage = Stage.TRAIN
@@ -114,7 +119,11 @@ class Run:
 
     def configure(self) -> None:
         """Build optimiser and schedule for the model as it is."""
-        self.steps_per_epoch = math.ceil(self.rows("train") / self.settings.batch)
+        if self.program.players is not None:
+            self.phases.configure(self)
+            return
+        rows = self.rows("train")
+        self.steps_per_epoch = math.ceil(rows / (self.settings.batch or rows or 1))
         self.optimiser, self.schedule = self.program.configure(
             self.model, self.steps_per_epoch, self.settings.epochs
         )
@@ -175,6 +184,9 @@ class Run:
         if self._batches is None:
             self._batches = self._begin_epoch()
         batch = next(self._batches)
+        if self.program.players is not None:
+            self._take_turns(batch)
+            return
         optimiser = self.optimiser
         optimiser.zero_grad()
         found = self.program.objective(self.model, batch)
@@ -210,14 +222,47 @@ class Run:
         if self.index == self.steps_per_epoch:
             self.stage = Stage.VALIDATE
 
+    def _take_turns(self, batch: Batch) -> None:
+        values, found = self.phases.take_turns(self, batch)
+        self.step += 1
+        self.index += 1
+        seconds = self.seconds
+        epoch = self.epoch + self.index / self.steps_per_epoch
+        first = next(iter(values.values()), math.nan)
+        if len(values) == 1 or not math.isnan(first):
+            self.loss = first
+            self.loss_sum += first
+        plain = len(self.phases.players) == 1
+        for name, value in values.items():
+            series = "train_loss" if plain else f"train_{name}"
+            self.feed.append(series, self.step, epoch, seconds, value)
+        if seconds >= self._side_values_at:
+            self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
+            for parts in found.values():
+                self._note_side_values(parts, epoch, seconds)
+        if self.on_record is not None:
+            number = {"phase": self.phases.number} if len(self.program.phases) > 1 else {}
+            self.on_record({"step": self.step, **number, "epoch": self.epoch, **values})
+        if self.index == self.steps_per_epoch:
+            self.stage = Stage.VALIDATE
+
     def _begin_epoch(self) -> Iterator[Batch]:
         """The batches of the current epoch from `index` on, in the order that its shuffle state gives."""
         if self.index:
             self.shuffle.set_state(self.order)
-        batches = iter(self.program.batches(self.data["train"], self.shuffle))
+        if self.program.players is None:
+            batches = iter(self.program.batches(self.data["train"], self.shuffle))
+        else:
+            self.phases.begin_epoch(self)
+            batches = iter(self.program.batches(self.data["train"], self.shuffle, self.phases.number))
         for _ in range(self.index):
             next(batches)
         return batches
+
+    def place_modes(self) -> None:
+        """Put layers that the phase leaves alone to rest again."""
+        if self.program.players is not None:
+            self.program.set_modes(self.model, self.phases.number)
 
     def place(self) -> None:
         """Forget the batches at hand: the next one is taken from the data at `index` of the epoch."""
@@ -249,8 +294,13 @@ class Run:
         self.history.append(
             {**record, "train_loss": train_loss, "lr": rate, "seconds": seconds, "step": self.step}
         )
-        waited_out = self._weigh(record)
-        self.stage = Stage.TEST if waited_out or self.epoch >= self.settings.epochs else Stage.TRAIN
+        if self.program.players is not None:
+            values = {name: float(value) for name, value in record.items() if name != "epoch"}
+            seen = self.phases.see(self, values)
+            over = self.phases.weigh(self, seen) and self.phases.end(self)
+        else:
+            over = self._weigh(record) or self.epoch >= self.settings.epochs
+        self.stage = Stage.TEST if over else Stage.TRAIN
         if self.on_record is not None:
             self.on_record(record)
 
@@ -274,7 +324,7 @@ class Run:
         return True
 
     def _test(self) -> None:
-        if self.settings.restore_best and self.kept is not None:
+        if self.program.players is None and self.settings.restore_best and self.kept is not None:
             self.model.load_state_dict(self.kept)
         found = self._evaluate("test")
         record: Record = {f"test_{name}": value for name, value in found.items()}
@@ -284,7 +334,7 @@ class Run:
         self.results = dict(record)
         self.stage = Stage.DONE
         self.rest()
-        if self.on_record is not None:
+        if self.on_record is not None and record:
             self.on_record(record)
 
     def _evaluate(self, split: str, confusions: Confusions | None = None) -> dict[str, float]:
@@ -298,6 +348,7 @@ class Run:
             return self.program.evaluate(self.model, self.data[split])
         except Interrupted:
             self.model.train()
+            self.place_modes()
             set_random_state(device, before)
             raise
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,8 @@ def rebuild(
     anew = tuple(
         node for node, path in program.modules.items() if node not in kept and _has_weights(model, path)
     )
-    rows_done = run.settings.batch * run.index
+    rows_done = math.ceil(run.rows("train") / run.steps_per_epoch) * run.index
+    old_players = {player.name: player for player in run.phases.players}
     before = dict(vars(run))
     run.program, run.model, run.data, run.settings, run.revision = program, model, data, settings, revision
     try:
@@ -46,15 +48,23 @@ def rebuild(
         vars(run).update(before)
         raise
     old_model, old_optimiser = before["model"], before["optimiser"]
-    _carry_state(kept.values(), old_optimiser, run.optimiser)
-    if run.schedule is not None:
-        fast_forward(run.schedule, run.step)
+    if program.players is None:
+        _carry_state(kept.values(), old_optimiser, run.optimiser)
+        if run.schedule is not None:
+            fast_forward(run.schedule, run.step)
+    for player in run.phases.players if program.players is not None else ():
+        before_it = old_players.get(player.name)
+        if before_it is not None and player.optimiser is not None and before_it.optimiser is not None:
+            _carry_state(kept.values(), before_it.optimiser, player.optimiser)
+        if player.schedule is not None and not getattr(player, "watches", ""):
+            fast_forward(player.schedule, (run.step - run.phases.began) // player.every)
     if anew or _shapes(old_model.state_dict()) != _shapes(model.state_dict()):
         run.kept, run.best, run.best_epoch, run.waited = None, float("inf"), 0, 0
     if run.stage is Stage.TRAIN:
-        run.index = min(rows_done // settings.batch, run.steps_per_epoch - 1)
+        per_step = math.ceil(run.rows("train") / run.steps_per_epoch)
+        run.index = min(rows_done // per_step, run.steps_per_epoch - 1)
         run.place()
-        if run.epoch >= settings.epochs:
+        if program.players is None and run.epoch >= settings.epochs:
             run.stage = Stage.TEST
     return anew
 

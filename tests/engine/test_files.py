@@ -219,7 +219,7 @@ FLAWS: dict[str, tuple[Any, str]] = {
     "cycle": (lambda d: d["links"].append(LINK), "links form a cycle: n1 → n2 → n1"),
     "plan as list": (lambda d: d.update(plan=[]), "the plan should be an object"),
     "plan without phases": (lambda d: d.update(plan={"phases": []}), "at least one phase"),
-    "batch of none": (lambda d: d["plan"].update(batch=0), "batch size is at least 1, not 0"),
+    "batch of none": (lambda d: d["plan"].update(batch=-1), "batch size is at least 0, not -1"),
     "batch as text": (lambda d: d["plan"].update(batch="64"), '"batch" should be a whole number, not text'),
     "seed below zero": (lambda d: d["plan"].update(seed=-1), "seed is at least 0"),
     "seed too large": (lambda d: d["plan"].update(seed=2**64), "seed is at most"),

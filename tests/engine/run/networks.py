@@ -123,6 +123,7 @@ class ByHand:
         revision: int = 0,
     ) -> None:
         self.plan = Plan(batch=8).with_(epochs=epochs)
+        self.players = None
         nodes = [Node("n1", "Iris"), Node("n2", "Linear", "first"), Node("n3", "Linear", "second")]
         links = [
             Link("n1", "features", "n2", "x"),
