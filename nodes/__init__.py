@@ -6,6 +6,7 @@ from nodes import (
     blocks,
     convolution,
     data,
+    data_made,
     dense,
     loss,
     merge,
@@ -21,6 +22,7 @@ from nodes import (
 
 for _module in (
     data,
+    data_made,
     sources,
     convolution,
     pooling,

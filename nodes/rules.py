@@ -228,7 +228,7 @@ class Oja(RuleBearer):
         from engine.layers.oja import Oja as Made
 
         need_axes(x, 1, self.title, ROW)
-        return e.module(carried(Made)(x.features, self.units, lr=self.lr))(x)
+        return e.module(without_defaults(carried(Made)(x.features, self.units, lr=self.lr)))(x)
 
     def summary(self) -> str:
         return plural(self.units, "component")

@@ -8,10 +8,11 @@ import torch
 from engine.catalogue import Catalogue
 from engine.data.shipped import datasets_folder
 from engine.errors import ParamError
-from nodes import data
+from nodes import data, data_made
 
 CATALOGUE = Catalogue()
 CATALOGUE.add_all(data)
+CATALOGUE.add_all(data_made)
 TYPES = CATALOGUE.types()
 SHUFFLED = [found for found in TYPES if issubclass(found, data.Shuffled)]
 
@@ -30,7 +31,7 @@ def loaded(node):
     return recorder.loader(datasets_folder(), "cpu", **recorder.values)
 
 
-def test_the_sets_of_the_first_release():
+def test_the_sets_that_are_there():
     assert {found.type_id for found in TYPES} == {
         "Mnist",
         "Digits",
@@ -39,6 +40,12 @@ def test_the_sets_of_the_first_release():
         "BreastCancer",
         "Diabetes",
         "SantaFe",
+        "LogicGate",
+        "WorkedExample",
+        "Points",
+        "Line",
+        "Curve",
+        "Patterns",
     }
 
 
@@ -65,7 +72,8 @@ def test_every_parameter_reaches_the_loader(node_type):
     node_type().emit(recorder)
     assert recorder.values == {spec.name: spec.default for spec in node_type.params}
     for spec in node_type.params:
-        changed = not spec.default if spec.kind == "bool" else spec.maximum
+        last = spec.choices[-1] if spec.choices else spec.maximum
+        changed = not spec.default if spec.kind == "bool" else last
         node_type({spec.name: changed}).emit(recorder)
         assert recorder.values[spec.name] == changed
 
@@ -124,5 +132,6 @@ def test_values_that_leave_no_rows_are_refused(node_type, values):
 
 
 def test_declaring_the_sets_does_not_load_torch():
-    check = "import sys, nodes.data; sys.exit('torch' in sys.modules or 'sklearn' in sys.modules)"
+    loaded = "'torch' in sys.modules or 'sklearn' in sys.modules"
+    check = f"import sys, nodes.data, nodes.data_made; sys.exit({loaded})"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -15,6 +15,7 @@ from engine.emit.builder import build
 from engine.params import ParamSpec
 from engine.shapes import ShapeBook, Signature, _bind, wires_of
 from engine.symbols import evaluate
+from engine.symbols import name as variable
 from tests.engine.sketches import Sketch, catalogue
 
 LAYERS = [found for found in catalogue().types() if issubclass(found, Layer)]
@@ -26,13 +27,13 @@ EXAMPLES = 3
 def values_of(spec: ParamSpec, choose: random.Random) -> list[Any]:
     """Allowed values, and for numbers some on the edge."""
     tried: list[Any] = {
-        "int": [1, 2, 3, 4, -1, 0, 7],
+        "int": [1, 2, 3, 4, -1, 0, 7, int(spec.minimum or 0)],
         "float": [0.0, 0.25, 0.9, 1.0, 2.5],
         "bool": [True, False],
         "choice": list(spec.choices),
         "pair": [1, 2, 3, 4, (2, 3), (3, 1), 0, (0, 2), *spec.words],
         "ints": [(6,), (-1,), (2, -1), (1, 8, 8), (4, 4)],
-        "text": ["a"],
+        "text": ["a", "1 2 3 4 5 6 7"],
     }[spec.kind]
     found = [spec.default]
     for value in tried:
@@ -123,11 +124,9 @@ def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[
         if issubclass(node_type, Layer):
             params, arriving = attempt(node_type, choose)
         else:
-            params, arriving = {}, dict.fromkeys(("prediction", "target"), Signature((3,)))
-            if node_type.type_id == "CrossEntropy":
+            params, arriving = {}, {port.name: Signature((3,)) for port in node_type.ports_in}
+            if node_type.type_id in ("CrossEntropy", "Distillation"):
                 arriving["target"] = Signature((), "int64")
-            if not node_type.ports_in:
-                arriving = {}
         name = choose.choice(sorted(quiet))
         spec = node_type.param_spec(name)
         assert spec is not None
@@ -144,6 +143,8 @@ def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[
 def written(made: NodeType, arriving: dict[str, Signature]) -> str:
     if made.kind == "input":
         return str(made.column())  # type: ignore[attr-defined]
+    if made.kind == "source":
+        return str(made.emit(None, variable("n"), variable("device")))
     code = build(made, "layer", wires_of(arriving))
     loader = code.loader[1] if code.loader else {}
     columns = made.columns() if made.kind == "data" else ()  # type: ignore[attr-defined]
@@ -177,5 +178,5 @@ def test_a_summary_says_what_a_person_wants_to_know() -> None:
 def test_the_help_says_what_is_computed_and_where_it_comes_from(found: type[NodeType]) -> None:
     if found.kind == "data":
         assert found.source
-    elif found.kind in ("layer", "loss", "metric"):
+    elif found.kind in ("layer", "source", "loss", "metric"):
         assert found.formula

@@ -63,3 +63,103 @@ def test_whole_numbers_as_a_target_can_be_learned(type_id: str) -> None:
     prediction = P.clone().requires_grad_()
     evaluate(value, {"prediction": prediction, "target": T.long()}).backward()
     assert prediction.grad is not None
+
+
+def of(type_id: str, params: dict[str, object] | None, **given: torch.Tensor) -> torch.Tensor:
+    """The value of a loss or metric with ports of other names."""
+    from engine.emit.builder import build
+    from engine.shapes import Signature, wires_of
+    from engine.symbols import evaluate
+    from tests.engine.sketches import catalogue
+
+    arriving = {
+        port: Signature(tuple(value.shape[1:]), str(value.dtype).removeprefix("torch."))
+        for port, value in given.items()
+    }
+    made = catalogue().get(type_id)(params)  # type: ignore[misc]
+    [value] = build(made, "loss", wires_of(arriving)).ports.values()
+    found: torch.Tensor = evaluate(value, given)
+    return found
+
+
+def test_sparse_activity_is_the_mean_size() -> None:
+    assert of("ActivityL1", None, x=P).item() == pytest.approx(P.abs().mean().item())
+
+
+def test_a_sparse_code_is_compared_with_its_share() -> None:
+    x = torch.tensor([[0.1, 0.9], [0.3, 0.5]])
+    wanted = sum(0.2 * math.log(0.2 / a) + 0.8 * math.log(0.8 / (1 - a)) for a in (0.2, 0.7))
+    assert of("SparseCode", {"share": 0.2}, x=x).item() == pytest.approx(wanted, rel=1e-5)
+    assert of("SparseCode", {"share": 0.2}, x=torch.full((4, 3), 0.2)).item() == pytest.approx(0, abs=1e-6)
+
+
+def test_distillation_has_the_gradient_of_the_notes() -> None:
+    """T (softmax(x/T) - softmax(t/T)) / n: the notes' 1/T, times temperature squared (seed 003 §8.9)."""
+    student, teacher = torch.randn(5, 4, requires_grad=True), torch.randn(5, 4, requires_grad=True)
+    of("Distillation", {"temperature": 3.0}, prediction=student, teacher=teacher).backward()
+    wanted = 3 * (torch.softmax(student / 3, 1) - torch.softmax(teacher / 3, 1)) / 5
+    assert student.grad is not None and torch.allclose(student.grad, wanted, atol=1e-6)
+    assert teacher.grad is None
+
+
+def test_distillation_shares_with_the_right_class() -> None:
+    goal = torch.tensor([0, 2])
+    alone = of("Distillation", {"temperature": 2.0}, prediction=P, teacher=T).item()
+    both = of(
+        "Distillation", {"temperature": 2.0, "share": 0.25}, prediction=P, teacher=T, target=goal
+    ).item()
+    hard = measured("CrossEntropy", None, P, goal)
+    assert both == pytest.approx(0.25 * alone + 0.75 * hard, rel=1e-5)
+
+
+REAL, MADE = torch.tensor([[2.0], [-0.5]]), torch.tensor([[-1.0], [3.0]])
+
+
+def test_the_losses_of_a_gan() -> None:
+    d_real, d_made = torch.sigmoid(REAL), torch.sigmoid(MADE)
+    value = torch.log(d_real).mean() + torch.log(1 - d_made).mean()
+    assert of("DiscriminatorLoss", None, real=REAL, made=MADE).item() == pytest.approx(
+        -value.item(), rel=1e-5
+    )
+    assert of("GeneratorLoss", {"form": "minimax"}, made=MADE).item() == pytest.approx(
+        torch.log(1 - d_made).mean().item(), rel=1e-5
+    )
+    assert of("GeneratorLoss", None, made=MADE).item() == pytest.approx(
+        -torch.log(d_made).mean().item(), rel=1e-5
+    )
+    hinge = {"form": "hinge"}
+    assert of("DiscriminatorLoss", hinge, real=REAL, made=MADE).item() == pytest.approx((0 + 1.5) / 2 + 4 / 2)
+    assert of("GeneratorLoss", hinge, made=MADE).item() == pytest.approx(-1)
+    wasserstein = {"form": "Wasserstein"}
+    assert of("DiscriminatorLoss", wasserstein, real=REAL, made=MADE).item() == pytest.approx(1 - 0.75)
+    squares = {"form": "least squares"}
+    assert of("DiscriminatorLoss", squares, real=REAL, made=MADE).item() == pytest.approx(
+        ((1 + 2.25) / 2 + (1 + 9) / 2) / 2
+    )
+    assert of("GeneratorLoss", squares, made=MADE).item() == pytest.approx((4 + 4) / 2 / 2)
+
+
+def test_a_discriminator_that_cannot_tell_has_the_value_of_the_theory() -> None:
+    """-0.6931 each, log 4 together, at p = p_θ (S34)."""
+    none = torch.zeros(3, 1)
+    found = of("DiscriminatorLoss", None, real=none, made=none).item()
+    assert found == pytest.approx(math.log(4))
+    assert of("GeneratorLoss", {"form": "minimax"}, made=none).item() == pytest.approx(-0.6931, abs=1e-4)
+    assert of("MeanProbability", None, x=none).item() == 0.5
+
+
+def test_where_the_discriminator_is_sure_only_the_non_saturating_loss_has_a_slope() -> None:
+    slopes = {}
+    for form in ("minimax", "non-saturating"):
+        sure = torch.full((1, 1), -12.0, requires_grad=True)
+        of("GeneratorLoss", {"form": form}, made=sure).backward()
+        assert sure.grad is not None
+        slopes[form] = abs(sure.grad.item())
+    assert slopes["minimax"] < 1e-4 and slopes["non-saturating"] > 0.99
+
+
+def test_smoothed_labels_leave_doubt_about_the_real() -> None:
+    found = of("DiscriminatorLoss", {"smoothing": 0.1}, real=REAL, made=MADE)
+    d_real, d_made = torch.sigmoid(REAL), torch.sigmoid(MADE)
+    real = -(0.9 * torch.log(d_real) + 0.1 * torch.log(1 - d_real)).mean()
+    assert found.item() == pytest.approx((real - torch.log(1 - d_made).mean()).item(), rel=1e-5)

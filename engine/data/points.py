@@ -1,0 +1,83 @@
+"""Logic gates and sets of points in the plane, made by a formula. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.data.splits import columns_of, three_ways
+
+
+def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
+    """The same rows as every split: of so few, none can be spared."""
+    rows = torch.arange(len(next(iter(columns.values()))))
+    return columns_of(columns, dict.fromkeys(("train", "validation", "test"), rows), device)
+
+
+def load_gate(
+    folder: Path, device: str, *, gate: str = "AND", signs: bool = True
+) -> dict[str, dict[str, Tensor]]:
+    """A logic gate as {split: {"inputs": (4, 2), "answer": (4, 1)}}, of -1 and 1 or of 0 and 1."""
+    inputs = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    ones = inputs.sum(1, keepdim=True)
+    answers = {"AND": ones == 2, "OR": ones >= 1, "XOR": ones == 1, "NAND": ones < 2, "NOR": ones == 0}
+    answer = answers[gate].float()
+    if signs:
+        inputs, answer = 2 * inputs - 1, 2 * answer - 1
+    return three_copies({"inputs": inputs, "answer": answer}, device)
+
+
+def load_worked_example(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """The three rows of seed 000 App. B as {split: {"inputs": (3, 2), "target": (3, 1)}}."""
+    inputs = torch.tensor([[1.0, 1.0], [0.0, -2.0], [-1.0, 1.0]])
+    return three_copies({"inputs": inputs, "target": torch.tensor([[-1.0], [1.0], [1.0]])}, device)
+
+
+def plane_points(form: str, rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Points (rows, 2), half of them of each class, and their classes (rows,); `noise` is a deviation."""
+    side = torch.arange(rows) % 2
+    along, across = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)
+    jitter = noise * torch.randn(rows, 2, generator=draw)
+    sign = 2 * side - 1.0
+    if form == "two halves":  # apart by a straight line, with a gap of 0.2 to each side of it
+        x, y = 2 * along - 1, 2 * across - 1
+        depth = 0.2 + (x + y + 2) / 5  # how far behind the line, along its normal
+        shift = (x - y) / 2
+        jitter = jitter.clamp(-0.1, 0.1)  # the gap stays open
+        x, y = shift + sign * depth, sign * depth - shift
+    elif form == "blobs":
+        spread = 0.35 * torch.randn(rows, 2, generator=draw)
+        x, y = sign + spread[:, 0], sign + spread[:, 1]
+    elif form == "XOR":
+        corner = torch.where(torch.arange(rows) % 4 < 2, 1.0, -1.0)
+        x, y = corner * (0.15 + 0.85 * along), -sign * corner * (0.15 + 0.85 * across)
+    elif form == "circles":
+        radius, angle = torch.where(side == 0, 0.4, 1.0), 2 * math.pi * along
+        x, y = radius * angle.cos(), radius * angle.sin()
+    elif form == "moons":
+        angle = math.pi * along
+        x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
+    else:  # spirals: two arms of one turn and a half
+        radius, angle = 0.1 + 0.9 * along, 3 * math.pi * along + math.pi * side
+        x, y = radius * angle.cos(), radius * angle.sin()
+    return torch.stack([x, y], 1) + jitter, side
+
+
+def load_points(
+    folder: Path,
+    device: str,
+    *,
+    form: str = "moons",
+    rows: int = 400,
+    noise: float = 0.1,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
+) -> dict[str, dict[str, Tensor]]:
+    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
+    point, side = plane_points(form, rows, noise, torch.Generator().manual_seed(seed))
+    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
+    return columns_of(columns, three_ways(side, validation, test, seed), device)

@@ -1,0 +1,178 @@
+"""Data that a formula makes: logic gates, points, lines, curves, patterns. Small enough to follow by hand."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Column, Data, Emitted, Emitter, param
+from nodes.data import Shuffled
+
+UNITS = {"2-D": 2, "3-D": 3, "digits": 64}
+
+
+class LogicGate(Data):
+    """The four rows of AND, OR, XOR, NAND or NOR; train, validation and test all hold the same four.
+
+    There is nothing to hold back: whoever knows four rows knows the gate.
+    """
+
+    title = "Logic gate"
+    aliases: ClassVar[tuple[str, ...]] = ("and", "or", "xor", "boolean", "truth table")
+    source = "McCulloch and Pitts, 1943; XOR: Minsky and Papert, 1969"
+    gate: str = param("AND", choices=("AND", "OR", "XOR", "NAND", "NOR"), doc="which gate")
+    signs: bool = param(True, label="As -1 and 1", doc="otherwise as 0 and 1")
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("inputs", (2,), doc="the two inputs"),
+            Column("answer", (1,), doc="what the gate says"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.points import load_gate
+
+        return e.load(load_gate, gate=self.gate, signs=self.signs)
+
+    def summary(self) -> str:
+        return f"{self.gate} · 4 rows"
+
+
+class WorkedExample(Data):
+    """Three rows of two features and a target, small enough to follow by hand; all splits hold the same rows.
+
+    Seed 000 App. B goes through one step of backpropagation with them.
+    """
+
+    title = "Three points"
+    aliases: ClassVar[tuple[str, ...]] = ("worked example", "by hand", "delta rule")
+    source = "seed 000 App. B, tables 5 and 11"
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("inputs", (2,), doc="x2 and x3; the bias is the layer's own"),
+            Column("target", (1,), doc="-1, 1, 1"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.points import load_worked_example
+
+        return e.load(load_worked_example)
+
+    def summary(self) -> str:
+        return "3 rows"
+
+
+class Points(Shuffled):
+    """Two classes of points in the plane: apart by a line, in corners, rings, moons or spirals."""
+
+    title = "Points in the plane"
+    aliases: ClassVar[tuple[str, ...]] = ("2d", "moons", "circles", "spirals", "blobs", "xor", "toy")
+    source = "made by formulas; the spirals after Lang and Witbrock, 1988"
+    form: str = param(
+        "moons",
+        choices=("two halves", "blobs", "XOR", "circles", "moons", "spirals"),
+        doc="two halves leave a gap, so that a straight line divides them for sure",
+    )
+    rows: int = param(400, minimum=100, maximum=100_000, label="Points", doc="how many points in all")
+    noise: float = param(0.1, minimum=0, maximum=2, doc="deviation of what is added to each point")
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("point", (2,), doc="x and y"),
+            Column("label", (), "int64", ("first", "second"), doc="which class, for cross-entropy"),
+            Column("side", (1,), doc="the same as a number: -1 for the first, 1 for the second"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.points import load_points
+
+        return e.load(load_points, form=self.form, rows=self.rows, noise=self.noise, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.form} · {self.rows:,} points"
+
+
+class Line(Shuffled):
+    """Points along a line with noise around it: the simplest thing to fit."""
+
+    title = "Noisy line"
+    aliases: ClassVar[tuple[str, ...]] = ("linear regression", "toy", "1d")
+    source = "seed 000 §1.1.2"
+    slope: float = param(2.0, minimum=-100, maximum=100, doc="how steep the line is")
+    intercept: float = param(1.0, minimum=-100, maximum=100, doc="its value at x = 0")
+    noise: float = param(0.3, minimum=0, maximum=100, doc="deviation around the line")
+    rows: int = param(100, minimum=20, maximum=100_000, label="Points", doc="how many points in all")
+
+    def columns(self) -> tuple[Column, ...]:
+        return Column("x", (1,), doc="evenly in -1..1"), Column("y", (1,), doc="the line plus noise")
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.curves import load_line
+
+        values: dict[str, Any] = {"slope": self.slope, "intercept": self.intercept}
+        return e.load(load_line, **values, noise=self.noise, rows=self.rows, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.slope:g}x + {self.intercept:g} · {self.rows:,} points"
+
+
+class Curve(Shuffled):
+    """Points along a curve, with any share of noise up to noise alone: a test bed for optimisers."""
+
+    title = "Noisy curve"
+    aliases: ClassVar[tuple[str, ...]] = ("regression", "sine", "function", "toy", "1d")
+    source = "seed 000 §1.3.1; bump: Runge, 1901"
+    form: str = param(
+        "sine", choices=("sine", "two waves", "bump", "cubic", "step"), doc="which curve is to be found"
+    )
+    noise: float = param(
+        0.25, minimum=0, maximum=1, label="Share of noise", doc="0 is the curve alone, 1 is noise alone"
+    )
+    rows: int = param(300, minimum=20, maximum=100_000, label="Points", doc="how many points in all")
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("x", (1,), doc="evenly in -1..1"),
+            Column("y", (1,), doc="the curve and the noise"),
+            Column("clean", (1,), doc="the part of it that the curve is"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.curves import load_curve
+
+        return e.load(load_curve, form=self.form, noise=self.noise, rows=self.rows, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.form} · {100 * self.noise:g} % noise"
+
+
+class Patterns(Data):
+    """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to mend."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("hopfield", "memory", "associative")
+    source = "seed 000 §2.1; digits: Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
+    form: str = param(
+        "2-D",
+        choices=tuple(UNITS),
+        doc="three corners of a square, three of a cube, or ten digits of 8 × 8",
+    )
+    noise: float = param(0.3, minimum=0, maximum=4, doc="deviation of what disturbs each number")
+    copies: int = param(20, minimum=1, maximum=1000, doc="disturbed starts for each pattern")
+    seed: int = param(
+        0, minimum=0, maximum=2**31 - 1, label="Noise seed", doc="another number disturbs differently"
+    )
+
+    def columns(self) -> tuple[Column, ...]:
+        units = (UNITS[self.form],)
+        return (
+            Column("start", units, doc="the pattern, disturbed unless it is to be stored"),
+            Column("stored", units, doc="the pattern as it was stored"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.patterns import load_patterns
+
+        return e.load(load_patterns, form=self.form, noise=self.noise, copies=self.copies, seed=self.seed)
+
+    def summary(self) -> str:
+        return f"{self.form} · noise {self.noise:g}"
