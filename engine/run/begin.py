@@ -19,10 +19,11 @@ from engine.run.fast import fastest, made_with
 from engine.run.feed import POINT, Feed
 from engine.run.heads import check_labels, find_heads
 from engine.run.loop import Run, Settings, Splits
-from engine.run.store import read_metrics, read_steps
+from engine.run.records import read_metrics, read_step_series
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
+    from engine.run.distributed import World
 
 Loader = Callable[[], Splits]
 
@@ -36,9 +37,11 @@ def begin_run(
     revision: int = 0,
     *,
     fast: Fast | None = None,
+    world: World | None = None,
 ) -> Run:
     """A run at its first step, its data loaded and its labels checked.
 
+    With `world`, this process trains its part of each batch.
     A plan that asks for the fast path gets the settings `fast`, or those that are measured to be fastest.
     Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
     """
@@ -47,13 +50,17 @@ def begin_run(
     if fast is not None:
         program = made_with(program, catalogue, fast)
     elif program.plan.fast:
-        program = fastest(program, catalogue, load, settings, feed)
+        program = fastest(program, catalogue, load, settings, feed, world.decided if world else None)
+    if world is not None:
+        program = world.share(program)
     run = Run(program, load, settings, feed, revision)
     empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
     if empty is not None:
         raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
     look_for_heads(run, catalogue)
     check_labels(run.heads, run.data)
+    if world is not None:
+        world.draw_apart(run)
     return run
 
 
@@ -70,6 +77,8 @@ def continue_run(
     loader: Callable[[str], Loader],
     feed: Feed,
     revision: int = 0,
+    *,
+    world: World | None = None,
 ) -> Run:
     """The run whose checkpoint is in `folder`, its curves put back into the feed.
 
@@ -78,21 +87,23 @@ def continue_run(
     """
     tensors, facts = checkpoints.load(folder)
     settings = checkpoints.settings_of(facts)
-    device, notice = choose_device(settings.device)
+    device, notice = choose_device(settings.device if world is None else world.device)
     if notice:
         feed.note("warning", notice)
     settings = replace(settings, device=device)
     fast = Fast.from_json(facts.get("fast")) or Fast()
-    run = begin_run(program, catalogue, loader(device), settings, feed, revision, fast=fast)
+    run = begin_run(program, catalogue, loader(device), settings, feed, revision, fast=fast, world=world)
     checkpoints.restore(run, tensors, facts)
+    if world is not None:
+        world.draw_apart(run)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)
     return run
 
 
 def _put_back_curves(run: Run, folder: Path) -> None:
-    steps = read_steps(folder)
-    run.feed.open("train_loss").extend(steps[steps["step"] <= run.step])
+    for name, steps in read_step_series(folder).items():
+        run.feed.open(name).extend(steps[steps["step"] <= run.step])
     for record in run.history:
         step, seconds, epoch = int(record["step"]), record["seconds"], record["epoch"] + 1
         rates = {"lr": record.get("lr", math.nan)}

@@ -3,7 +3,7 @@
     project.nloom              the project as it was trained
     settings.json              what the run was told, where it ran, how it ended
     metrics.csv                a row an epoch: train and validation
-    steps.csv                  a row a step: step, epoch, seconds, loss
+    steps.csv                  a row a step: step, epoch, seconds, loss (or one column an objective)
     labels.json                tags and a note, once a person has given some
     weights-best.safetensors   the best epoch's weights, once there is one
     weights-last.safetensors   the weights when last written
@@ -32,23 +32,29 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from engine.errors import TrainingError
 from engine.files import save_project, write_atomically
 from engine.locks import hold
 from engine.run import checkpoints
 from engine.run.compare import graph_hash, plan_hash
+from engine.run.feed import POINT
 from engine.run.index import RunIndex
 from engine.run.loop import Stage
 from engine.run.records import (
     CHECKPOINTS,
     LOCK,
     RUNNING,
+    STEP_COLUMNS,
+    STEPS,
     kept_checkpoints,
     new_folder,
     read_metrics,
     read_settings,
+    read_step_series,
     read_steps,
 )
 
@@ -72,8 +78,6 @@ log = logging.getLogger(__name__)
 SHARE = 0.02  # of the training time may go into writing
 _SHORTEST = 1.0  # seconds between two writes
 _TRIES = 5  # to get the lock: somebody who only looks whether it is held holds it for a moment
-
-STEPS_HEADER = "step,epoch,seconds,loss\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,9 @@ class RunFolder:
         self._milestone = 0  # the epoch whose checkpoint is to be kept
         self._best_state: tuple[checkpoints.Tensors, checkpoints.Facts] | None = None
         self._complete = False  # a finished run that is only looked at
-        self._steps_written = self._epochs_written = 0
+        self._epochs_written = 0
+        self._step_columns: list[str] = []  # series of the feed
+        self._steps_written: dict[str, int] = {}
         self._columns: list[str] = []
         self._best_written = 0
         self._due = time.perf_counter() + _SHORTEST
@@ -144,7 +150,7 @@ class RunFolder:
             "state": RUNNING,
         }
         self.keep_project(project)
-        self._steps_written = self._trim_steps(run.step)
+        self._trim_steps(run.step)
         self._rewrite_metrics(run)
         RunIndex(self.path.parent).note(self.path)
 
@@ -283,23 +289,29 @@ class RunFolder:
         write_atomically(self.path / "settings.json", text.encode())
 
     def _write_steps(self, run: Run) -> None:
-        rows = run.feed.read("train_loss", self._steps_written)
-        if not len(rows) and self._steps_written:
+        columns = _columns_of_steps(run, self._step_columns)
+        if columns != self._step_columns:  # a phase with other objectives has begun
+            self._rewrite_steps({name: run.feed.read(name) for name in columns})
             return
-        path = self.path / "steps.csv"
-        with open(path, "a", encoding="utf-8") as file:
-            if not self._steps_written and not file.tell():
-                file.write(STEPS_HEADER)
-            file.writelines(f"{s},{e!r},{t:.6f},{v!r}\n" for s, e, t, v in rows.tolist())
-        self._steps_written += len(rows)
+        fresh = {name: run.feed.read(name, self._steps_written.get(name, 0)) for name in columns}
+        rows = _step_rows(fresh)
+        if not rows:
+            return
+        with open(self.path / STEPS, "a", encoding="utf-8") as file:
+            file.writelines(rows)
+        for name, points in fresh.items():
+            self._steps_written[name] += len(points)
 
-    def _trim_steps(self, steps: int) -> int:
-        """Drop rows after the step that a run is continued from; returns how many are left."""
-        kept = read_steps(self.path)
-        kept = kept[kept["step"] <= steps]
-        rows = "".join(f"{s},{e!r},{t:.6f},{v!r}\n" for s, e, t, v in kept.tolist())
-        write_atomically(self.path / "steps.csv", (STEPS_HEADER + rows).encode())
-        return len(kept)
+    def _rewrite_steps(self, series: Mapping[str, NDArray[Any]]) -> None:
+        self._step_columns = list(series)
+        head = ",".join((*STEP_COLUMNS, *(name.removeprefix("train_") for name in series))) + "\n"
+        write_atomically(self.path / STEPS, (head + "".join(_step_rows(series))).encode())
+        self._steps_written = {name: len(points) for name, points in series.items()}
+
+    def _trim_steps(self, steps: int) -> None:
+        """Drop rows after the step that a run is continued from."""
+        kept = {name: rows[rows["step"] <= steps] for name, rows in read_step_series(self.path).items()}
+        self._rewrite_steps(kept or {"train_loss": np.empty(0, POINT)})
 
     def _write_metrics(self, run: Run) -> None:
         fresh = run.history[self._epochs_written :]
@@ -322,6 +334,27 @@ class RunFolder:
         writer.writerows(map(_from_one, run.history))
         write_atomically(self.path / "metrics.csv", text.getvalue().encode())
         self._epochs_written = len(run.history)
+
+
+def _columns_of_steps(run: Run, known: list[str]) -> list[str]:
+    """The series that have a value a step: one an objective; those with nothing in them yet are left out."""
+    players = run.phases.players
+    names = ["train_loss"] if len(players) < 2 else [f"train_{player.name}" for player in players]
+    found = [name for name in dict.fromkeys((*known, *names)) if run.feed.last(name) is not None]
+    return found or known
+
+
+def _step_rows(series: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Lines of the table: step, epoch, seconds, then a value an objective, empty where it was not trained."""
+    if len(series) == 1:
+        (points,) = series.values()
+        return [f"{s},{e!r},{t:.6f},{v!r}\n" for s, e, t, v in points.tolist()]
+    rows: dict[int, tuple[str, list[str]]] = {}
+    for index, points in enumerate(series.values()):
+        for step, epoch, seconds, value in points.tolist():
+            row = rows.setdefault(step, (f"{step},{epoch!r},{seconds:.6f}", [""] * len(series)))
+            row[1][index] = repr(value)
+    return [f"{place},{','.join(values)}\n" for place, values in (rows[step] for step in sorted(rows))]
 
 
 def _writer(file: TextIO, columns: list[str]) -> csv.DictWriter[str]:
