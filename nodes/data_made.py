@@ -10,31 +10,32 @@ from nodes.data import Shuffled
 UNITS = {"2-D": 2, "3-D": 3, "digits": 64}
 
 
-class LogicGate(Data):
-    """The four rows of AND, OR, XOR, NAND or NOR; train, validation and test all hold the same four.
+class LogicGates(Data):
+    """The four rows of AND, OR and XOR; train, validation and test all hold the same four.
 
-    There is nothing to hold back: whoever knows four rows knows the gate.
+    There is nothing to hold back: whoever knows four rows knows a gate.
     """
 
-    title = "Logic gate"
+    title = "Logic gates"
     aliases: ClassVar[tuple[str, ...]] = ("and", "or", "xor", "boolean", "truth table")
     source = "McCulloch and Pitts, 1943; XOR: Minsky and Papert, 1969"
-    gate: str = param("AND", choices=("AND", "OR", "XOR", "NAND", "NOR"), doc="which gate")
     signs: bool = param(True, label="As -1 and 1", doc="otherwise as 0 and 1")
 
     def columns(self) -> tuple[Column, ...]:
         return (
             Column("inputs", (2,), doc="the two inputs"),
-            Column("answer", (1,), doc="what the gate says"),
+            Column("both", (1,), doc="AND: whether both are on"),
+            Column("either", (1,), doc="OR: whether one of them is on, or both"),
+            Column("differ", (1,), doc="XOR: whether one is on and the other is not"),
         )
 
     def emit(self, e: Emitter) -> Emitted:
-        from engine.data.points import load_gate
+        from engine.data.points import load_gates
 
-        return e.load(load_gate, gate=self.gate, signs=self.signs)
+        return e.load(load_gates, signs=self.signs)
 
     def summary(self) -> str:
-        return f"{self.gate} · 4 rows"
+        return "AND, OR, XOR · 4 rows"
 
 
 class WorkedExample(Data):

@@ -17,7 +17,7 @@ class Accuracy(Metric):
     formula = "(1/n) Σ [argmax x = y]"
     ports_in = (
         Port("prediction", doc="class scores, or one yes-or-no score"),
-        Port("target", doc="right class, or 0 and 1"),
+        Port("target", doc="right class; or 0 and 1, or -1 and 1"),
     )
     aliases: ClassVar[tuple[str, ...]] = ("correct",)
 
@@ -29,7 +29,7 @@ class Accuracy(Metric):
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
-        return equal((prediction.gt(0)).float(), target).float().mean()
+        return equal(prediction.gt(0), target.gt(0)).float().mean()
 
 
 class MeanSquaredError(Metric):

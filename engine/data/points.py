@@ -17,17 +17,18 @@ def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str,
     return columns_of(columns, dict.fromkeys(("train", "validation", "test"), rows), device)
 
 
-def load_gate(
-    folder: Path, device: str, *, gate: str = "AND", signs: bool = True
-) -> dict[str, dict[str, Tensor]]:
-    """A logic gate as {split: {"inputs": (4, 2), "answer": (4, 1)}}, of -1 and 1 or of 0 and 1."""
+def load_gates(folder: Path, device: str, *, signs: bool = True) -> dict[str, dict[str, Tensor]]:
+    """AND, OR and XOR as {split: {"inputs": (4, 2), "both": (4, 1), "either": (4, 1), "differ": (4, 1)}}.
+
+    The numbers are -1 and 1, or 0 and 1.
+    """
     inputs = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     ones = inputs.sum(1, keepdim=True)
-    answers = {"AND": ones == 2, "OR": ones >= 1, "XOR": ones == 1, "NAND": ones < 2, "NOR": ones == 0}
-    answer = answers[gate].float()
+    answers = {"both": ones == 2, "either": ones >= 1, "differ": ones == 1}
+    columns = {"inputs": inputs, **{name: answer.float() for name, answer in answers.items()}}
     if signs:
-        inputs, answer = 2 * inputs - 1, 2 * answer - 1
-    return three_copies({"inputs": inputs, "answer": answer}, device)
+        columns = {name: 2 * values - 1 for name, values in columns.items()}
+    return three_copies(columns, device)
 
 
 def load_worked_example(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:

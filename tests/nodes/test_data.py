@@ -40,7 +40,7 @@ def test_the_sets_that_are_there():
         "BreastCancer",
         "Diabetes",
         "SantaFe",
-        "LogicGate",
+        "LogicGates",
         "WorkedExample",
         "Points",
         "Line",

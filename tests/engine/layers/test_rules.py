@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.data.patterns import stored_patterns
-from engine.data.points import load_gate, load_points, load_worked_example
+from engine.data.points import load_gates, load_points, load_worked_example
 from engine.layers.boltzmann import RBM
 from engine.layers.delta_rule import DeltaRule
 from engine.layers.hopfield import Hopfield
@@ -29,8 +29,8 @@ def no_gradients() -> object:
 
 
 def gate(name: str, signs: bool = True) -> tuple[Tensor, Tensor]:
-    train = load_gate(Path(), "cpu", gate=name, signs=signs)["train"]
-    return train["inputs"], train["answer"]
+    train = load_gates(Path(), "cpu", signs=signs)["train"]
+    return train["inputs"], train[{"AND": "both", "OR": "either", "XOR": "differ"}[name]]
 
 
 def swept(x: Tensor, y: Tensor, low: int = -1, most: int = 200) -> tuple[Perceptron, int]:
