@@ -369,7 +369,7 @@ class _Facts:
                 "        player.optimiser.zero_grad()",
                 '        loss = player.objective(model, batch)["loss"]',
                 "        loss.backward(inputs=player.weights)",
-                "        return loss",
+                "        return loss.detach()",
             ]
         elif "residuals" in kinds:
             lines.append("        return player.residuals(model, batch)")

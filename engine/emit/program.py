@@ -69,11 +69,12 @@ class Program:
         self.players = script.players  # of a plan that is not plainly supervised
 
     def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
-        """The losses of a batch; "loss" is what training minimises."""
+        """The losses of a batch; "loss" is what training minimises: the first objective's, of several."""
+        function = self._names["objective" if self.players is None else self.players.functions[0][0]]
         if self.fast.autocast:
             with torch.autocast(self.fast.autocast, torch.bfloat16):
-                return self._names["objective"](model, batch)  # type: ignore[no-any-return]
-        return self._names["objective"](model, batch)  # type: ignore[no-any-return]
+                return function(model, batch)  # type: ignore[no-any-return]
+        return function(model, batch)  # type: ignore[no-any-return]
 
     def make_model(self, device: str) -> nn.Module:
         """A model with first weights drawn from torch's generator, laid out as the script lays it out."""
@@ -185,10 +186,13 @@ class Program:
         module = ModuleType(f"network_{self._file[9:-1]}")
         module.__file__ = self._file
         module.__dict__["tap"] = self._tap
+        sys.modules[module.__name__] = module  # a dataclass looks up the module it is made in
         try:
             exec(compile(text, self._file, "exec"), module.__dict__)
         except SyntaxError as error:
             raise EmitError(f"The graph became Python that does not parse: {error}.") from error
+        finally:
+            del sys.modules[module.__name__]
         return module.__dict__
 
 

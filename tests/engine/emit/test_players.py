@@ -1,0 +1,195 @@
+"""Plans of several phases and players: the export trains step for step as the application does."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from engine.catalogue import load_catalogue
+from engine.data.shipped import datasets_folder
+from engine.emit.script import export_script
+from engine.errors import NeuroloomError
+from engine.files import from_text, to_text
+from engine.graph import Graph, Link, Node, Project
+from engine.plan import WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
+from engine.run import checkpoints
+from engine.run.headless import run_headless
+from engine.run.loop import Stage
+
+SGD = Choice("SGD", {"lr": 0.1, "momentum": 0.9})
+
+
+def iris(plan: Plan) -> Project:
+    """Iris through three layers (n2, n3, n4), a dropout (n7), a loss (n5) and a metric (n6)."""
+    nodes = [
+        Node("n1", "Iris", "iris"),
+        Node("n2", "Linear", "first", {"units": 8, "activation": "tanh"}),
+        Node("n7", "Dropout", "drop", {}),
+        Node("n3", "Linear", "second", {"units": 8, "activation": "tanh"}),
+        Node("n4", "Linear", "species", {"units": 3}),
+        Node("n5", "CrossEntropy", "cost"),
+        Node("n6", "Accuracy", "accuracy"),
+    ]
+    links = [
+        Link("n1", "features", "n2", "x"),
+        Link("n2", "output", "n7", "x"),
+        Link("n7", "output", "n3", "x"),
+        Link("n3", "output", "n4", "x"),
+        *(Link("n4", "output", one, "prediction") for one in ("n5", "n6")),
+        *(Link("n1", "species", one, "target") for one in ("n5", "n6")),
+    ]
+    return Project(title="Players", graph=Graph(nodes, links), plan=plan, next_id=8)
+
+
+def phase(*objectives: Any, epochs: int = 2, **more: Any) -> Phase:
+    stop = Stop(epochs, **{key: more.pop(key) for key in ("patience", "monitor", "also") if key in more})
+    return Phase(objectives, stop, **more)
+
+
+PLANS = {
+    "clipped": Plan((phase(Minimise(clip=0.5)),), 32),
+    "two players": Plan(
+        (phase(Minimise(optimiser=SGD, of=("n2",), name="lower"), Minimise(of=("n3", "n4"), name="upper")),),
+        32,
+    ),
+    "taking turns": Plan(
+        (
+            phase(
+                Minimise(optimiser=SGD, of=("n2",), name="lower", every=3), Minimise(of=("n4",), accumulate=2)
+            ),
+        ),
+        16,
+    ),
+    "two phases": Plan(
+        (
+            phase(Minimise(of=("n2",), optimiser=SGD), name="Begin", batch=16),
+            phase(Minimise(of=("n4",), schedule=Choice("Cosine")), patience=1, name="Finish"),
+        ),
+        32,
+    ),
+    "penalties and noise": Plan(
+        (phase(Minimise(penalties=(Choice("L1"), Choice("WeightElimination")), noise=0.01)),), 32
+    ),
+    "weighted": Plan((phase(Minimise({"n5": 0.5}, rates={"n2": 0.1}, decay_biases=False)),), 32),
+    "all rows": Plan((phase(Minimise(optimiser=Choice("GradientDescent", {"lr": 0.5})), batch=WHOLE),), 32),
+    "L-BFGS": Plan((phase(Minimise(optimiser=Choice("LBFGS"))),), WHOLE),
+    "Newton's kin": Plan((phase(Minimise(optimiser=Choice("BFGS"))),), WHOLE),
+    "watching accuracy": Plan((phase(Minimise(), epochs=6, patience=2, monitor="val_accuracy"),), 32),
+    "plateau": Plan((phase(Minimise(schedule=Choice("Plateau", {"patience": 1})), epochs=5),), 32),
+    "stop rules": Plan(
+        (
+            phase(Minimise(), epochs=9, also=(Choice("Reaches", {"monitor": "val_accuracy", "value": 0.5}),)),
+            phase(Minimise(), epochs=3, also=(Choice("FixedPoint", {"tolerance": 10.0}),)),
+            phase(Minimise(), epochs=3, also=(Choice("GradientNorm", {"below": 1e6}),)),
+        ),
+        32,
+    ),
+}
+
+
+def trained(project: Project, **options: Any) -> tuple[list[dict[str, Any]], Any]:
+    lines: list[dict[str, Any]] = []
+    outcome = run_headless(
+        project, load_catalogue(), datasets_folder(), device="cpu", on_line=lines.append, **options
+    )
+    return lines, outcome.run
+
+
+def exported(project: Project) -> list[dict[str, Any]]:
+    """The lines that the exported script prints with --json."""
+    text = export_script(project, load_catalogue()).text
+    module = ModuleType("exported")  # dataclasses look their module up
+    module.__file__ = "exported.py"
+    out = io.StringIO()
+    words = ["exported.py", "--json", "--device", "cpu"]
+    with patch.dict(sys.modules, {"exported": module}), patch.object(sys, "argv", words):
+        exec(compile(text, "exported.py", "exec"), module.__dict__)
+        with contextlib.redirect_stdout(out):
+            module.__dict__["main"]()
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_the_export_gives_the_same_numbers(plan: Plan) -> None:
+    project = iris(plan)
+    lines, run = trained(project)
+    assert exported(project) == lines
+    assert run.step > 0 and run.results["test_loss"] < 2
+    assert trained(from_text(to_text(project)))[0] == lines
+
+
+def test_only_the_chosen_layers_move() -> None:
+    still = Minimise({"n5": 0.0}, of=("n2",), name="idle")
+    _, before = trained(iris(Plan((phase(still),), 32)))
+    _, after = trained(iris(Plan((phase(still, Minimise(of=("n3",), name="middle")),), 32)))
+
+    def moved(layer: str) -> bool:
+        first, then = (run.model.get_submodule(layer).weight for run in (before, after))
+        return not bool((first == then).all())
+
+    assert [moved(layer) for layer in ("first", "second", "species")] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "name", ["two players", "two phases", "taking turns", "L-BFGS", "plateau", "stop rules"]
+)
+def test_a_run_resumed_anywhere_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
+    project = iris(PLANS[name])
+    whole, _ = trained(project)
+    for stop_after in (1, 3, 5):
+        lines: list[dict[str, Any]] = []
+        count = 0
+
+        def stopped() -> bool:
+            nonlocal count
+            count += 1
+            return count > stop_after  # noqa: B023
+
+        folder = tmp_path / f"{stop_after}"
+        options: dict[str, Any] = {"device": "cpu", "folder": folder}
+        first = run_headless(
+            project, load_catalogue(), datasets_folder(), on_line=lines.append, stopped=stopped, **options
+        )
+        if first.run.stage is Stage.DONE:
+            continue
+        run_headless(
+            project, load_catalogue(), datasets_folder(), on_line=lines.append, resume=True, **options
+        )
+        assert lines == whole
+
+
+def test_layers_before_what_is_trained_are_computed_without_gradients() -> None:
+    text = export_script(iris(PLANS["two players"]), load_catalogue()).text
+    upper = text[text.index("def upper(") : text.index("def upper_weights")]
+    assert "with torch.no_grad():\n        x = torch.tanh(model.first(features))" in upper
+    assert "no_grad" not in text[text.index("def lower(") : text.index("def lower_weights")]
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (Plan((phase(Rule("n2")),)), "rule"),
+        (Plan((phase(Minimise("n99")),)), "not in the graph"),
+        (Plan((phase(Minimise(of=("n7",))),)), "no weights"),
+        (Plan((phase(Minimise(optimiser=Choice("LBFGS"), clip=1.0)),)), "clipped"),
+        (Plan((phase(Minimise(), also=(Choice("Bored"),)),)), "stop rule"),
+    ],
+)
+def test_what_a_plan_cannot_do_is_said(plan: Plan, words: str) -> None:
+    with pytest.raises(NeuroloomError, match=words):
+        export_script(iris(plan), load_catalogue())
+
+
+def test_a_checkpoint_holds_every_players_state() -> None:
+    _, run = trained(iris(PLANS["two players"]))
+    tensors, facts = checkpoints.capture(run)
+    assert any(name.startswith("optimiser1/") for name in tensors)
+    assert len(facts["others"]) == 1
