@@ -251,13 +251,22 @@ def _train(options: argparse.Namespace) -> int:
     if options.resume and options.out is None:
         warn("neuroloom train: --resume needs --out RUN, the folder of the run to go on with.")
         return USAGE
-    if options.out is not None and not options.resume and options.out.exists() and any(options.out.iterdir()):
+    if _is_taken(options):
         warn(f"neuroloom train: {options.out} is not empty; name another folder, or go on with --resume.")
         return USAGE
     if options.branch is not None and (options.resume or options.weights is not None):
         warn("neuroloom train: --branch takes all from its checkpoint; leave --resume and --weights out.")
         return USAGE
     return train(project, load_catalogue(), options)
+
+
+def _is_taken(options: argparse.Namespace) -> bool:
+    """Whether --out would mix two runs; of several processes the first, at its first start, looks."""
+    folder: Path | None = options.out
+    if folder is None or options.resume or not folder.exists():
+        return False
+    again = os.environ.get("RANK", "0") != "0" or os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0"
+    return not again and any(folder.iterdir())
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,6 +21,8 @@ from engine.catalogue import Catalogue
 from engine.data.shipped import datasets_folder
 from engine.graph import Project
 from engine.run.branch import branch
+from engine.run.checkpoints import FACTS_NAME
+from engine.run.distributed import World, folder_before, joined, launched
 from engine.run.headless import run_headless
 from engine.run.loop import Record, Run
 from engine.run.store import Keep, new_folder
@@ -145,13 +148,35 @@ class Printer:
         self._shown = True
 
 
+class Silent(Printer):
+    """A process that trains beside the one that speaks."""
+
+    def notice(self, text: str) -> None:
+        pass
+
+    def match(self, report: Report) -> None:
+        pass
+
+    def line(self, record: Record) -> None:
+        pass
+
+
 def train(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> int:
     """Train and return the exit status. Errors: `NeuroloomError`, once the run's folder is written."""
+    if not launched():
+        return _train(project, catalogue, options, None)
+    with joined(options.device) as world:
+        return _train(project, catalogue, options, world)
+
+
+def _train(project: Project, catalogue: Catalogue, options: argparse.Namespace, world: World | None) -> int:
     stopping = Stopping()
-    printer = Printer(options.json, stopping)
-    folder: Path = options.out or new_folder(Path("runs"), project.title)
-    if options.branch is not None:
-        branch(options.branch, folder)
+    speaks = world is None or world.first
+    printer = Printer(options.json, stopping) if speaks else Silent(options.json, stopping)
+    if world is None:
+        folder, resume = _place(project, options), options.resume or options.branch is not None
+    else:
+        folder, resume = world.decided(partial(_place_again, project, options, world.restarts))
     try:
         with stopping.listening():
             outcome = run_headless(
@@ -162,7 +187,7 @@ def train(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
                 seed=options.seed,
                 device=options.device,
                 folder=folder,
-                resume=options.resume or options.branch is not None,
+                resume=resume,
                 weights=options.weights,
                 keep=Keep(options.checkpoint_every or 0, options.keep),
                 on_match=printer.match,
@@ -170,12 +195,32 @@ def train(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
                 on_notice=printer.notice,
                 on_start=printer.begin,
                 stopped=stopping,
+                world=world,
             )
     finally:
         printer.clear()
     steps = outcome.run.step
-    sys.stderr.write(f"{outcome.state} after {steps:,} steps; the run is in {folder}\n")
+    if speaks:
+        sys.stderr.write(f"{outcome.state} after {steps:,} steps; the run is in {folder}\n")
     return OK if outcome.state == "finished" else INTERRUPTED
+
+
+def _place(project: Project, options: argparse.Namespace) -> Path:
+    """The run's folder, with what it branches from in it."""
+    folder: Path = options.out or new_folder(Path("runs"), project.title)
+    if options.branch is not None:
+        branch(options.branch, folder)
+    return folder
+
+
+def _place_again(project: Project, options: argparse.Namespace, restarts: int) -> tuple[Path, bool]:
+    """The folder for several processes, and whether to go on from a checkpoint there."""
+    before = (options.out or folder_before(Path("runs"))) if restarts else None
+    if before is not None and (before / FACTS_NAME).is_file():
+        return before, True
+    if restarts and options.out is not None:
+        return options.out, False
+    return _place(project, options), options.resume or options.branch is not None
 
 
 def duration(seconds: float) -> str:

@@ -23,6 +23,7 @@ from engine.run.warm_start import Report, recorded, warm_start
 
 if TYPE_CHECKING:
     from engine.graph import Project
+    from engine.run.distributed import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,14 @@ def run_headless(
     on_notice: Callable[[str], None] | None = None,
     on_start: Callable[[Run], None] | None = None,
     stopped: Callable[[], bool] | None = None,
+    world: World | None = None,
 ) -> Outcome:
     """Train a project to its end, or until `stopped` says so, which is asked at every batch.
 
     `on_line` gets a record a step, an epoch, and one of the test values; `folder` is where the run is kept;
     with `resume` it goes on from the checkpoint there. Layers that fit begin with `weights`; `on_match` hears
-    which. `keep` says which checkpoints stay.
+    which. `keep` says which checkpoints stay. With `world` this is one process of several
+    (`engine.run.distributed`), and only the first of them writes.
     Errors: `TrainingError` and its relatives, each with the node they belong to.
     """
     feed = Feed()
@@ -65,34 +68,47 @@ def run_headless(
     run: Run | None = None
     saver = Saver(feed)
     notices = _Notices(feed, on_notice)
+    writes = folder is not None and (world is None or world.first)
+    if world is not None:
+        world.asked, stopped = stopped, world.agreed
+        device = world.device
     try:
         program = sources.program(project, 0)
         if resume and folder is not None:
-            run = continue_run(folder, program, catalogue, lambda on: sources.loader(program, on), feed)
+            run = continue_run(
+                folder, program, catalogue, lambda on: sources.loader(program, on), feed, world=world
+            )
         else:
             chosen, notice = choose_device(device)
             if notice:
                 feed.note("warning", notice)
             settings = Settings.of(project.plan, epochs=epochs, seed=seed, device=chosen)
-            run = begin_run(program, catalogue, sources.loader(program, chosen), settings, feed)
+            run = begin_run(program, catalogue, sources.loader(program, chosen), settings, feed, world=world)
         report = None
         if weights is not None and not resume:
             report = warm_start(run.model, weights, program.modules)
             if on_match is not None:
                 on_match(report)
+        if world is not None:
+            world.announce(run)
         notices.pass_on()
-        if folder is not None:
+        if folder is not None and writes:
             store = RunFolder(folder, keep)
             store.begin(project, run)
             saver.adopt(store, project)
             if report is not None and weights is not None:
                 store.remember(weights=recorded(report, weights))
+            if world is not None:
+                store.remember(**world.facts(run))
         run.on_record = on_line
         run.interrupted = stopped
         if on_start is not None:
             on_start(run)
+        if world is not None:
+            world.wait()  # nobody writes a checkpoint that somebody still reads
         state = _train(run, saver, stopped, notices)
-    except (Exception, SystemExit) as error:  # a layer may raise anything, sys.exit included
+    except (Exception, SystemExit) as raised:  # a layer may raise anything, sys.exit included
+        error = raised if world is None else world.explained(raised)
         batch = (run.settings.batch or run.rows("train")) if run is not None else project.plan.batch
         found = explain(error, program, batch or None)
         if run is not None:
