@@ -17,7 +17,7 @@ def slope_of(closure: Callable[[], Any], weights: list[Tensor]) -> tuple[Any, Te
     with torch.enable_grad():
         loss = closure()
         parts = torch.autograd.grad(loss, weights, allow_unused=True, materialize_grads=True)
-    return loss, flat(list(parts))
+    return loss.detach(), flat(list(parts))
 
 
 class LineSearch(torch.optim.Optimizer):

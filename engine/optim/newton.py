@@ -67,7 +67,7 @@ class Newton(torch.optim.Optimizer):
             )
             gradient = torch.cat([slope.reshape(-1) for slope in slopes])
             hessian = jacobian_of(gradient, weights)
-        gradient = gradient.detach()
+        loss, gradient = loss.detach(), gradient.detach()
         put_gradient(weights, gradient)
         if not gradient.any() or not bool(hessian.isfinite().all()):
             return loss
