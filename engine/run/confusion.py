@@ -33,12 +33,13 @@ class Confusions:
         wire = (node_id, port)
         if wire not in self._wires:
             return
-        if wire in self._predictions and wire in self._batch:
-            self._count()
+        held = self._batch.get(wire)
+        if held is not None and (wire in self._predictions or held.data_ptr() != value.data_ptr()):
+            self._count()  # the next batch has begun
         self._batch[wire] = value.detach()
 
     def _count(self) -> None:
-        """Note the answers of one batch: targets come again for every loss and metric, predictions once."""
+        """Note the answers of one batch: the same targets come again for losses and metrics, predictions once."""
         for head in self._heads:
             scores, right = self._batch.get(head.prediction), self._batch.get(head.target)
             if scores is not None and right is not None:
