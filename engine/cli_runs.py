@@ -64,7 +64,8 @@ def add_to(parser: argparse.ArgumentParser, exits: str) -> None:
     differing.add_argument("other", metavar="OTHER", help="another run, or a project file")
     for one in (table, events):
         one.add_argument("--out", type=Path, metavar="F", help="where to write")
-    tagging.add_argument("tags", nargs="*", metavar="TAG", help="to add; -TAG takes one away (after --)")
+    tagging.add_argument("tags", nargs="*", metavar="TAG", help="to add")
+    tagging.add_argument("--remove", action="append", default=[], metavar="TAG", help="to take away")
     tagging.add_argument("--note", help="a note, in place of the one it has")
     deleting.add_argument("--for-ever", action="store_true", help="remove the files, with no way back")
 
@@ -187,9 +188,7 @@ def _events(options: argparse.Namespace) -> int:
 def _tag(options: argparse.Namespace) -> int:
     folder = folder_of(options.name, options.runs)
     labels = read_labels(folder)
-    gone = {tag[1:] for tag in options.tags if tag.startswith("-")}
-    added = [tag for tag in options.tags if not tag.startswith("-")]
-    tags = tuple(tag for tag in tags_from((*labels.tags, *added)) if tag not in gone)
+    tags = tuple(tag for tag in tags_from((*labels.tags, *options.tags)) if tag not in options.remove)
     labels = Labels(tags, labels.note if options.note is None else options.note)
     write_labels(folder, labels)
     RunIndex(folder.parent).note(folder)

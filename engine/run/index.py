@@ -97,6 +97,7 @@ class RunIndex:
 
     def __init__(self, runs: Path) -> None:
         self.runs = runs
+        self._seen: tuple[dict[str, str], list[RunRecord]] = ({}, [])
 
     def refresh(self) -> list[RunRecord]:
         """Read what has changed in the folders, and return all runs, the newest first.
@@ -112,11 +113,18 @@ class RunIndex:
             ) from error
         if not found:
             return []
+        if found == self._seen[0]:  # a window asks every few seconds, and mostly nothing has changed
+            return self._in_order(self._seen[1])
         try:
             records = self._caught_up(found)
         except sqlite3.OperationalError as error:  # a folder that cannot be written to, or a long wait
             log.info("the index of the runs is not kept: %s", error)
             records = [_read(self.runs / name) for name in found]
+        self._seen = (found, records)
+        return self._in_order(records)
+
+    @staticmethod
+    def _in_order(records: list[RunRecord]) -> list[RunRecord]:
         return sorted((_alive(one) for one in records), key=_by_start, reverse=True)
 
     def note(self, folder: Path) -> None:
@@ -187,16 +195,17 @@ def _folders(runs: Path) -> Iterator[tuple[str, str]]:
     with os.scandir(runs) as entries:
         for entry in entries:
             if not entry.name.startswith(".") and entry.is_dir():
-                stamp = _stamp(Path(entry.path))
+                stamp = _stamp(entry.path)
                 if stamp is not None:
                     yield entry.name, stamp
 
 
-def _stamp(folder: Path) -> str | None:
+def _stamp(folder: Path | str) -> str | None:
     parts = []
+    place = os.fspath(folder)
     for name in (SETTINGS, METRICS, LABELS, CHECKPOINTS):
         try:
-            found = os.stat(os.path.join(folder, name))
+            found = os.stat(f"{place}/{name}")
             parts.append(f"{found.st_mtime_ns}/{found.st_size}")
         except FileNotFoundError:
             if name == SETTINGS:
