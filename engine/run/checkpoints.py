@@ -49,6 +49,9 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         optimisers.append(numbers)
     schedules = [None if schedule is None else _plain(schedule.state_dict()) for _, schedule in movers]
     tensors |= {f"before/{name}": value for name, value in run.phases.before.items()}
+    if any(getattr(player, "accumulate", 1) > 1 for player in run.phases.players):
+        weights = run.model.named_parameters()
+        tensors |= {f"gradient/{name}": weight.grad for name, weight in weights if weight.grad is not None}
     for name, state in random_state(run.settings.device).items():
         tensors[f"random/{name}"] = state
     tensors["order/start"], tensors["order/now"] = run.order, run.shuffle.get_state()
@@ -118,6 +121,9 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
         if run.program.players is not None:
             run.phases.restore(run, facts["phases"])
         run.phases.before = _under("before/", tensors)
+        for name, gradient in _under("gradient/", tensors).items():
+            weight = run.model.get_parameter(name)
+            weight.grad = gradient.to(weight.device)
         states = [(facts["optimiser"], facts["schedule"]), *facts.get("others", [])]
         for place, ((optimiser, schedule), (state, planned)) in enumerate(
             zip(movers_of(run), states, strict=True)
@@ -160,10 +166,11 @@ def _optimiser_state(tensors: Tensors, facts: Facts, prefix: str) -> dict[str, A
         index, key = name.split("/", 1)
         held = state.setdefault(int(index), {})
         listed, _, place = key.partition("#")
+        # A copy begins on a round address, as what it was saved from did: sums run in the same order then.
         if place:
-            held[listed][int(place)] = value
+            held[listed][int(place)] = value.clone()
         else:
-            held[key] = value
+            held[key] = value.clone()
     groups = [
         {key: value if key == "params" else _tupled(value) for key, value in group.items()}
         for group in facts["groups"]

@@ -1,19 +1,16 @@
-"""Every optimiser goes on bit for bit from its stored state, through JSON and safetensors."""
+"""Every optimiser goes on bit for bit from its state_dict, and begins anew where layers have changed."""
 
 from __future__ import annotations
 
 import copy
-import json
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from engine.emit.optimise import carried_by, optimiser_lines
 from engine.optim.residuals import residuals
-from engine.optim.stored import put_together, taken_apart
 from engine.optimisers import OPTIMISERS
 from engine.plan import Choice, Minimise
 from tests.engine.optim.landscapes import network
@@ -53,21 +50,12 @@ def train(name: str, model: nn.Module, optimiser: Any, x: Tensor, y: Tensor, ste
     return found
 
 
-def stored(optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-    """The state_dict after a trip through the formats of a checkpoint."""
-    state = copy.deepcopy(optimiser.state_dict())
-    tensors, data = taken_apart(state["state"])
-    tensors = {key: value.contiguous().clone() for key, value in tensors.items()}
-    back = load(save(tensors)) if tensors else {}
-    return {**state, "state": put_together(back, json.loads(json.dumps(data)))}
-
-
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_training_goes_on_bit_for_bit(name: str) -> None:
     model, x, y = network()
     optimiser = made_for(name, model)
     train(name, model, optimiser, x, y, 4)
-    weights, state = copy.deepcopy(model.state_dict()), stored(optimiser)
+    weights, state = copy.deepcopy(model.state_dict()), copy.deepcopy(optimiser.state_dict())
     losses = train(name, model, optimiser, x, y, 5)
     other, _, _ = network(1)
     other.load_state_dict(weights)
@@ -100,12 +88,3 @@ def test_one_vector_after_a_layer_has_changed_begins_anew(name: str) -> None:
         other.state[now] = optimiser.state[first]
     losses = train(name, larger, other, x, y, 5)
     assert losses[-1] < losses[0]
-
-
-def test_lists_and_numbers_survive_apart_and_together() -> None:
-    state = {0: {"al": [None, torch.ones(2)], "n": 3, "t": 0.5, "in": {"deep": torch.zeros(1)}}, 2: {}}
-    tensors, data = taken_apart(state)
-    assert sorted(tensors) == ["0/al/1", "0/in/deep"]
-    assert str(put_together(tensors, json.loads(json.dumps(data)))) == str(state)
-    with pytest.raises(KeyError):
-        put_together({}, data)
