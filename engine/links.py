@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engine.bypass import origin
-from engine.catalogue import NodeType
+from engine.catalogue import Composite, NodeType
 from engine.edits import SetShares
 from engine.graph import Node, Project
 from engine.problems import Problem
@@ -69,9 +69,13 @@ def _refusal(node: Node, other: Node | None, book: ShapeBook) -> str | None:
         )
     if node.type != other.type:
         return f"{node.name} and {other.name} are of different kinds and cannot share weights."
-    if not mine.constructors:
+    if isinstance(book.types[node.id], Composite):  # its layers follow from what comes in
+        own = [list(book.inputs(one.id).values()) for one in (node, other)]
+    elif mine.constructors:
+        own = [list(one.constructors) for one in (mine, theirs)]
+    else:
         return f"{node.name} has no weights to share."
-    if mine.constructors != theirs.constructors:
+    if own[0] != own[1]:
         return (
             f"{node.name} and {other.name} share weights, so the same sizes must come in: "
             f"{_arriving(node, book)} is not {_arriving(other, book)}."

@@ -16,6 +16,7 @@ from engine.edits import Connect, Disconnect, Edit, Remove, SetParam, SetPlan
 from engine.emit.optimise import check_plan
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
+from engine.plan import Rule
 from engine.problems import Fix, Problem, Severity
 from engine.remedies import doing, inserting
 
@@ -41,7 +42,7 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
         yield Problem(extra, message, code="two-sources")
     if feeding:
         yield from _unfilled(graph, book)
-    if feeding and not losses:
+    if feeding and not losses and not _rules(project):
         yield Problem(
             None,
             "There is nothing to make small: connect a loss to the last layer and the target.",
@@ -61,6 +62,11 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
             yield from _about(graph, graph.node(node_id), book)
     if not failed:
         yield from advice(project, book)
+
+
+def _rules(project: Project) -> bool:
+    """Whether a node learns by a rule of its own, which needs no loss."""
+    return any(isinstance(one, Rule) for phase in project.plan.phases for one in phase.objectives)
 
 
 def _unfilled(graph: Graph, book: ShapeBook) -> Iterator[Problem]:
