@@ -58,6 +58,7 @@ class Workspace(QObject):
     closing = Signal()  # threads that work for the window end now
     revealed = Signal(str)  # a panel asks the canvas to show this node
     scope_changed = Signal(str)  # another graph is shown: "" the whole network, or a block's id
+    parts_shown = Signal()  # `parts` has changed
 
     def __init__(
         self,
@@ -72,6 +73,8 @@ class Workspace(QObject):
         self.catalogue = catalogue or load_catalogue()
         self.document = document or Document()
         self.selection: tuple[str, ...] = ()
+        # What the objective in the plan editor does with nodes: "trained", "frozen" or "untouched".
+        self.parts: dict[str, str] = {}
         self.trail: Trail = ROOT
         self.loading = False  # whether a change of scope comes with another project
         self._entered: Trail = ROOT  # where the project that is being loaded will be shown
@@ -232,6 +235,12 @@ class Workspace(QObject):
             self.enter(self.document.project.home(node_id))
             self.select((node_id,))
             self.revealed.emit(node_id)
+
+    def show_parts(self, parts: dict[str, str]) -> None:
+        """Has the canvas show what an objective does with its nodes; nothing for {}."""
+        if parts != self.parts:
+            self.parts = parts
+            self.parts_shown.emit()
 
     # -- editing ----------------------------------------------------------------------------------
 

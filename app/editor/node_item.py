@@ -37,6 +37,7 @@ class NodeItem(QGraphicsItem):
         self.selected = False
         self.dimmed = False
         self.hovered = False
+        self.part = ""  # in the objective on show: "trained", "frozen" or "untouched"
         self.count = ""  # parameters, "16,010"
         self.value = ""  # a live number in place of the summary
         self.problem: tuple[str, str] | None = None  # severity, message
@@ -100,6 +101,12 @@ class NodeItem(QGraphicsItem):
             self.dimmed = dimmed
             self.update()
 
+    def show_part(self, part: str) -> None:
+        """Shows what the objective in the plan editor does with the node."""
+        if part != self.part:
+            self.part = part
+            self.update()
+
     def show_marks(self, marks: dict[tuple[str, str], bool]) -> None:
         """Marks ports while a wire is drawn: True for a possible end, False for the refused one."""
         if marks != self.marked:
@@ -138,7 +145,7 @@ class NodeItem(QGraphicsItem):
     ) -> None:
         theme = current_theme()
         zoom = self._detail.zoom
-        if self.dimmed:
+        if self.dimmed or self.part == "untouched":
             painter.setOpacity(DIMMED)
         if zoom < self._detail.plates_below:
             self._paint_plate(painter, theme)
@@ -162,6 +169,8 @@ class NodeItem(QGraphicsItem):
         self._paint_ports(painter, theme)
         if not far:
             self._paint_port_labels(painter, theme)
+        if self.part in ("trained", "frozen"):
+            self._paint_part(painter, theme)
         if self.problem is not None:
             self._paint_badge(painter, theme, self.problem[0])
 
@@ -347,6 +356,18 @@ class NodeItem(QGraphicsItem):
         offset = 0.0 if severity == "error" else 1.0
         rect = QRectF(centre.x() - 8, centre.y() - 8 + offset, 16, 16)
         painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, "!")
+
+    def _paint_part(self, painter: QPainter, theme: Theme) -> None:
+        """A word on the upper edge: what is trained stands out, what is frozen doesn't."""
+        trained = self.part == "trained"
+        font = theme.font(COUNT_SIZE, bold=True)
+        area = QRectF(g.TEXT_LEFT - 6, -8, QFontMetricsF(font).horizontalAdvance(self.part) + 12, 15)
+        painter.setPen(QPen(theme.accent if trained else theme.faint, 1))
+        painter.setBrush(theme.accent if trained else theme.canvas)
+        painter.drawRoundedRect(area, 7, 7)
+        painter.setFont(font)
+        painter.setPen(theme.on_accent if trained else theme.dim)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self.part)
 
     def badge_place(self) -> QPointF:
         """The middle of the error badge, relative to the node."""

@@ -66,6 +66,7 @@ class GraphScene(QGraphicsScene):
         workspace.scope_changed.connect(self._change_scope)
         workspace.inferred.connect(self.show_inferred)
         workspace.selected.connect(self.show_selection)
+        workspace.parts_shown.connect(self._show_parts)
         themes.theme_changed.connect(self.restyle)
         self.rebuild()
 
@@ -174,6 +175,7 @@ class GraphScene(QGraphicsScene):
 
     def _put_node(self, node_id: str, face: Face) -> NodeItem:
         item = NodeItem(node_id, face, self.detail)
+        item.show_part(self.workspace.parts.get(node_id, ""))
         self.node_items[node_id] = item
         self.addItem(item)
         return item
@@ -281,6 +283,12 @@ class GraphScene(QGraphicsScene):
             item.label = LabelItem(text, item.route, first=first)
             self.addItem(item.label)
             item.settle_label()
+
+    def _show_parts(self) -> None:
+        """Marks what an objective trains, freezes and leaves out."""
+        parts = self.workspace.parts
+        for node_id, item in self.node_items.items():
+            item.show_part(parts.get(node_id, ""))
 
     # -- selection
 

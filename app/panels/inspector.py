@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.panels.node_page import NodePage
+from app.panels.plan_focus import PlanFocus
 from app.panels.plan_page import PlanPage
 from app.panels.several_page import SeveralPage
 from app.theme import themes
@@ -52,7 +53,8 @@ class InspectorPanel(QWidget):
         self._content.addLayout(indented)
         self._content.addStretch(1)
         self._area.setWidget(content)
-        self.page: Page = PlanPage(workspace)
+        self.plan = PlanFocus(workspace, self)
+        self.page: Page = PlanPage(workspace, self.plan)
         self._show_page(self.page)
         workspace.selected.connect(self._selected)
         workspace.changed.connect(self._changed)
@@ -61,12 +63,14 @@ class InspectorPanel(QWidget):
         themes.theme_changed.connect(self._theme_changed)
 
     def _selected(self, ids: tuple[str, ...]) -> None:
+        if isinstance(self.page, PlanPage) and self.page.choosing:
+            return  # what is selected now is what the plan is to train
         if len(ids) == 1:
             self._show_page(NodePage(self._workspace, ids[0]))
         elif ids:
             self._show_page(SeveralPage(self._workspace, ids))
         elif not isinstance(self.page, PlanPage):
-            self._show_page(PlanPage(self._workspace))
+            self._show_page(PlanPage(self._workspace, self.plan))
 
     def _show_page(self, page: Page) -> None:
         old = self.page
@@ -88,7 +92,7 @@ class InspectorPanel(QWidget):
 
     def _changed(self, change: Change) -> None:
         if change.kind == "load" and isinstance(self.page, PlanPage):
-            self._show_page(PlanPage(self._workspace))
+            self._show_page(PlanPage(self._workspace, self.plan))
         else:
             self.page.refresh()
             # Another optimiser brings other fields.
@@ -99,7 +103,9 @@ class InspectorPanel(QWidget):
 
     def _theme_changed(self, _theme: object) -> None:
         # Marks are painted in the colours of the theme they were made in.
-        if not isinstance(self.page, PlanPage):
+        if isinstance(self.page, PlanPage):
+            self._show_page(PlanPage(self._workspace, self.plan))
+        else:
             self._selected(self._workspace.selection)
 
     def focus_first_field(self) -> None:

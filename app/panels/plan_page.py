@@ -4,85 +4,69 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.panels.plan_fields import BatchSpec, ChoiceField
+from app.panels.plan_focus import PlanFocus
+from app.panels.plan_objective import OPTIMISER, SCHEDULE, batch_of, show_optimiser, show_schedule
+from app.panels.plan_parts import recorded
+from app.panels.plan_phases import PlanEditor
+from app.panels.plan_stop import EPOCHS, PATIENCE, RESTORE
+from app.panels.schedule_picture import SchedulePicture
 from app.widgets.fields import FieldRow
-from app.widgets.labels import label, restyle, rule, title_field
+from app.widgets.labels import label, rule, title_field
 from app.workspace import DEVICES, Workspace
-from engine.edits import SetNotes, SetPlan, SetTitle
-from engine.errors import NeuroloomError, ParamError
-from engine.optimisers import OPTIMISERS, SCHEDULES, Choosable, make_optimiser, make_schedule
+from engine.edits import SetNotes, SetTitle
+from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.params import ParamSpec
-from engine.plan import LARGEST_SEED, Choice, Plan
+from engine.plan import LARGEST_SEED
 
-_OPTIMISER = ParamSpec(
-    "optimiser",
-    "choice",
-    "Adam",
-    "Optimiser",
-    "how the weights follow the loss down",
-    choices=tuple(OPTIMISERS),
+_BATCH = BatchSpec(
+    "batch",
+    "int",
+    64,
+    "Batch size",
+    "examples a step learns from; “all rows” takes the whole training split at once",
+    minimum=1,
 )
-_SCHEDULE = ParamSpec(
-    "schedule",
-    "choice",
-    "Constant",
-    "Schedule",
-    "how the learning rate changes on the way",
-    choices=tuple(SCHEDULES),
-)
-_LENGTH = (
-    ParamSpec("epochs", "int", 10, "Epochs", "passes over the training split", minimum=1),
-    ParamSpec("batch", "int", 64, "Batch size", "examples a step learns from", minimum=1),
-    ParamSpec("seed", "int", 0, "Seed", "start of every random number", minimum=0, maximum=LARGEST_SEED),
-)
-_STOPPING = (
-    ParamSpec(
-        "patience",
-        "int",
-        None,
-        "Stop after",
-        "epochs without a better validation loss; empty trains all epochs",
-        minimum=1,
-        optional=True,
-    ),
-    ParamSpec("restore_best", "bool", True, "Restore best", "end with the weights of the best epoch"),
-)
+_SEED = ParamSpec("seed", "int", 0, "Seed", "start of every random number", minimum=0, maximum=LARGEST_SEED)
 _DEVICE = ParamSpec(
     "device", "choice", "automatic", "Device", "what the network is trained on", choices=tuple(DEVICES)
+)
+_FAST = ParamSpec("fast", "bool", False, "As fast as it can", "trains as fast as this machine can")
+_FAST_SAYS = (
+    "Tries lower precision, compiled code and the like in the first seconds and keeps what wins; "
+    "results then differ in their last digits."
 )
 
 
 class PlanPage(QWidget):
-    """Title, notes, optimiser, schedule, length, early stopping and device."""
+    """Title, notes and a few settings; where the plan needs it or the person asks for it, the whole plan."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, focus: PlanFocus | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._workspace = workspace
-        self.fields: dict[str, FieldRow] = {}
-        self._chosen: dict[str, str] = {}
-        self._columns: dict[str, QVBoxLayout] = {}
-        self._notices: dict[str, QLabel] = {}
+        self.focus = focus or PlanFocus(workspace, self)
+        self._rows: dict[str, FieldRow] = {}
+        self.editor: PlanEditor | None = None
+        self.simple = QWidget()
+        self.simple.setObjectName("planSimple")
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 0, 0)
         column.setSpacing(4)
         self._add_project(column)
-        self._add_rule(column)
-        self._add_heading(column, "Training")
-        self._add_choice(column, "optimiser", _OPTIMISER)
-        self._add_rule(column)
-        self._add_choice(column, "schedule", _SCHEDULE)
-        self._add_rule(column)
-        for spec in _LENGTH:
-            column.addWidget(self._field(spec))
-        self._add_rule(column)
-        self._add_heading(column, "Early stopping")
-        for spec in _STOPPING:
-            column.addWidget(self._field(spec))
-        self._add_rule(column)
-        column.addWidget(self._field(_DEVICE))
-
+        _add_rule(column)
+        self._fill_simple()
+        column.addWidget(self.simple)
+        self._editor_place = QVBoxLayout()
+        column.addLayout(self._editor_place)
+        _add_rule(column)
+        self._fill_end(column)
+        self.focus.moved.connect(self.refresh)
         self.refresh()
 
     # -- building ---------------------------------------------------------------------------------
@@ -104,36 +88,71 @@ class PlanPage(QWidget):
         self.notes_field.textChanged.connect(self._set_notes)
         column.addWidget(self.notes_field)
 
-    def _add_heading(self, column: QVBoxLayout, text: str) -> None:
-        column.addWidget(label(text, "heading"))
-        column.addSpacing(2)
+    def _fill_simple(self) -> None:
+        column = QVBoxLayout(self.simple)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        _add_heading(column, "Training")
+        self.optimiser = ChoiceField(OPTIMISER, OPTIMISERS, self._names)
+        self.schedule = ChoiceField(SCHEDULE, SCHEDULES, self._names)
+        self.picture = SchedulePicture()
+        for field in (self.optimiser, self.schedule):
+            field.setProperty("part", field.name)
+            field.changed.connect(self._chosen)
+            field.finished.connect(self._workspace.document.seal)
+        column.addWidget(self.optimiser)
+        _add_rule(column)
+        column.addWidget(self.schedule)
+        column.addWidget(self.picture)
+        _add_rule(column)
+        column.addWidget(self._row(EPOCHS))
+        _add_rule(column)
+        _add_heading(column, "Early stopping")
+        column.addWidget(self._row(PATIENCE))
+        column.addWidget(self._row(RESTORE))
+        self.more = QPushButton("Phases, objectives, frozen layers …")
+        self.more.setObjectName("planMore")
+        self.more.setProperty("kind", "link")
+        self.more.setToolTip("Everything that a plan can say: several phases and objectives, what they train")
+        self.more.clicked.connect(self._open)
+        column.addSpacing(4)
+        column.addWidget(self.more)
 
-    def _add_rule(self, column: QVBoxLayout) -> None:
-        column.addSpacing(8)
-        column.addWidget(rule())
-        column.addSpacing(8)
+    def _fill_end(self, column: QVBoxLayout) -> None:
+        """What holds for the whole plan, however it is shown."""
+        for spec in (_BATCH, _SEED, _DEVICE, _FAST):
+            column.addWidget(self._row(spec))
+        says = label(_FAST_SAYS, "small", wrap=True)
+        says.setObjectName("fastSays")
+        column.addWidget(says)
 
-    def _add_choice(self, column: QVBoxLayout, name: str, spec: ParamSpec) -> None:
-        column.addWidget(self._field(spec))
-        inner = QVBoxLayout()
-        inner.setSpacing(4)
-        column.addLayout(inner)
-        notice = label("", "warning", wrap=True)
-        notice.setObjectName(f"notice_{name}")
-        notice.hide()
-        column.addWidget(notice)
-        self._columns[name] = inner
-        self._notices[name] = notice
-
-    def _field(self, spec: ParamSpec, key: str = "") -> FieldRow:
-        field = FieldRow(spec)
-        field.edited.connect(self._edited_choice if key else self._edited)
-        field.finished.connect(self._workspace.document.seal)
-        field.setProperty("owner", key)
-        self.fields[f"{key}.{spec.name}" if key else spec.name] = field
-        return field
+    def _row(self, spec: ParamSpec) -> FieldRow:
+        row = FieldRow(spec)
+        row.edited.connect(self._edited)
+        row.finished.connect(self._workspace.document.seal)
+        self._rows[spec.name] = row
+        return row
 
     # -- showing ----------------------------------------------------------------------------------
+
+    @property
+    def fields(self) -> dict[str, FieldRow]:
+        """The fields that are on show, in their order."""
+        if self.editor is not None and self.focus.whole:
+            return {**self.editor.fields, **{name: self._rows[name] for name in ("batch", "seed", "device")}}
+        return {**self.optimiser.fields, **self.schedule.fields, **self._rows}
+
+    @property
+    def choosing(self) -> bool:
+        """Whether what is selected on the canvas is for this page."""
+        return self.focus.choosing
+
+    def notice(self, name: str) -> QLabel:
+        """The sentence under the optimiser or the schedule."""
+        whole = self.editor is not None and self.focus.whole
+        parts: Any = self.editor.minimise if whole and self.editor is not None else self
+        field: ChoiceField = getattr(parts, name)
+        return field.notice
 
     def refresh(self) -> None:
         """Shows the project as the document holds it."""
@@ -144,57 +163,57 @@ class PlanPage(QWidget):
         if self.notes_field.toPlainText() != project.notes:
             with QSignalBlocker(self.notes_field):
                 self.notes_field.setPlainText(project.notes)
-        self._show_choice("optimiser", plan.optimiser, OPTIMISERS)
-        self._show_choice("schedule", plan.schedule, SCHEDULES)
-        stop = plan.stop
+        whole = self.focus.whole
+        self.simple.setVisible(not whole)
+        if whole and self.editor is None:
+            self.editor = PlanEditor(self.focus)
+            self._editor_place.addWidget(self.editor)
+        if self.editor is not None:
+            self.editor.setVisible(whole)
+        if whole and self.editor is not None:
+            self.editor.refresh()
+        else:
+            show_optimiser(self.optimiser, plan.objective, batch_of(plan))
+            show_schedule(self.schedule, self.picture, plan.objective, plan.epochs)
         values = {
-            "epochs": stop.epochs,
+            "epochs": plan.epochs,
+            "patience": plan.patience,
+            "restore_best": plan.stop.restore_best,
             "batch": plan.batch,
             "seed": plan.seed,
-            "patience": stop.patience,
-            "restore_best": stop.restore_best,
             "device": self._workspace.device,
+            "fast": plan.fast,
         }
         for name, value in values.items():
-            self.fields[name].show_value(value)
+            self._rows[name].show_value(value)
 
     def refresh_facts(self) -> None:
-        """Nothing here depends on shapes."""
+        """Which layers have weights, and what a run records, is known only now."""
+        if self.editor is not None and self.focus.whole:
+            self.editor.refresh()
 
-    def _show_choice(self, name: str, choice: Choice, known: Any) -> None:
-        self.fields[name].show_value(choice.name)
-        found: type[Choosable] | None = known.get(choice.name)
-        if self._chosen.get(name) != choice.name:
-            self._chosen[name] = choice.name
-            self._make_choice_fields(name, found)
-        for spec in found.params if found is not None else ():
-            self.fields[f"{name}.{spec.name}"].show_value(choice.params.get(spec.name, spec.default))
-        self._show_notice(name, _complaint(name, choice))
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.focus.set_seen(True)
 
-    def _make_choice_fields(self, name: str, found: type[Choosable] | None) -> None:
-        inner = self._columns[name]
-        while (item := inner.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        for key in [key for key in self.fields if key.startswith(f"{name}.")]:
-            del self.fields[key]
-        if found is None:
-            return
-        # Declared order puts what every optimiser has first, the learning rate at the top.
-        for spec in found.params:
-            inner.addWidget(self._field(spec, name))
-        self.fields[name].control.setToolTip(found.doc())
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.focus.set_seen(False)
 
-    def _show_notice(self, name: str, text: str) -> None:
-        notice = self._notices[name]
-        if notice.text() != text:
-            notice.setText(text)
-            notice.setVisible(bool(text))
-            restyle(notice)
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc takes back what was being chosen on the canvas."""
+        if event.key() == Qt.Key.Key_Escape and self.focus.choosing:
+            self.focus.end_choosing()
+        else:
+            super().keyPressEvent(event)
 
     # -- editing ----------------------------------------------------------------------------------
+
+    def _names(self) -> tuple[str, ...]:
+        return recorded(self._workspace)
+
+    def _open(self) -> None:
+        self.focus.want(True)
 
     def _set_title(self, text: str) -> None:
         self._workspace.apply("Change title", SetTitle(text), merge="title")
@@ -206,33 +225,22 @@ class PlanPage(QWidget):
         if name == "device":
             self._workspace.set_device(str(value))
             return
-        change: Any = Choice(str(value)) if name in ("optimiser", "schedule") else value
-        self._set_plan(f"Change {name.replace('_', ' ')}", f"plan:{name}", **{name: change})
+        what = self._rows[name].spec.title.lower()
+        self._set(f"Change {what}", name, **{name: value})
 
-    def _edited_choice(self, name: str, value: Any) -> None:
-        field = self.sender()
-        owner = str(field.property("owner"))
-        choice: Choice = getattr(self._plan, owner)
-        title = field.spec.title.lower() if isinstance(field, FieldRow) else name
-        self._set_plan(f"Change {title}", f"plan:{owner}.{name}", **{owner: choice.with_param(name, value)})
+    def _chosen(self, choice: Any, what: str, key: str) -> None:
+        self._set(what, key, **{str(self.sender().property("part")): choice})
 
-    def _set_plan(self, what: str, merge: str, **changes: Any) -> None:
-        try:
-            plan = self._plan.with_(**changes)
-        except NeuroloomError as error:
-            self._workspace.message.emit(error.message, "error")
-            return
-        self._workspace.apply(what, SetPlan(plan), merge=merge)
-
-    @property
-    def _plan(self) -> Plan:
-        return self._workspace.document.project.plan
+    def _set(self, what: str, key: str, **changes: Any) -> None:
+        self.focus.change(what, key, lambda: self.focus.plan.with_(**changes))
 
 
-def _complaint(name: str, choice: Choice) -> str:
-    make = make_optimiser if name == "optimiser" else make_schedule
-    try:
-        make(choice)
-    except ParamError as error:
-        return str(error)
-    return ""
+def _add_heading(column: QVBoxLayout, text: str) -> None:
+    column.addWidget(label(text, "heading"))
+    column.addSpacing(2)
+
+
+def _add_rule(column: QVBoxLayout) -> None:
+    column.addSpacing(8)
+    column.addWidget(rule())
+    column.addSpacing(8)

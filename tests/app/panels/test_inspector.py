@@ -260,7 +260,7 @@ def test_another_optimiser_brings_its_own_fields(shaped: Workspace, inspector: I
     box = page.fields["optimiser.nesterov"].control
     assert isinstance(box, QCheckBox)
     box.click()
-    notice = page._notices["optimiser"]
+    notice = page.notice("optimiser")
     assert "momentum" in notice.text() and notice.isVisible()
     shaped.undo()
     shaped.undo()

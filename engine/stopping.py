@@ -1,0 +1,56 @@
+"""The rules that end a phase before its epochs are over, declared as optimisers are."""
+
+from __future__ import annotations
+
+from engine.choosable import Choosable, chosen
+from engine.params import param
+from engine.plan import Choice
+
+
+class StopRule(Choosable):
+    """Looked at after each epoch; the phase ends when it holds."""
+
+
+class Reaches(StopRule):
+    """Ends when a recorded value is as good as wanted."""
+
+    title = "Value reached"
+    monitor: str = param("val_accuracy", label="Watch", doc="the value that is looked at")
+    value: float = param(0.9, doc="as good as this is enough")
+
+
+class GradientNorm(StopRule):
+    """Ends on flat ground: the gradient of all trained weights together is short (seed 000 §1.3.2)."""
+
+    title = "Small gradient"
+    below: float = param(1e-5, above=0, doc="length of the gradient that counts as flat")
+
+
+class FixedPoint(StopRule):
+    """Ends when the weights stand still: none moved further than this over an epoch."""
+
+    title = "Weights at rest"
+    tolerance: float = param(1e-6, above=0, doc="largest move of a weight that still counts as rest")
+
+
+class CleanPass(StopRule):
+    """Ends after an epoch without any mistake: its training loss is 0."""
+
+    title = "Pass without a mistake"
+
+
+class Seconds(StopRule):
+    """Ends when the phase has trained for so long."""
+
+    title = "Time"
+    seconds: float = param(60.0, above=0, unit="s", label="Train for", doc="time that the phase may take")
+
+
+STOP_RULES: dict[str, type[StopRule]] = {
+    found.__name__: found for found in (Reaches, GradientNorm, FixedPoint, CleanPass, Seconds)
+}
+
+
+def make_stop_rule(choice: Choice) -> StopRule:
+    """Return the stop rule a plan names, its values checked. Raises ParamError."""
+    return chosen(choice, STOP_RULES, "stop rule")
