@@ -189,11 +189,11 @@ def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None
     sample = _sample(made, values)
     for one in needed:
         if isinstance(types[one], Source):
-            port = types[one].outputs()[0].name
-            variable = values[one, port] = names.give(graph.node(one).name or port)
+            drawn_port = types[one].outputs()[0].name
+            variable = values[one, drawn_port] = names.give(graph.node(one).name or drawn_port)
             drawn = draw(made, one, sample)
-            comment = comment_of(made, (one, port))
-            lines.append(statement(variable, drawn, tapped(one, port, drawn), one, comment))
+            comment = comment_of(made, (one, drawn_port))
+            lines.append(statement(variable, drawn, tapped(one, drawn_port, drawn), one, comment))
     part = replace(made, codes={}, variables=values, variable_names=names, returned=[], results={})
     quiet: list[Line] = []
     for position, one in enumerate(order):

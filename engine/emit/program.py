@@ -31,7 +31,7 @@ from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan
 from engine.shapes import ShapeBook
-from engine.symbols import evaluate, name
+from engine.symbols import Expr, evaluate, name
 
 Batch = dict[str, Tensor]
 Watcher = Callable[[str, str, Tensor], None]
@@ -145,6 +145,7 @@ class Program:
         if not isinstance(source, EngineSource):
             return batch[place[1]]
         drawn = source.emit(None, name("len")(name("sample")), name("sample").device)
+        assert isinstance(drawn, Expr)
         return evaluate(drawn, {"sample": sample, "len": len})  # type: ignore[no-any-return]
 
     @contextmanager
