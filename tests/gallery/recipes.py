@@ -46,8 +46,9 @@ def recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
             yield node_type.type_id, _measured(catalogue, node_type)
         elif node_type.kind == "output":
             yield node_type.type_id, _output(node_type)
-    for name in (one for one, found in OPTIMISERS.items() if not found.needs_closure):
-        yield f"optimiser {name}", _table(plan(optimiser=Choice(name, {"lr": 0.01})))
+    for name, found in OPTIMISERS.items():
+        table = _squares if found.closure == "residuals" else _table
+        yield f"optimiser {name}", table(plan(optimiser=Choice(name, {"lr": 0.01})))
     for name in SCHEDULES:
         yield f"schedule {name}", _table(plan(schedule=Choice(name, {})))
 
@@ -62,6 +63,16 @@ def _table(how: Plan) -> Project:
         Link("n1", "features", "n2", "x"),
         Link("n2", "output", "n3", "prediction"),
         Link("n1", "species", "n3", "target"),
+    ]
+    return _project(nodes, links, how)
+
+
+def _squares(how: Plan) -> Project:
+    nodes = [Node("n1", "Iris"), Node("n2", "Linear", params={"units": 4}), Node("n3", "MSE")]
+    links = [
+        Link("n1", "features", "n2", "x"),
+        Link("n2", "output", "n3", "prediction"),
+        Link("n1", "features", "n3", "target"),
     ]
     return _project(nodes, links, how)
 
