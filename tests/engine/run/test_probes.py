@@ -128,7 +128,7 @@ def test_a_costly_group_waits_until_training_has_earned_it() -> None:
     probes.charge("weights", 2.0)
     probes.charge("example", 0.0)
     due = probes._due
-    assert due["weights"] - due["example"] == pytest.approx(2.0 / (BUDGET / 2) - 0.1, abs=0.01)
+    assert due["weights"] - due["example"] == pytest.approx(2.0 / (BUDGET / 2) - 0.25, abs=0.01)
 
 
 def test_what_nobody_watches_is_never_due() -> None:
