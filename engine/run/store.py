@@ -105,11 +105,13 @@ class RunFolder:
         self._run: Run | None = None
         self._lock: IO[bytes] | None = None
         self._epoch_seen = 0
+        self._phase_seen = -1
+        self._objectives: list[str] = []  # series of the feed with a value a step
         self._milestone = 0  # the epoch whose checkpoint is to be kept
         self._best_state: tuple[checkpoints.Tensors, checkpoints.Facts] | None = None
         self._complete = False  # a finished run that is only looked at
         self._epochs_written = 0
-        self._step_columns: list[str] = []  # series of the feed
+        self._step_columns: list[str] = []  # those of the table
         self._steps_written: dict[str, int] = {}
         self._columns: list[str] = []
         self._best_written = 0
@@ -151,6 +153,7 @@ class RunFolder:
         }
         self.keep_project(project)
         self._trim_steps(run.step)
+        self._note_objectives(run)
         self._rewrite_metrics(run)
         RunIndex(self.path.parent).note(self.path)
 
@@ -180,10 +183,19 @@ class RunFolder:
         The state of the best epoch is copied here, when it is at hand, and written when it is time to.
         """
         run = self._run
+        if run is not None and run.phases.number != self._phase_seen:
+            self._note_objectives(run)
         if run is not None and run.epoch != self._epoch_seen:
             self._epoch_seen = run.epoch
             self._note_epoch(run)
         return now >= self._due or bool(self._milestone)
+
+    def _note_objectives(self, run: Run) -> None:
+        """Remember what has a value a step in this phase: a short phase may be over before the next write."""
+        self._phase_seen = run.phases.number
+        players = run.phases.players
+        names = ["train_loss"] if len(players) < 2 else [f"train_{player.name}" for player in players]
+        self._objectives = list(dict.fromkeys((*self._objectives, *names)))
 
     def _note_epoch(self, run: Run) -> None:
         if self._complete or run.stage is Stage.DONE:
@@ -289,7 +301,8 @@ class RunFolder:
         write_atomically(self.path / "settings.json", text.encode())
 
     def _write_steps(self, run: Run) -> None:
-        columns = _columns_of_steps(run, self._step_columns)
+        known = dict.fromkeys((*self._objectives, *self._step_columns))
+        columns = [name for name in known if run.feed.last(name) is not None] or self._step_columns
         if columns != self._step_columns:  # a phase with other objectives has begun
             self._rewrite_steps({name: run.feed.read(name) for name in columns})
             return
@@ -311,6 +324,7 @@ class RunFolder:
     def _trim_steps(self, steps: int) -> None:
         """Drop rows after the step that a run is continued from."""
         kept = {name: rows[rows["step"] <= steps] for name, rows in read_step_series(self.path).items()}
+        self._objectives = [name for name, rows in kept.items() if len(rows)]
         self._rewrite_steps(kept or {"train_loss": np.empty(0, POINT)})
 
     def _write_metrics(self, run: Run) -> None:
@@ -334,14 +348,6 @@ class RunFolder:
         writer.writerows(map(_from_one, run.history))
         write_atomically(self.path / "metrics.csv", text.getvalue().encode())
         self._epochs_written = len(run.history)
-
-
-def _columns_of_steps(run: Run, known: list[str]) -> list[str]:
-    """The series that have a value a step: one an objective; those with nothing in them yet are left out."""
-    players = run.phases.players
-    names = ["train_loss"] if len(players) < 2 else [f"train_{player.name}" for player in players]
-    found = [name for name in dict.fromkeys((*known, *names)) if run.feed.last(name) is not None]
-    return found or known
 
 
 def _step_rows(series: Mapping[str, NDArray[Any]]) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 from engine.errors import TrainingError
 from engine.files import load_project, to_text
+from engine.graph import Project
+from engine.plan import Minimise, Phase, Plan, Stop
 from engine.run import checkpoints
 from engine.run.branch import branch, run_of
 from engine.run.deleted import DELETED, delete, restore
@@ -217,6 +220,38 @@ def test_steps_of_several_objectives_are_series_of_their_own(tmp_path: Path) -> 
     found = read_step_series(tmp_path)
     assert found["train_discriminator"][["step", "value"]].tolist() == [(1, 2.0), (2, 1.5)]
     assert found["train_generator"][["step", "value"]].tolist() == [(2, 0.25), (3, 0.5)]
+
+
+def two_players() -> Project:
+    """Two objectives on one loss, the second at every other step; then a phase of one."""
+    parts = (
+        Minimise(loss="n5", of=("n2",), name="lower"),
+        Minimise(loss="n5", of=("n4",), name="upper", every=2),
+    )
+    phases = (Phase(parts, Stop(epochs=2)), Phase((Minimise(loss="n5"),), Stop(epochs=1)))
+    return replace(iris(), plan=Plan(phases, batch=32))
+
+
+def test_a_run_of_two_objectives_keeps_and_finds_a_series_for_each(tmp_path: Path) -> None:
+    project, steps = two_players(), 0
+
+    def stopped() -> bool:
+        nonlocal steps
+        steps += 1
+        return steps == 5
+
+    for place, stop in (("whole", None), ("parts", stopped), ("parts", None)):
+        folder = tmp_path / place
+        again = folder.exists()
+        run_headless(project, catalogue(), DATASETS, device="cpu", folder=folder, resume=again, stopped=stop)
+    whole, parts = (read_step_series(tmp_path / place) for place in ("whole", "parts"))
+    assert list(whole) == ["train_lower", "train_upper", "train_loss"]
+    assert whole["train_lower"]["step"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert whole["train_upper"]["step"].tolist() == [1, 3, 5]
+    assert whole["train_loss"]["step"].tolist() == [7, 8, 9]
+    for name, rows in whole.items():
+        assert rows["value"].tolist() == parts[name]["value"].tolist()
+    assert RunIndex(tmp_path).refresh()[0].optimiser == "Adam"
 
 
 def test_new_folders_never_meet(tmp_path: Path) -> None:
