@@ -188,6 +188,7 @@ class LabelItem(QGraphicsItem):
         self.text = text
         self._first = first
         self._called: bool | None = None  # shown or hidden in any case; None: where it fits
+        self._placed: tuple[str, Route] | None = None  # what it stands for now
         self._room = 0.0
         self._size = (0.0, 0.0)
         self.setZValue(LABEL_Z)
@@ -201,14 +202,21 @@ class LabelItem(QGraphicsItem):
             self.prepareGeometryChange()
             self._size = size
         self.setPos(x, y - size[1] / 2 - 4 if level else y)
-        fits = size[0] <= room and (self._first or room >= LONG)
+        self._placed, self._room = (self.text, route), room
+        self._appear()
+
+    def _appear(self) -> None:
+        fits = self._size[0] <= self._room and (self._first or self._room >= LONG)
         self.setVisible(bool(self.text) and (fits if self._called is None else self._called))
 
     def show_text(self, text: str, first: bool, route: Route) -> None:
         """Says something else; nothing at all while the shape is unknown."""
         self.text, self._first = text, first
-        self.place(route)
-        self.update()
+        if not text or (self._placed is not None and self._placed == (text, route)):
+            self._appear()  # back where it was: what an undo brings, for every wire behind it
+        else:
+            self.place(route)
+            self.update()
 
     def show_called(self, called: bool | None, route: Route) -> None:
         """Shows the label even where it does not fit, hides it even where it does, or leaves it to that."""

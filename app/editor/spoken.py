@@ -77,7 +77,8 @@ def described(view: GraphView) -> str:
         return f"{len(links)} wires selected."
     if not graph.nodes:
         return "Empty. Press Tab to add a node."
-    return f"{_count(len(graph.nodes), 'node')}, {_count(len(graph.links), 'wire')}. Nothing selected."
+    wires = len(view.graph_scene.link_items)
+    return f"{_count(len(graph.nodes), 'node')}, {_count(wires, 'wire')}. Nothing selected."
 
 
 def _place(workspace: Workspace) -> str:
