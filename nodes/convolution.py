@@ -47,7 +47,7 @@ class Conv2d(Convolution):
 
     title = "Conv 2-D"
     aliases: ClassVar[tuple[str, ...]] = ("convolution", "cnn")
-    formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), over c, u, v; s: stride"
+    formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), stride s"
     source = "LeCun, Bottou, Bengio and Haffner, 1998"
     kernel: Pair = param(3, minimum=1, doc="height × width of the window")
     stride: Pair = param(1, minimum=1, doc="steps the window moves at a time")
@@ -86,7 +86,7 @@ class Conv1d(Convolution):
 
     title = "Conv 1-D"
     aliases: ClassVar[tuple[str, ...]] = ("convolution", "temporal")
-    formula = "yₖ[t] = f(bₖ + Σ W[k, c, u] · x[c, s·t + u]), over c, u; s: stride"
+    formula = "yₖ[t] = f(bₖ + Σ W[k, c, u] · x[c, s·t + u]), stride s"
     source = "Waibel, Hanazawa, Hinton, Shikano and Lang, 1989"
     kernel: int = param(3, minimum=1, doc="length of the window")
     stride: int = param(1, minimum=1, doc="steps the window moves at a time")
