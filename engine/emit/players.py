@@ -94,7 +94,7 @@ def players_of(made: Assembly, plan: Plan, first: str) -> Players:
             trained |= _moved(made, objective, losses)
         found.names.append(names)
         found.functions.append(functions)
-        factory = book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "players")
+        factory = book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players")
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
     if wanted:
@@ -299,9 +299,8 @@ class _Facts:
         kinds = self.closures
         rules = any(isinstance(one, Rule) for phase in self.plan.phases for one in phase.objectives)
         lines = [
-            "def take_turn(",
-            "    player: Player, model: Model, batch: dict[str, Tensor], turn: int",
-            ") -> dict[str, Tensor]:",
+            "def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int)"
+            " -> dict[str, Tensor]:",
             '    """One step of an objective; returns what it computed before the step."""',
         ]
         if rules:
