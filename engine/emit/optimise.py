@@ -215,7 +215,7 @@ def _rated(
     if apart:
         kind, key = "tuple[float, bool]", f"({key}, weight.ndim >= 2)"
         found, extra = "(factor, decays)", f', "weight_decay": {decay!r} if decays else 0.0'
-    made = f'{{"params": weights, "lr": factor * {chosen.lr!r}{extra}}}'
+    made = f'{{"params": weights, "lr": factor * {chosen.lr!r}, "factor": factor{extra}}}'
     each = f"for {found}, weights in alike.items()"
     lines += [
         f"alike: dict[{kind}, list[nn.Parameter]] = {{}}"

@@ -170,11 +170,11 @@ class Run:
         """Use a new learning rate from the next batch on; a schedule multiplies it as it did the old one."""
         bases = getattr(self.schedule, "base_lrs", None)
         for index, group in enumerate(self.optimiser.param_groups):
-            factor = 1.0
+            factor, own = 1.0, rate * group.get("factor", 1.0)  # a layer's own rate keeps its ratio
             if bases:
                 factor = float(group["lr"]) / bases[index] if bases[index] else 1.0
-                bases[index] = group["initial_lr"] = rate
-            group["lr"] = rate * factor
+                bases[index] = group["initial_lr"] = own
+            group["lr"] = own * factor
 
     # -- the stages
 

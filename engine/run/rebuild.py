@@ -90,11 +90,17 @@ def _kept_layers(run: Run, program: Program, model: nn.Module) -> Iterator[tuple
 def _carry_state(layers: Any, old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> None:
     if type(old) is not type(new):
         return
+    if isinstance(new, torch.optim.LBFGS) and _numbers(old) != _numbers(new):
+        return  # what it remembers are vectors of all weights
     for pairs in layers:
         for before, after in pairs:
             if before in old.state:
                 new.state[after] = old.state[before]
     lay_out_like_weights(new)
+
+
+def _numbers(optimiser: torch.optim.Optimizer) -> int:
+    return sum(weight.numel() for group in optimiser.param_groups for weight in group["params"])
 
 
 def fast_forward(schedule: Any, steps: int) -> None:
