@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import cli_runs
 from engine.catalogue import Catalogue, NodeType, load_catalogue
@@ -22,6 +22,9 @@ from engine.errors import NeuroloomError, ProjectFileError
 from engine.files import from_text, load_project
 from engine.graph import Project
 from engine.params import ParamSpec
+
+if TYPE_CHECKING:
+    from engine.emit.fast import Fast
 
 OK, PROBLEMS, USAGE, UNREADABLE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -112,6 +115,9 @@ def _parser() -> argparse.ArgumentParser:
     training.add_argument(
         "--device", default="auto", help="auto, cpu, cuda, cuda:1, mps (auto: the best there is)"
     )
+    training.add_argument(
+        "--fast", action="store_true", help="as fast as this machine can: measured first, equal to rounding"
+    )
     training.add_argument("--out", type=Path, metavar="RUN", help="the run's folder (runs/NAME-TIME)")
     training.add_argument("--resume", action="store_true", help="go on from the checkpoint in --out")
     training.add_argument(
@@ -128,6 +134,8 @@ def _parser() -> argparse.ArgumentParser:
     exporting.add_argument(
         "--weights", type=Path, metavar="RUN", help="with the weights of a run, or a .safetensors"
     )
+    exporting.add_argument("--fast", action="store_true", help="with what is measured to be fastest here")
+    exporting.add_argument("--distributed", action="store_true", help="with the lines that torchrun needs")
     exporting.add_argument("--with-data", action="store_true", help="copy the data files beside the script")
     runs = commands.add_parser("runs", help="list, compare, tag, export and delete runs")
     cli_runs.add_to(runs, EXITS)
@@ -257,6 +265,8 @@ def _train(options: argparse.Namespace) -> int:
     if options.branch is not None and (options.resume or options.weights is not None):
         warn("neuroloom train: --branch takes all from its checkpoint; leave --resume and --weights out.")
         return USAGE
+    if options.fast:
+        project.plan = project.plan.with_(fast=True)
     return train(project, load_catalogue(), options)
 
 
@@ -279,13 +289,39 @@ def _export(options: argparse.Namespace) -> int:
 
     weights = _weights(project, catalogue, options.weights) if options.weights else None
     target.parent.mkdir(parents=True, exist_ok=True)
-    written = export(project, catalogue, target, with_data=options.with_data, weights=weights)
+    written = export(
+        project,
+        catalogue,
+        target,
+        with_data=options.with_data,
+        weights=weights,
+        fast=_fast(project, catalogue, options),
+        distributed=options.distributed,
+    )
     if options.json:
         say(json.dumps({"script": str(target), "files": [str(path) for path in written]}))
     else:
         for path in written:
             say(str(path))
     return OK
+
+
+def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> Fast | None:
+    """What the exported run was fastest with, or what is measured now; None where nobody asks."""
+    from engine.data.shipped import datasets_folder
+    from engine.emit.fast import Fast
+    from engine.run.fast import measured
+    from engine.run.records import read_settings
+
+    if options.weights is not None and (options.weights / "settings.json").is_file():
+        recorded = Fast.from_json(read_settings(options.weights).get("fast_path"))
+        if recorded is not None:
+            return recorded
+    if not (options.fast or project.plan.fast) or not project.plan.supervised:
+        return None
+    found = measured(project, catalogue, datasets_folder())
+    warn(found.sentence())
+    return found
 
 
 def _weights(project: Project, catalogue: Catalogue, place: Path) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from engine.catalogue import Catalogue
 from engine.data.shipped import copy_files
+from engine.emit.fast import Fast
 from engine.errors import DataError, NeuroloomError
 from engine.files import write_atomically
 from engine.graph import Project
@@ -18,16 +19,20 @@ def export(
     *,
     with_data: bool = False,
     weights: Path | None = None,
+    fast: Fast | None = None,
+    distributed: bool = False,
 ) -> list[Path]:
     """Write the script to `target`, its data and weights beside it; returns the files, the script first.
 
-    `weights` is a safetensors file of this project's model. Errors: `NeuroloomError`; what this call had
+    `weights` is a safetensors file of this project's model, `fast` the settings that a run was fastest with;
+    `distributed` adds what torchrun needs. Errors: `NeuroloomError`; what this call had
     written by then is removed again.
     """
     from engine.emit.script import write_script
 
     weights_file = target.with_suffix(".safetensors")
-    script = write_script(project, catalogue, weights=weights_file.name if weights else None)
+    named = weights_file.name if weights else None
+    script = write_script(project, catalogue, weights=named, fast=fast, distributed=distributed)
     wanted = [target, *([weights_file] if weights else [])]
     if with_data:
         wanted += [target.parent / name for name in script.files]

@@ -14,6 +14,7 @@ from unicodedata import east_asian_width
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
 from engine.emit.builder import build
+from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.fast import Fast, put_relu_late, quickened
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
 from engine.emit.model import Assembly, assemble, block_lines, class_lines, measuring_lines
@@ -32,6 +33,8 @@ LIBRARY = {
     "field": "from dataclasses import field",
     "operator": "import operator",
     "time": "import time",
+    "os": "import os",
+    "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
     "Iterator": "from collections.abc import Iterator",
 }
 HIDDEN = (
@@ -53,6 +56,7 @@ STANDARD = (
     "json",
     "math",
     "operator",
+    "os",
     "time",
     "Callable",
     "Iterator",
@@ -103,14 +107,15 @@ def export_script(
     *,
     weights: str | None = None,
     fast: Fast | None = None,
+    distributed: bool = False,
 ) -> Source:
     """The script of a project as a person reads it.
 
     With `weights`, the name of a safetensors file beside it, the script can start from those; with `fast`
-    it has the settings that were measured to be fastest.
+    it has the settings that were measured to be fastest; `distributed` adds the lines for torchrun.
     Errors: `EmitError` or `ParamError` naming the node that stands in the way.
     """
-    return write_script(project, catalogue, book, weights=weights, fast=fast).plain
+    return write_script(project, catalogue, book, weights=weights, fast=fast, distributed=distributed).plain
 
 
 def write_script(
@@ -120,8 +125,11 @@ def write_script(
     *,
     weights: str | None = None,
     fast: Fast | None = None,
+    distributed: bool = False,
 ) -> Script:
     """The script in both readings. Errors: as for `export_script`."""
+    if distributed:
+        check_shareable(project.plan)
     check_plan(project.plan)
     made = assemble(project, book or check(project, catalogue))
     if fast is not None and fast.late_relu:
@@ -182,6 +190,8 @@ def write_script(
         if schedule:
             parts.append(schedule)
         parts.append(block(REPORT))
+        if distributed:
+            parts.append(parts_lines(first))
         parts.append(_train_lines(project.plan, first, bool(schedule)))
         parts.append(_main_lines(project, files, weights, _threads(project.plan, made.book)))
     else:
@@ -193,7 +203,11 @@ def write_script(
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
     if fast is not None and trains:
         body = quickened(body, fast)
+    if distributed and trains:
+        body = shared(body, plan, bool(schedule_lines(plan.objective)))
     constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
+    if distributed and trains:
+        constants.append(Line(WORLD))
     text = "\n".join(line.plain for line in body) + "\n"
     tree = ast.parse(text)
     head = [

@@ -1,0 +1,150 @@
+"""What a script needs to be started by torchrun: its part of each batch, one process that speaks, a way back.
+
+The lines go into a supervised script only when they are asked for: who trains on one machine reads the twenty
+lines of `train` without them (docs/decisions/010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from engine.emit.lines import Line, block, laid_out, quoted
+from engine.errors import EmitError
+from engine.optimisers import make_optimiser
+from engine.plan import Plan
+
+WORLD = (
+    'RANK, WORLD = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))  # set by torchrun'
+)
+
+PARTS = '''
+def part_of(batch: dict[str, Tensor]) -> tuple[dict[str, Tensor], float]:
+    """This process's rows of a batch, and which share of the batch they are."""
+    n = len(batch[FIRST])
+    begin, end = RANK * n // WORLD, (RANK + 1) * n // WORLD
+    rows = slice(begin, end) if begin < end else slice(0, 1)  # a row that counts nothing
+    return {name: column[rows] for name, column in batch.items()}, (end - begin) / n
+
+
+def over_all(value: Tensor) -> float:
+    """The sum of what the processes have."""
+    if WORLD > 1:
+        torch.distributed.all_reduce(value)
+    return value.item()
+
+
+def of_first(values: dict[str, float]) -> dict[str, float]:
+    """What the first process has, so that all of them decide alike."""
+    found = [values]
+    if WORLD > 1:
+        torch.distributed.broadcast_object_list(found)
+    return found[0]
+'''
+
+TRAIN = (
+    "def train("
+    "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:"
+)
+SIGNATURE = TRAIN.replace("as_json: bool)", "as_json: bool, checkpoint: Path | None)")
+
+
+def check_shareable(plan: Plan) -> None:
+    """Errors: `EmitError` for a plan that several processes cannot train together."""
+    if not plan.supervised or make_optimiser(plan.optimiser).needs_closure:
+        raise EmitError(
+            "Several processes train plans of one phase that lowers one loss by gradient steps.",
+            fix="Export without the lines for torchrun.",
+        )
+
+
+def parts_lines(first: str) -> list[Line]:
+    """The functions that deal with a process's part of a batch; `first` is a column."""
+    return block(PARTS.replace("FIRST", quoted(first)))
+
+
+def shared(lines: Iterable[Line], plan: Plan, scheduled: bool) -> list[Line]:
+    """The lines of a supervised script, made to run in several processes."""
+    changes = _changes(plan, scheduled)
+    found: list[Line] = []
+    for line in lines:
+        code = line.plain.strip()
+        pad = line.plain[: len(line.plain) - len(line.plain.lstrip())]
+        if code in changes:
+            found += laid_out([Line(pad + text if text else "") for text in changes[code]])
+        else:
+            found.append(line)
+    return found
+
+
+def _changes(plan: Plan, scheduled: bool) -> Mapping[str, Sequence[str]]:
+    """Lines as they are in a plain script, and what stands in their place."""
+    counted = ["step", *_counted(plan)]
+    saved = [
+        *(f'"{name}": {name}' for name in ("epoch", *counted)),
+        '"model": model.state_dict()',
+        '"optimiser": optimiser.state_dict()',
+        *(['"schedule": schedule.state_dict()'] if scheduled else []),
+        '"shuffle": shuffle.get_state()',
+        '"random": torch.get_rng_state()',
+    ]
+    resume = [
+        "begin = 0",
+        "if checkpoint and checkpoint.exists():",
+        "    state = torch.load(checkpoint, weights_only=True)",
+        '    begin = state["epoch"]',
+        *(f'    {name} = state["{name}"]' for name in counted),
+        '    model.load_state_dict(state["model"])',
+        '    optimiser.load_state_dict(state["optimiser"])',
+        *(['    schedule.load_state_dict(state["schedule"])'] if scheduled else []),
+        '    shuffle.set_state(state["shuffle"])',
+        '    torch.set_rng_state(state["random"])',
+        "joined = DistributedDataParallel(model) if WORLD > 1 else model",
+        "for epoch in range(begin, epochs):",
+        "    if checkpoint and RANK == 0:",
+        f"        state = {{{', '.join(saved)}}}",
+        '        torch.save(state, checkpoint.with_suffix(".part"))',
+        '        checkpoint.with_suffix(".part").replace(checkpoint)',
+    ]
+    return {
+        TRAIN: [SIGNATURE],
+        "for epoch in range(epochs):": resume,
+        "optimiser.zero_grad()": ["part, share = part_of(batch)", "optimiser.zero_grad()"],
+        'loss = objective(model, batch)["loss"]': ['loss = objective(joined, part)["loss"]'],
+        "value = loss.item()": ["value = over_all(share * loss.detach())"],
+        "loss.backward()": ["(WORLD * share * loss).backward()  # the mean over processes is the batch's"],
+        "if as_json:": ["if as_json and RANK == 0:"],
+        'found = evaluate(model, data["validation"])': [
+            'found = of_first(evaluate(model, data["validation"]))'
+        ],
+        "print(json.dumps(values) if as_json else shown)": [
+            "if RANK == 0:",
+            "    print(json.dumps(values) if as_json else shown)",
+        ],
+        "args = parser.parse_args()": [
+            "parser.add_argument("
+            '"--checkpoint", type=Path, help="written before each epoch; a restart goes on from it")',
+            "args = parser.parse_args()",
+            "if WORLD > 1:",
+            "    torch.distributed.init_process_group()  # gloo on CPUs, nccl on GPUs",
+            '    if args.device == "cuda":',
+            '        args.device = "cuda:" + os.environ["LOCAL_RANK"]',
+            "        torch.cuda.set_device(args.device)",
+        ],
+        "train(model, data, args.seed, args.epochs, args.json)": [
+            "if RANK:",
+            "    torch.manual_seed(args.seed + RANK)  # dropout of its own",
+            "train(model, data, args.seed, args.epochs, args.json, args.checkpoint)",
+        ],
+        "if args.save:": ["if args.save and RANK == 0:"],
+        "main()": ["main()", "if WORLD > 1:", "    torch.distributed.destroy_process_group()"],
+    }
+
+
+def _counted(plan: Plan) -> list[str]:
+    """The variables of `train` that last from epoch to epoch."""
+    stops, keeps = plan.patience is not None, plan.stop.restore_best
+    return [
+        *(["best"] if stops or keeps else []),
+        *(["kept"] if keeps else []),
+        *(["waited"] if stops else []),
+    ]
