@@ -184,13 +184,13 @@ class WeightsDialog(QDialog):
     def _show(self, report: Any, error: NeuroloomError | None) -> None:
         if error is not None:
             self._head.setText(error.message)
-            self._note.setText(error.fix or "")
+            self._say_below(error.fix or "")
             self.reported.emit()
             return
         self.report = report
         self._head.setText(report.head())
         begin = "The others begin anew from the seed." if report.matched < len(report.layers) else ""
-        self._note.setText(begin if report.matched else "Nothing fits: names and shapes differ everywhere.")
+        self._say_below(begin if report.matched else "Nothing fits: names and shapes differ everywhere.")
         from engine.run.warm_start import in_words
 
         for one in report.layers:
@@ -200,6 +200,10 @@ class WeightsDialog(QDialog):
         self._rows.addStretch(1)
         self.train.setEnabled(bool(report.matched))
         self.reported.emit()
+
+    def _say_below(self, text: str) -> None:
+        self._note.setText(text)
+        self._note.setVisible(bool(text))
 
     def _add(self, sign: str, name: str, words: str) -> None:
         row = QHBoxLayout()

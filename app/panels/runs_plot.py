@@ -100,8 +100,10 @@ class RunsPlot(QWidget):
         self._column.addLayout(head)
         self._column.addWidget(self._legend)
         self._column.addLayout(foot)
-        self._stack = QStackedLayout(self)
-        self._stack.setContentsMargins(12, 0, 0, 0)
+        beside = QHBoxLayout(self)
+        beside.setContentsMargins(12, 0, 0, 0)
+        self._stack = QStackedLayout()
+        beside.addLayout(self._stack)
         self._stack.addWidget(self._message)
         self._stack.addWidget(body)
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from engine.errors import TrainingError
 from engine.run import checkpoints
+from engine.run.branch import run_of
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -223,6 +224,14 @@ def shapes_of(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(value.shape) for name, value in tensors.items()}
 
 
+def _source(place: Path) -> str:
+    """What to call the weights in a sentence: a file by its name, those of a run with the run's."""
+    run = run_of(place)
+    if run == place and not place.is_dir():
+        run = place.parent if (place.parent / "settings.json").is_file() else place
+    return place.name if run == place else f"{place.name} of {run.name}"
+
+
 def preview(program: Program, place: Path) -> Report:
     """What `warm_start` would do with a program's model, without making its weights.
 
@@ -232,7 +241,7 @@ def preview(program: Program, place: Path) -> Report:
     # On the meta device: a run that trains beside must not lose random numbers to these layers.
     with torch.device("meta"):
         model = program.Model()
-    return match(shapes_of(model.state_dict()), shapes_of(found), place.name, program.modules)
+    return match(shapes_of(model.state_dict()), shapes_of(found), _source(place), program.modules)
 
 
 def warm_start(model: nn.Module, place: Path, modules: Mapping[str, str] | None = None) -> Report:
@@ -242,7 +251,7 @@ def warm_start(model: nn.Module, place: Path, modules: Mapping[str, str] | None 
     """
     found = read_weights(place)
     state = model.state_dict()
-    report = match(shapes_of(state), shapes_of(found), place.name, modules)
+    report = match(shapes_of(state), shapes_of(found), _source(place), modules)
     if not report.matched:
         raise TrainingError(
             f"None of the weights in {place.name} fit this network.",
