@@ -7,11 +7,12 @@ numbers until its shapes work out, so that a new type needs no line here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 
-from engine.catalogue import Catalogue, Column, Data, NodeType
+from engine.catalogue import Catalogue, Column, Data, Layer, NodeType
 from engine.graph import Graph, Link, Node, Project
 from engine.optimisers import OPTIMISERS, SCHEDULES
-from engine.plan import Choice, Plan
+from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop
 from engine.shapes import check
 from engine.values import Value
 
@@ -44,6 +45,8 @@ def recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
             yield node_type.type_id, _data(node_type)
         elif node_type.kind in ("loss", "metric"):
             yield node_type.type_id, _measured(catalogue, node_type)
+        elif node_type.kind == "source":
+            yield node_type.type_id, _source(node_type)
         elif node_type.kind == "output":
             yield node_type.type_id, _output(node_type)
     for name, found in OPTIMISERS.items():
@@ -104,6 +107,9 @@ def _layer(made: NodeType, port: str, data: str, column: str, target: str, betwe
         names = [f"{entry.name}{number}" for number in (1, 2)] if entry.many else [entry.name]
         links += [Link(*source, "n2", name) for name in names]
     quantity = target == "next"
+    how = None
+    if isinstance(made, Layer) and made.learns_by_rule:
+        how = Plan((Phase((Rule("n2"), Minimise(of=("n4",))), Stop(2)),), batch=EVERYTHING)
     nodes += [
         Node("n3", "Flatten"),
         Node("n4", "Linear", params={"units": 1 if quantity else 10}),
@@ -115,7 +121,7 @@ def _layer(made: NodeType, port: str, data: str, column: str, target: str, betwe
         Link("n4", "output", "n5", "prediction"),
         Link("n1", target, "n5", "target"),
     ]
-    return _project(nodes, links)
+    return _project(nodes, links, how)
 
 
 def _data(node_type: type[NodeType]) -> Project:
@@ -126,7 +132,7 @@ def _data(node_type: type[NodeType]) -> Project:
     nodes = [
         Node("n1", node_type.type_id),
         Node("n2", "Flatten"),
-        Node("n3", "Linear", params={"units": len(target.classes) or 1}),
+        Node("n3", "Linear", params={"units": len(target.classes) or prod(target.shape)}),
         Node("n4", "CrossEntropy" if _is_class(target) else "MSE"),
     ]
     links = [
@@ -143,23 +149,39 @@ def _is_class(column: Column) -> bool:
 
 
 def _measured(catalogue: Catalogue, node_type: type[NodeType]) -> Project:
-    """The loss, or the metric beside a loss, on the first kind of target that suits it."""
+    """The loss, or the metric beside a loss, on the first kind of target that suits it.
+
+    Ports of other names than target take the prediction, as a teacher's scores or those of made examples.
+    """
     for data, target, units in TARGETS:
         nodes = [Node("n1", data), Node("n2", "Linear", params={"units": units})]
         links = [Link("n1", "features", "n2", "x")]
-        kinds = [node_type.type_id]
+        kinds = [node_type]
         if node_type.kind == "metric":
-            kinds.append("CrossEntropy" if units > 1 else "BCEWithLogits" if target == "benign" else "MSE")
+            usual = "CrossEntropy" if units > 1 else "BCEWithLogits" if target == "benign" else "MSE"
+            found = catalogue.get(usual)
+            assert found is not None
+            kinds.append(found)
         for number, kind in enumerate(kinds, start=3):
-            nodes.append(Node(f"n{number}", kind))
-            links += [
-                Link("n2", "output", f"n{number}", "prediction"),
-                Link("n1", target, f"n{number}", "target"),
-            ]
+            nodes.append(Node(f"n{number}", kind.type_id))
+            for port in kind.ports_in:
+                source = ("n1", target) if port.name == "target" else ("n2", "output")
+                links.append(Link(*source, f"n{number}", port.name))
         project = _project(nodes, links)
         if not check(project, catalogue).problems:
             break
     return project
+
+
+def _source(node_type: type[NodeType]) -> Project:
+    """Noise beside the features of a table."""
+    project = _table(plan())
+    kept = [link for link in project.graph.links if link.target != "n2"]
+    nodes = [*project.graph.nodes.values(), Node("n4", node_type.type_id, "noise", {"size": 3})]
+    nodes.append(Node("n5", "Concatenate"))
+    port = node_type().outputs()[0].name
+    links = [*kept, Link("n1", "features", "n5", "x1"), Link("n4", port, "n5", "x2")]
+    return _project(nodes, [*links, Link("n5", "output", "n2", "x")])
 
 
 def _output(node_type: type[NodeType]) -> Project:
