@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,6 +21,7 @@ from engine.errors import NeuroloomError, TrainingError
 from engine.run.failures import free_frames
 from engine.run.feed import Feed, Probe
 from engine.run.loop import Splits, Stage
+from engine.run.progress import Progress
 from engine.run.sources import Compile, Sources
 from engine.run.store import Keep
 from engine.run.turns import turns
@@ -33,20 +33,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STATES = ("idle", "loading", "running", "paused", "stopping", "finished", "failed")
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run is. `epoch` and `step` count what is done; `seconds_left` is None before it can be told."""
-
-    epoch: int = 0
-    epochs: int = 0
-    step: int = 0
-    steps_per_epoch: int = 0
-    seconds: float = 0.0
-    seconds_left: float | None = None
-    loss: float | None = None
-    device: str = ""
 
 
 class Trainer:

@@ -37,7 +37,7 @@ def shaped(workspace: Workspace) -> Workspace:
 
         def __init__(self, *_: object) -> None:
             from engine.run.feed import Feed
-            from engine.run.trainer import Progress
+            from engine.run.progress import Progress
 
             self.state, self.error, self.feed, self.folder = "idle", None, Feed(), None
             self.progress = Progress()

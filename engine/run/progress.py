@@ -1,0 +1,19 @@
+"""How far a run is, for whoever shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is. `epoch` and `step` count what is done; `seconds_left` is None before it can be told."""
+
+    epoch: int = 0
+    epochs: int = 0
+    step: int = 0
+    steps_per_epoch: int = 0
+    seconds: float = 0.0
+    seconds_left: float | None = None
+    loss: float | None = None
+    device: str = ""
