@@ -251,9 +251,9 @@ def test_every_pair_is_an_objective_that_can_be_carried_out(optimiser: str, sche
 @pytest.mark.parametrize(
     "plan",
     [
-        Plan(phases=(Phase(), Phase())),
-        Plan().with_(loss="n3"),
-        Plan().with_(monitor="val_accuracy"),
+        Plan((Phase((Minimise(optimiser=Choice("Adam"), rates={"n2": -1.0}),)),)),
+        Plan((Phase((Minimise(penalties=(Choice("L3"),)),)),)),
+        Plan((Phase((Minimise(optimiser=Choice("BFGS"), clip=1.0),)),)),
         Plan().with_(optimiser=Choice("SGD", {"nesterov": True})),
         Plan().with_(optimiser=Choice("SGD", {"lr": "fast"})),
         Plan().with_(schedule=Choice("Step", {"every": 0})),
