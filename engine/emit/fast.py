@@ -1,7 +1,8 @@
 """What the fast path changes in a script: a few plain lines, each of which a person can read and take out.
 
 Which of them pay is measured in `engine.run.fast`. The rewrite of the graph is exact: `relu(max_pool(x))` has
-the values and gradients of `max_pool(relu(x))` to the last bit, and calls ReLU on a quarter of the numbers.
+the values and gradients of `max_pool(relu(x))` to the last bit (but for the sign of a zero, which no later
+value shows), and calls ReLU on a quarter of the numbers.
 """
 
 from __future__ import annotations

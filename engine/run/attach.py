@@ -84,8 +84,8 @@ class Attached:
     def poll(self) -> bool:
         """Read what has been written since the last call; returns whether there was anything.
 
-        A run that was begun anew in the folder, or has gone back, is read from its start again. What cannot be
-        read at this moment is read the next time.
+        A run that was begun anew in the folder, or has gone back, is read from its start again. What cannot
+        be read at this moment is read the next time.
         """
         try:
             settings = read_settings(self.folder)
