@@ -117,3 +117,32 @@ def test_weights_for_a_graph_that_cannot_be_trained_are_not_asked_for(
     window.actions_by_name["new_project"].trigger()
     window.runs.begin_with(tmp_path / "net.pt")
     assert "Before training" in window.banner.text
+
+
+def test_a_stopped_run_goes_on_to_its_end_and_draws_no_zigzag(workspace: Workspace, qtbot: QtBot) -> None:
+    from app.engine_start import EngineParts
+    from app.views.run_curves import RunCurves
+    from engine.emit.script import export_script
+    from engine.run.records import read_metrics, read_settings, read_steps
+    from engine.run.trainer import Trainer
+    from engine.shapes import ShapeBook
+
+    add_iris(workspace)
+    workspace.apply("Plan", SetPlan(workspace.document.project.plan.with_(epochs=4)))
+    workspace.adopt_engine(EngineParts(ShapeBook, Trainer, export_script))
+    trainer = workspace.trainer
+    trainer.prepare(workspace.document.snapshot(), workspace.document.revision)
+    for _ in range(5):
+        trainer.step()
+    trainer.stop()
+    assert trainer.wait(LONG / 1000)
+    folder = trainer.folder
+    assert folder is not None and read_settings(folder)["state"] == "stopped"
+    workspace.continue_run(folder)
+    curves = RunCurves()
+    qtbot.waitUntil(lambda: workspace.state == "finished", timeout=LONG)
+    curves.catch_up(trainer.feed)
+    x, _ = curves.tracks["train_loss"].outline("step", 1000)
+    steps = read_steps(folder)["step"].tolist()
+    assert x.tolist() == steps == list(range(1, len(steps) + 1)) and len(read_metrics(folder)) == 4
+    assert read_settings(folder)["state"] == "finished"
