@@ -172,8 +172,12 @@ class TrainingBar(QWidget):
 
     def _plan_line(self) -> str:
         plan = self._workspace.document.project.plan
-        epochs = plan.epochs
-        return f"{epochs} epoch{'s' if epochs != 1 else ''} of batches of {plan.batch}"
+        epochs = sum(phase.stop.epochs for phase in plan.phases)
+        length = f"{epochs} epoch{'s' if epochs != 1 else ''}"
+        if len(plan.phases) > 1:
+            return f"{length} in {len(plan.phases)} phases"
+        batch = plan.batch if plan.phases[0].batch is None else plan.phases[0].batch
+        return f"{length} of {f'batches of {batch}' if batch else 'all rows at once'}"
 
     def _set(self, button: QPushButton, enabled: bool, tip: str) -> None:
         if button.isEnabled() != enabled:

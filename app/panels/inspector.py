@@ -82,8 +82,13 @@ class InspectorPanel(QWidget):
         self.page = page
         self._content.insertWidget(0, page)
         page.show()
-        reach_after(self._area, page)
+        self._reach()
+        if isinstance(page, PlanPage):
+            page.grown.connect(self._reach)
         self._area.verticalScrollBar().setValue(0)
+
+    def _reach(self) -> None:
+        reach_after(self._area, self.page)
 
     def _make_room(self, _low: int, high: int) -> None:
         """Lets the scroll bar stand in the margin, so that fields keep their width."""
@@ -95,8 +100,7 @@ class InspectorPanel(QWidget):
             self._show_page(PlanPage(self._workspace, self.plan))
         else:
             self.page.refresh()
-            # Another optimiser brings other fields.
-            reach_after(self._area, self.page)
+            self._reach()  # another optimiser brings other fields
 
     def _inferred(self) -> None:
         self.page.refresh_facts()

@@ -118,7 +118,7 @@ class AddButton(QPushButton):
 def tool(name: str, text: str, object_name: str) -> QToolButton:
     """A small button with an icon, named for screen readers and in its tip."""
     made = QToolButton()
-    made.setProperty("kind", "quiet")
+    made.setProperty("kind", "icon")
     made.setObjectName(object_name)
     made.setIcon(icon(name, current_theme().dim, 14))
     made.setFixedSize(24, 24)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -45,6 +45,8 @@ _FAST_SAYS = (
 class PlanPage(QWidget):
     """Title, notes and a few settings; where the plan needs it or the person asks for it, the whole plan."""
 
+    grown = Signal()  # other fields are on show
+
     def __init__(
         self, workspace: Workspace, focus: PlanFocus | None = None, parent: QWidget | None = None
     ) -> None:
@@ -65,8 +67,10 @@ class PlanPage(QWidget):
         self._editor_place = QVBoxLayout()
         column.addLayout(self._editor_place)
         _add_rule(column)
-        self._fill_end(column)
-        self.focus.moved.connect(self.refresh)
+        self._add_length(column)
+        _add_rule(column)
+        self._add_machine(column)
+        self.focus.moved.connect(self._moved)
         self.refresh()
 
     # -- building ---------------------------------------------------------------------------------
@@ -104,27 +108,35 @@ class PlanPage(QWidget):
         _add_rule(column)
         column.addWidget(self.schedule)
         column.addWidget(self.picture)
-        _add_rule(column)
-        column.addWidget(self._row(EPOCHS))
-        _add_rule(column)
-        _add_heading(column, "Early stopping")
-        column.addWidget(self._row(PATIENCE))
-        column.addWidget(self._row(RESTORE))
+
+    def _add_length(self, column: QVBoxLayout) -> None:
+        self.all_phases = label("All phases", "heading")
+        column.addWidget(self.all_phases)
+        for spec in (EPOCHS, _BATCH, _SEED):
+            column.addWidget(self._row(spec))
+        self.stopping = QWidget()
+        inner = QVBoxLayout(self.stopping)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(4)
+        _add_rule(inner)
+        _add_heading(inner, "Early stopping")
+        inner.addWidget(self._row(PATIENCE))
+        inner.addWidget(self._row(RESTORE))
+        column.addWidget(self.stopping)
+
+    def _add_machine(self, column: QVBoxLayout) -> None:
+        for spec in (_DEVICE, _FAST):
+            column.addWidget(self._row(spec))
+        says = label(_FAST_SAYS, "small", wrap=True)
+        says.setObjectName("fastSays")
+        column.addWidget(says)
         self.more = QPushButton("Phases, objectives, frozen layers …")
         self.more.setObjectName("planMore")
         self.more.setProperty("kind", "link")
         self.more.setToolTip("Everything that a plan can say: several phases and objectives, what they train")
         self.more.clicked.connect(self._open)
         column.addSpacing(4)
-        column.addWidget(self.more)
-
-    def _fill_end(self, column: QVBoxLayout) -> None:
-        """What holds for the whole plan, however it is shown."""
-        for spec in (_BATCH, _SEED, _DEVICE, _FAST):
-            column.addWidget(self._row(spec))
-        says = label(_FAST_SAYS, "small", wrap=True)
-        says.setObjectName("fastSays")
-        column.addWidget(says)
+        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _row(self, spec: ParamSpec) -> FieldRow:
         row = FieldRow(spec)
@@ -139,7 +151,8 @@ class PlanPage(QWidget):
     def fields(self) -> dict[str, FieldRow]:
         """The fields that are on show, in their order."""
         if self.editor is not None and self.focus.whole:
-            return {**self.editor.fields, **{name: self._rows[name] for name in ("batch", "seed", "device")}}
+            ours = {name: self._rows[name] for name in ("batch", "seed", "device", "fast")}
+            return {**self.editor.fields, **ours}
         return {**self.optimiser.fields, **self.schedule.fields, **self._rows}
 
     @property
@@ -164,7 +177,9 @@ class PlanPage(QWidget):
             with QSignalBlocker(self.notes_field):
                 self.notes_field.setPlainText(project.notes)
         whole = self.focus.whole
-        self.simple.setVisible(not whole)
+        for part in (self.simple, self._rows["epochs"], self.stopping, self.more):
+            part.setVisible(not whole)
+        self.all_phases.setVisible(whole)
         if whole and self.editor is None:
             self.editor = PlanEditor(self.focus)
             self._editor_place.addWidget(self.editor)
@@ -186,6 +201,10 @@ class PlanPage(QWidget):
         }
         for name, value in values.items():
             self._rows[name].show_value(value)
+
+    def _moved(self) -> None:
+        self.refresh()
+        self.grown.emit()
 
     def refresh_facts(self) -> None:
         """Which layers have weights, and what a run records, is known only now."""

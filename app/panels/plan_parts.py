@@ -41,12 +41,8 @@ def losses(workspace: Workspace) -> dict[str, str]:
 def rule_nodes(workspace: Workspace) -> dict[str, str]:
     """The nodes that learn by a rule of their own, each with its name."""
     graph = workspace.document.project.graph
-    found = {}
-    for node_id in _ordered(graph):
-        kind = workspace.type_of(graph.nodes[node_id])
-        if kind is not None and issubclass(kind, Layer) and kind.learns_by_rule:
-            found[node_id] = named(graph, node_id)
-    return found
+    learning = (one for one in _ordered(graph) if _by_rule(workspace, graph.nodes[one]))
+    return {one: named(graph, one) for one in learning}
 
 
 def named(graph: Graph, node_id: str) -> str:
@@ -81,14 +77,12 @@ def parts_of(workspace: Workspace, objective: Objective) -> dict[str, str]:
     graph = project.graph
     needed, trained = needs(workspace, objective), moves(workspace, objective)
     found: dict[str, str] = {}
-    for node_id in graph.nodes:
+    for node_id, node in graph.nodes.items():
         if node_id not in needed:
-            found[node_id] = UNTOUCHED
-        elif node_id in trained:
-            if can_learn(workspace, node_id):
-                found[node_id] = TRAINED
-        elif can_learn(workspace, node_id):
-            found[node_id] = FROZEN
+            if not _metric(workspace, node):  # it measures, whatever is trained
+                found[node_id] = UNTOUCHED
+        elif can_learn(workspace, node_id) or _by_rule(workspace, node):
+            found[node_id] = TRAINED if node_id in trained else FROZEN
     _inside(workspace, project, found)
     return found
 
@@ -136,6 +130,11 @@ def _inside(workspace: Workspace, project: Project, found: dict[str, str]) -> No
 def _root(graph: Graph, node_id: str) -> str:
     other = origin(graph, graph.nodes[node_id])
     return node_id if other is None else other.id
+
+
+def _by_rule(workspace: Workspace, node: Node) -> bool:
+    kind = workspace.type_of(node)
+    return kind is not None and issubclass(kind, Layer) and kind.learns_by_rule
 
 
 def _metric(workspace: Workspace, node: Node) -> bool:

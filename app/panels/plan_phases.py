@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.panels.plan_fields import BatchSpec
 from app.panels.plan_focus import PlanFocus
@@ -14,7 +14,7 @@ from app.panels.plan_parts import losses, named, rule_nodes
 from app.panels.plan_rows import Row, RowList
 from app.panels.plan_stop import StopEditor
 from app.widgets.fields import FieldRow
-from app.widgets.labels import label, rule
+from app.widgets.labels import rule
 from engine.optimisers import OPTIMISERS
 from engine.params import ParamSpec
 from engine.plan import WHOLE, Minimise, Objective, Phase, Rule
@@ -58,13 +58,8 @@ class PlanEditor(QWidget):
         for row in self._rows.values():
             row.edited.connect(self._edited)
             row.finished.connect(focus.workspace.document.seal)
-        self.title = label("", "title", wrap=True)
-        self.title.setObjectName("phaseTitle")
-        self.objective_title = label("", "heading", wrap=True)
-        self.objective_title.setObjectName("objectiveTitle")
         self.minimise, self.rule = ObjectiveEditor(focus), RuleEditor(focus)
         self.stop = StopEditor(focus)
-        self.legend = label(LEGEND, "small", wrap=True)
         self.fewer = QPushButton("Fewer settings")
         self.fewer.setObjectName("planFewer")
         self.fewer.setProperty("kind", "link")
@@ -77,8 +72,8 @@ class PlanEditor(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         parts: tuple[QWidget | None, ...] = (
-            *(self.fewer, self.phases, None, self.title, *self._rows.values(), None),
-            *(self.objectives, None, self.objective_title, self.legend, self.minimise, self.rule, None),
+            *(self.fewer, self.phases, *self._rows.values(), None),
+            *(self.objectives, self.minimise, self.rule, None),
             self.stop,
         )
         for part in parts:
@@ -107,8 +102,6 @@ class PlanEditor(QWidget):
         self.phases.show_rows([_phase_row(one, at) for at, one in enumerate(plan.phases)], phase_at)
         rows = [self._objective_row(one) for one in phase.objectives]
         self.objectives.show_rows(rows, objective_at)
-        _say(self.title, _phase_row(phase, phase_at)[0])
-        _say(self.objective_title, rows[objective_at][0])
         self._rows["phase_name"].show_value(phase.name)
         batch = self._rows["phase_batch"]
         batch.show_value(phase.batch)
@@ -137,7 +130,9 @@ class PlanEditor(QWidget):
             return (f"Lower {known[0]}" if len(known) == 1 else "Lower all losses"), told
         if isinstance(objective.loss, str):
             return f"Lower {named(graph, objective.loss)}", told
-        return f"Lower a sum of {len(objective.loss)}", told
+        if len(objective.loss) == 1:
+            return f"Lower {named(graph, next(iter(objective.loss)))}", told
+        return f"Lower a sum of {len(objective.loss)} losses", told
 
     # -- editing ----------------------------------------------------------------------------------
 
@@ -179,8 +174,3 @@ def _phase_row(phase: Phase, at: int) -> Row:
 
 def _often(what: str, every: int) -> str:
     return what if every == 1 else f"{what}, every {every}"
-
-
-def _say(shown: QLabel, text: str) -> None:
-    if shown.text() != text:
-        shown.setText(text)

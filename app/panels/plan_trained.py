@@ -16,6 +16,7 @@ from engine.params import ParamSpec
 from engine.plan import Minimise
 
 EVERY_LAYER = "every layer"
+LEGEND = "The canvas marks what is trained and what only runs (frozen), and dims what takes no part."
 
 
 class TrainedField(QWidget):
@@ -50,7 +51,7 @@ class TrainedField(QWidget):
         self.every.clicked.connect(self._train_every)
         buttons = QHBoxLayout()
         buttons.setSpacing(12)
-        for button in (self.choose, self.add, self.every):
+        for button in (self.choose, self.add):
             buttons.addWidget(button)
         buttons.addStretch(1)
         self.notice = Notice("notice_trained")
@@ -61,8 +62,10 @@ class TrainedField(QWidget):
         column.addLayout(head)
         column.addLayout(self._rows)
         column.addLayout(buttons)
+        column.addWidget(self.every, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.choosing)
         column.addWidget(self.notice)
+        column.addWidget(label(LEGEND, "small", wrap=True))
         focus.choosing_changed.connect(self._show_choosing)
 
     def _choosing_box(self) -> QFrame:
@@ -112,8 +115,8 @@ class TrainedField(QWidget):
         self.choosing.setVisible(choosing)
         for button in (self.choose, self.add):
             button.setVisible(not choosing)
-        this = "this" if count == 1 else "these"
-        self.take.setText(f"Train {this} {count}" if count else "Train every layer")
+        these = "this one" if count == 1 else f"these {count}"
+        self.take.setText(f"Train {these}" if count else "Train every layer")
 
     def _complaint(self, objective: Minimise) -> str:
         workspace = self._focus.workspace
