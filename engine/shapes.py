@@ -262,7 +262,10 @@ def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
 
 
 def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
-    code = build(node_type, "layer", wires_of(arriving))
+    wires = wires_of(arriving)
+    code = build(node_type, "layer", wires)
+    if isinstance(node_type, Layer) and node_type.learns_by_rule:
+        node_type.emit_rule(None, name("layer"), **wires)  # it refuses a target that does not fit
     with torch.device("meta"), torch.no_grad():
         layers = {attribute: evaluate(made, {}) for attribute, made in code.modules.items()}
         tensors = {

@@ -66,7 +66,7 @@ def find_heads(
     model.eval()
     try:
         with torch.no_grad(), program.tapping(look):
-            program.objective(model, batch)
+            program.measure(model, batch)  # never an objective: it may be a rule, which changes weights
     except _SeenAll:
         pass
     finally:

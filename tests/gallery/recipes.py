@@ -27,7 +27,10 @@ GROUNDS = (
 # Of the loss types by what a target is: classes, a yes or no, a quantity.
 TARGETS = (("Iris", "species", 3), ("BreastCancer", "benign", 1), ("Diabetes", "progression", 1))
 # Values for parameters whose default suits another size than that of the data here.
-FITTING: Mapping[str, Mapping[str, Value]] = {"Reshape": {"shape": (2, -1)}}
+FITTING: Mapping[str, Mapping[str, Value]] = {
+    "Reshape": {"shape": (2, -1)},
+    **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares")},
+}
 EVERYTHING = 100_000  # as batch: one step an epoch
 
 
