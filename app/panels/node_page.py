@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from html import escape
 from typing import Any
+from unicodedata import normalize
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -22,6 +25,8 @@ from engine.params import ParamSpec
 
 _WAITING = "…"
 _UNKNOWN = "unknown"
+_LOW = re.compile("[₀-₎ₐ-ₜⱼᵢ-ᵥ]+")
+_HIGH = re.compile("[⁰ⁱ⁴-ⁿ¹²³ˣᵀ]+")
 
 
 class NodePage(QWidget):
@@ -90,7 +95,7 @@ class NodePage(QWidget):
             return label(text, "warning", wrap=True)
         text = self._type.doc()
         ink = current_theme().text.name()  # what is computed stands out of what is said about it
-        formula = f'<span style="color:{ink}">{escape(self._type.formula)}</span>'
+        formula = f'<span style="color:{ink}">{_written(self._type.formula)}</span>'
         parts = [escape(text), formula if self._type.formula else "", escape(self._type.source)]
         made = label("<br>".join(filter(None, parts)), "small", wrap=True)
         made.setTextFormat(Qt.TextFormat.RichText)
@@ -226,6 +231,16 @@ def apply_fix(workspace: Workspace, problem: Any) -> None:
         workspace.message.emit(error.message, "error")
         return
     workspace.apply(fix.label, *edits)
+
+
+def _written(formula: str) -> str:
+    """A formula as rich text: interface fonts lack most of the small letters that Unicode has."""
+    plain = _LOW.sub(partial(_set, "sub"), escape(formula))
+    return _HIGH.sub(partial(_set, "sup"), plain)
+
+
+def _set(tag: str, found: re.Match[str]) -> str:
+    return f"<{tag}>{normalize('NFKC', found.group()).replace(chr(0x2212), '-')}</{tag}>"
 
 
 def shape_text(signature: Any) -> str:

@@ -65,7 +65,7 @@ def test_the_help_tells_the_formula_and_where_it_comes_from(
     help_text = node_page(inspector).findChild(QLabel, "nodeHelp").text()
     assert "y = f(W x + b)" in help_text and "Rosenblatt, 1958" in help_text
     shaped.select(("n3",))
-    assert "Σⱼ" in node_page(inspector).findChild(QLabel, "nodeHelp").text()
+    assert "Σ<sub>j</sub>" in node_page(inspector).findChild(QLabel, "nodeHelp").text()
 
 
 def test_what_is_typed_is_what_is_stored(shaped: Workspace, inspector: InspectorPanel, qtbot) -> None:  # type: ignore[no-untyped-def]
