@@ -8,7 +8,7 @@ Third parties add types by an entry point of the group `neuroloom.nodes` that na
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, ClassVar, Protocol
@@ -124,6 +124,9 @@ class Emitter(Protocol):
 
     def module(self, constructor: Expr, suffix: str = "") -> Expr:
         """Keep a layer with weights in the model; returns the expression that calls it."""
+
+    def begin(self, statements: Sequence[Expr]) -> None:
+        """Run statements once when the model is made, such as those that draw a layer's first weights."""
 
     def unpack(self, call: Expr, *pattern: Any) -> Any:
         """Run a call that returns a tuple; `pattern` names its parts, nested as the tuple is."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.errors import EmitError
+from engine.initialisers import init_param, init_scale_param, initialise
 from engine.params import Pair
 from engine.symbols import Expr, F, nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
@@ -58,6 +59,8 @@ class Conv2d(Convolution):
     groups: int = param(1, minimum=1, doc="channels are split into this many independent groups")
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
@@ -75,7 +78,9 @@ class Conv2d(Convolution):
             groups=self.groups,
             bias=self.bias,
         )
-        return activate(self.activation, e.module(without_defaults(made))(image))
+        conv = e.module(without_defaults(made))
+        e.begin(initialise(conv, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
+        return activate(self.activation, conv(image))
 
     def summary(self) -> str:
         return self._summary(shown(self.kernel), self.activation)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.errors import EmitError
+from engine.initialisers import init_param, init_scale_param, initialise
 from engine.symbols import carried, nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
 
@@ -20,9 +21,12 @@ class Linear(Layer):
     units: int = param(64, minimum=1, doc="how many outputs")
     bias: bool = param(True, doc="add a learned offset to each unit")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         linear = e.module(without_defaults(nn.Linear(x.features, self.units, bias=self.bias)))
+        e.begin(initialise(linear, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
         return activate(self.activation, linear(x))
 
     def summary(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,13 +26,14 @@ class Unpack:
 
 @dataclass(slots=True)
 class NodeCode:
-    """What a node becomes: layers to construct, tuples to unpack, and an expression for each output port."""
+    """What a node becomes: layers to construct and begin, tuples to unpack, an expression for each output."""
 
     modules: dict[str, Expr] = field(default_factory=dict)
     unpacks: list[Unpack] = field(default_factory=list)
     ports: dict[str, Expr] = field(default_factory=dict)
     twins: dict[str, Expr] = field(default_factory=dict)  # in the twin, in place of the tapped port
     loader: tuple[Callable[..., Any], dict[str, Any]] | None = None
+    begins: list[Expr] = field(default_factory=list)
 
 
 class NodeBuilder:
@@ -62,6 +63,9 @@ class NodeBuilder:
         attribute = self.attributes(f"{self.attribute}_{suffix}") if suffix else self.attribute
         self.code.modules[attribute] = constructor
         return getattr(name("self"), attribute)  # type: ignore[no-any-return]
+
+    def begin(self, statements: Sequence[Expr]) -> None:
+        self.code.begins += statements
 
     def unpack(self, call: Expr, *pattern: Any) -> Any:
         def named(part: Any) -> Any:

@@ -106,7 +106,8 @@ def _form(version: Version, render: Render) -> str:
     lines = render(made, "Block", {})
     start = next(index for index, line in enumerate(lines) if "def forward" in line.plain)
     forward = [line.plain.split("  #")[0].rstrip() for line in lines[start:]]
-    return repr((layers, forward))
+    begins = [str(statement) for code in made.codes.values() for statement in code.begins]
+    return repr((layers, begins, forward))
 
 
 def _differing(alike: list[Version]) -> dict[str, list[Any]]:

@@ -197,6 +197,7 @@ def class_lines(
         code = made.codes[one]
         for attribute, constructor in code.modules.items():
             init.append(Line(f"self.{attribute} = {constructor}", node_id=one))
+        init.extend(Line(str(statement), node_id=one) for statement in code.begins)
         if made.in_forward is None or one in made.in_forward:
             forward.extend(forward_lines(made, one))
     for one, other in made.ties:
@@ -387,6 +388,7 @@ def _build(made: Assembly, one: str) -> NodeCode:
         code = build(made.book.types[one], attribute, wires, namer, made.variable_names.give, class_of)
     if shared:
         code.modules.clear()  # the node it shares weights with keeps them
+        code.begins.clear()
     for port in [port for port in code.ports if (one, port) not in made.variables]:
         del code.ports[port]
     return code

@@ -148,7 +148,7 @@ def written(made: NodeType, arriving: dict[str, Signature]) -> str:
     code = build(made, "layer", wires_of(arriving))
     loader = code.loader[1] if code.loader else {}
     columns = made.columns() if made.kind == "data" else ()  # type: ignore[attr-defined]
-    return f"{code.modules} {code.unpacks} {code.ports} {loader} {columns}"
+    return f"{code.modules} {code.begins} {code.unpacks} {code.ports} {loader} {columns}"
 
 
 @pytest.mark.parametrize("node_type", LAYERS, ids=lambda found: found.type_id)

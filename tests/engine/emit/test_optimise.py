@@ -263,3 +263,15 @@ def test_other_plans_are_refused_with_a_sentence(plan: Plan) -> None:
     with pytest.raises(NeuroloomError) as error:
         check_plan(plan)
     assert error.value.message.endswith(".")
+
+
+def test_first_weights_are_drawn_where_the_layers_are_made() -> None:
+    sketch = classifier(init="constant", init_scale=0.5)
+    program = program_of(sketch)
+    assert "        nn.init.constant_(self.scores.weight, 0.5)\n" in program.source.text
+    assert "        nn.init.zeros_(self.scores.bias)\n" in program.source.text
+    model = program.Model()
+    assert (model.scores.weight == 0.5).all() and not model.scores.bias.any()
+    assert "nn.init" not in program_of(classifier()).source.text
+    without = program_of(classifier(init="NTK", bias=False)).source.text
+    assert "kaiming_normal_(self.scores.weight" in without and "scores.bias" not in without
