@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ class CurveReader:
         self.folder = folder
         self._steps = StepsReader(folder)
         self._epochs: dict[str, int] = {}
+        self.begun = False  # whether anything was read before
 
     def read(self) -> Rows:
         """New points by series; `train_loss` a point a step where steps were kept, else a point an epoch.
@@ -38,6 +40,7 @@ class CurveReader:
                     start = 0
                 found[name] = rows[start:]
                 self._epochs[name] = len(rows)
+        self.begun = True
         return {name: rows for name, rows in found.items() if len(rows)}
 
     def _by_epoch(self) -> Rows:
@@ -50,10 +53,20 @@ class CurveReader:
         return {name: np.array(rows, POINT) for name, rows in points.items()}
 
 
-def take_in(tracks: dict[str, Track], rows: Rows) -> None:
-    """Add new points to the tracks of a run."""
+def tracks_of(rows: Rows) -> dict[str, Track]:
+    """Tracks of points that were read; a run of a million steps is better taken in beside the window."""
+    tracks: dict[str, Track] = {}
+    take_in(tracks, rows)
+    return tracks
+
+
+def take_in(tracks: dict[str, Track], rows: Mapping[str, NDArray[Any] | Track]) -> None:
+    """Add new points to the tracks of a run, or whole tracks."""
     for name, points in rows.items():
-        tracks.setdefault(name, Track()).extend(points)
+        if isinstance(points, Track):
+            tracks[name] = points
+        else:
+            tracks.setdefault(name, Track()).extend(points)
 
 
 def quantities(runs: list[dict[str, Track]]) -> list[str]:

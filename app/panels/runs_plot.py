@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.background import Background
 from app.panels.runs_columns import when
-from app.panels.runs_curves import CurveReader, Rows, quantities, take_in
+from app.panels.runs_curves import CurveReader, Rows, quantities, take_in, tracks_of
 from app.views.legend import Legend
 from app.views.run_curves import quantity, words
 from app.views.segments import Segments
@@ -36,6 +36,7 @@ SPLITS = (
     ("val", "validation", "Values on the validation data"),
     ("train", "train", "Values on the training data"),
 )
+Found = Rows | dict[str, Track] | str  # new points, whole tracks, or why they can't be read
 NOTHING = "Tick runs to lay their curves over each other, or select one to see its own."
 
 
@@ -146,7 +147,7 @@ class RunsPlot(QWidget):
             jobs.append((record.name, reader))
         self._background.ask(partial(_read_all, jobs))
 
-    def _read(self, found: dict[str, Rows | str] | None, error: NeuroloomError | None) -> None:
+    def _read(self, found: dict[str, Found] | None, error: NeuroloomError | None) -> None:
         for name, rows in (found or {}).items():
             if isinstance(rows, str):
                 self._errors[name] = rows
@@ -236,11 +237,11 @@ class RunsPlot(QWidget):
             self.redraw()
 
 
-def _read_all(jobs: list[tuple[str, CurveReader]]) -> dict[str, Rows | str]:
-    found: dict[str, Rows | str] = {}
+def _read_all(jobs: list[tuple[str, CurveReader]]) -> dict[str, Found]:
+    found: dict[str, Found] = {}
     for name, reader in jobs:
         try:
-            found[name] = reader.read()
+            found[name] = reader.read() if reader.begun else tracks_of(reader.read())
         except (OSError, ValueError, KeyError, TrainingError) as error:
             found[name] = f"The curves of {name} cannot be read: {error}."
     return found

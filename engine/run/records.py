@@ -30,6 +30,8 @@ PROJECT = "project.nloom"
 CHECKPOINTS = "checkpoints"  # the folder with those that are kept; the last one lies beside the settings
 STEP_COLUMNS = ("step", "epoch", "seconds")
 
+_PIECE = 200_000  # bytes that are parsed at once
+
 RUNNING, INTERRUPTED, UNREADABLE = "running", "interrupted", "unreadable"
 _HIGHER = (
     "accuracy",
@@ -112,21 +114,30 @@ class StepsReader:
 
     def read(self) -> dict[str, NDArray[Any]]:
         """The rows that are new since the last call, by series; from the start again if the file shrank."""
+        pieces: dict[str, list[NDArray[Any]]] = {}
         try:
             with open(self._path, "rb") as file:
                 if file.seek(0, io.SEEK_END) < self._offset:
                     self._offset = 0
                 file.seek(self._offset)
-                content = file.read()
+                if self._offset == 0:
+                    self._read_head(file.readline())
+                # In pieces: while numpy parses one, no other thread of the program works.
+                while content := file.read(_PIECE):
+                    content += file.readline()
+                    content = content[: content.rfind(b"\n") + 1]
+                    self._offset += len(content)
+                    for name, rows in _points(content.decode(), self.names).items():
+                        pieces.setdefault(name, []).append(rows)
         except FileNotFoundError:
             return {}
-        content = content[: content.rfind(b"\n") + 1]
-        began = self._offset == 0
-        self._offset += len(content)
-        if began:
-            head, _, content = content.partition(b"\n")
-            self.names = [f"train_{name}" for name in head.decode().split(",")[len(STEP_COLUMNS) :]]
-        return _points(content.decode(), self.names)
+        none = [np.empty(0, POINT)]
+        return {name: np.concatenate(pieces.get(name, none)) for name in self.names}
+
+    def _read_head(self, line: bytes) -> None:
+        if line.endswith(b"\n"):
+            self.names = [f"train_{name}" for name in line.decode().strip().split(",")[len(STEP_COLUMNS) :]]
+            self._offset = len(line)
 
 
 def _points(text: str, names: list[str]) -> dict[str, NDArray[Any]]:
