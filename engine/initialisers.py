@@ -123,7 +123,7 @@ def init_param() -> Any:
 def init_scale_param() -> Any:
     """Declare the scale beside it: `init_scale: float = init_scale_param()`."""
     return param(
-        0.05, label="Scale of them", doc="deviation of normal, value of constant; the others need none"
+        0.05, label="Weight scale", doc="deviation of normal, value of constant; the others need none"
     )
 
 
