@@ -213,6 +213,18 @@ def test_steps_are_read_on_from_where_the_last_reading_ended(tmp_path: Path) -> 
     assert StepsReader(tmp_path / "nowhere").read() == {}
 
 
+@pytest.mark.parametrize("piece", [1, 7, 30, 10_000])
+def test_steps_are_read_whole_in_pieces_of_any_size(
+    piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.run.records._PIECE", piece)
+    lines = [f"{step},{step / 7!r},{step / 10},{1 / step!r}\n" for step in range(1, 51)]
+    (tmp_path / "steps.csv").write_text("step,epoch,seconds,loss\n" + "".join(lines) + "51,7.3")
+    found = read_steps(tmp_path)
+    assert found["step"].tolist() == list(range(1, 51))
+    assert found["value"].tolist() == [1 / step for step in range(1, 51)]
+
+
 def test_steps_of_several_objectives_are_series_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "steps.csv").write_text(
         "step,epoch,seconds,discriminator,generator\n1,0.5,0.1,2.0,\n2,1.0,0.2,1.5,0.25\n3,1.5,0.3,,0.5\n"

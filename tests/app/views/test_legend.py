@@ -1,0 +1,27 @@
+"""The names of curves."""
+
+from __future__ import annotations
+
+from pytestqt.qtbot import QtBot
+
+from app.views.legend import GAP, SHORTEST, Legend
+
+ENTRIES = [(f"a name that is rather long {number}", "accent", False) for number in range(6)]
+
+
+def test_names_are_whole_where_there_is_room(qtbot: QtBot) -> None:
+    legend = Legend()
+    qtbot.addWidget(legend)
+    legend.show_entries(ENTRIES[:2])
+    legend.resize(legend.sizeHint())
+    assert legend._fitted() == legend._widths()
+
+
+def test_names_are_shortened_alike_and_the_tool_tip_has_them_whole(qtbot: QtBot) -> None:
+    legend = Legend()
+    qtbot.addWidget(legend)
+    legend.show_entries(ENTRIES)
+    legend.resize(4 * SHORTEST, 20)
+    widths = legend._fitted()
+    assert len(widths) == 4 and sum(widths) <= legend.width() + GAP + 1 and min(widths) >= SHORTEST
+    assert legend.toolTip().splitlines() == [name for name, _, _ in ENTRIES]
