@@ -5,15 +5,10 @@ from __future__ import annotations
 from engine.choosable import Choosable, chosen
 from engine.params import param
 from engine.plan import Choice
-from engine.symbols import Expr, torch
 
 
 class Average(Choosable):
     """Kept beside the weights that are trained, and taken in their place for validation and at the end."""
-
-    def made(self, model: Expr) -> Expr:
-        """The averaged copy of a model; `update_parameters(model)` after a step takes that step in."""
-        raise NotImplementedError
 
 
 class EMA(Average):
@@ -26,26 +21,16 @@ class EMA(Average):
     formula = "θ̄ ← d θ̄ + (1 − d) θ"
     decay: float = param(0.999, minimum=0, below=1, doc="part of the average that is kept at each step")
 
-    def made(self, model: Expr) -> Expr:
-        tools = torch.optim.swa_utils
-        follow = tools.get_ema_multi_avg_fn(self.decay)
-        call: Expr = tools.AveragedModel(model, multi_avg_fn=follow, use_buffers=True)
-        return call
-
 
 class SWA(Average):
-    """The plain mean of the weights of all steps from some epoch on: the middle of a flat valley.
+    """The plain mean of the weights after each epoch from some epoch on: the middle of a flat valley.
 
     Source: seed 003 §11.1; Izmailov et al. 2018. It begins with the epoch `start`, counted from 0.
     """
 
     title = "Plain average"
     formula = "θ̄ ← θ̄ + (θ − θ̄) / (n + 1)"
-    start: int = param(5, minimum=0, unit="epochs", label="From epoch", doc="epochs before averaging begins")
-
-    def made(self, model: Expr) -> Expr:
-        call: Expr = torch.optim.swa_utils.AveragedModel(model, use_buffers=True)
-        return call
+    start: int = param(0, minimum=0, unit="epochs", label="From epoch", doc="epochs before averaging begins")
 
 
 AVERAGES: dict[str, type[Average]] = {found.__name__: found for found in (EMA, SWA)}
