@@ -43,7 +43,7 @@ def curve(form: str, x: Tensor) -> Tensor:
         return x**3 - x / 2
     if form == "two waves":
         return torch.sin(math.pi * x) + torch.sin(3 * math.pi * x) / 2
-    return torch.sin(2 * math.pi * x)
+    return torch.sin(math.pi * x)
 
 
 def load_curve(

@@ -12,7 +12,7 @@ import resource
 import subprocess
 import sys
 
-from tests.bench import answers, canvas, peer, quality, speed, window  # noqa: F401  importing registers rows
+from tests.bench import answers, canvas, peer, quality, race, speed, window  # noqa: F401  importing registers rows
 from tests.bench.rows import ROWS, Result
 
 LONGEST_ROW_SECONDS = 1500

@@ -124,7 +124,7 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         "digit_loss": digit_loss,
         "odd_loss": odd_loss,
         "digit_accuracy": (digit.argmax(1) == batch["digit"]).float().mean(),
-        "odd_accuracy": (odd.gt(0).float() == batch["odd"]).float().mean(),
+        "odd_accuracy": (odd.gt(0) == batch["odd"].gt(0)).float().mean(),
     }
 
 
