@@ -54,7 +54,7 @@ _OWN_NAMES = (
         "values",
     ),
     *("largest_move", "gradient_norm", "add_gradient_noise", "sums", "shuffle", "dataclass", "field"),
-    *("Callable", "operator", "time"),
+    *("Callable", "operator", "time", "Average", "averages", "average", "done"),
 )
 
 
@@ -138,7 +138,8 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
     ]
     if "seconds" in facts.seen:
         lines.append("        began = time.monotonic()")
-    lines += ["        for _ in range(limit):", "            set_modes(model, phase)"]
+    counter = "done" if facts.averages else "_"
+    lines += [f"        for {counter} in range(limit):", "            set_modes(model, phase)"]
     if "moved" in facts.seen:
         lines.append(
             "            before = {name: value.clone() for name, value in model.state_dict().items()}"
@@ -156,6 +157,13 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
         "                if as_json:",
         f"                    print(json.dumps({{{where}, **values}}))",
     ]
+    if facts.averages:
+        lines += [
+            "            averages = [player.average for player in players if player.average is not None]",
+            "            for average in averages:",
+            "                average.update(done)",
+            "                average.swap()",
+        ]
     if measures:
         lines += [
             '            found = evaluate(model, data["validation"])',
@@ -191,11 +199,18 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
         "                    kept = {name: value.clone() for name, value in model.state_dict().items()}",
         "            else:",
         "                waited += 1",
+        *(
+            ["            for average in averages:", "                average.swap()"]
+            if facts.averages
+            else []
+        ),
         "            if waited == phase.patience" + (" or over(phase, seen):" if facts.stops else ":"),
         "                break",
         "        if kept is not None:",
         "            model.load_state_dict(kept)",
     ]
+    if facts.averages:
+        lines += ["        else:", "            for average in averages:", "                average.swap()"]
     return "\n".join(lines)
 
 
@@ -267,6 +282,10 @@ class _Facts:
         return any(make_schedule(one.schedule).per_epoch for one in self.minimised)
 
     @property
+    def averages(self) -> bool:
+        return any(one.average is not None for one in self.minimised)
+
+    @property
     def closures(self) -> set[str]:
         return {make_optimiser(one.optimiser).closure for one in self.minimised}
 
@@ -293,6 +312,8 @@ class _Facts:
             lines.append('    watches: str = ""  # what its schedule looks at after each epoch')
         if "residuals" in self.closures:
             lines.append("    residuals: Any = None")
+        if self.averages:
+            lines.append("    average: Average | None = None  # evaluated, and kept, in place of its weights")
         return "\n".join(lines)
 
     def take_turn(self) -> str:
@@ -355,6 +376,8 @@ class _Facts:
                 "        nn.utils.clip_grad_norm_(player.weights, player.clip)",
             ]
         lines.append("    player.optimiser.step()")
+        if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
+            lines += ["    if player.average is not None:", "        player.average.update()"]
         if scheduled:
             watched = " and not player.watches" if self.plateau else ""
             lines += [f"    if player.schedule is not None{watched}:", "        player.schedule.step()"]
@@ -381,6 +404,8 @@ class _Facts:
         ]
         if any(one.schedule.name != "Constant" for one in self.minimised):
             step += ["if player.schedule is not None:", "    player.schedule.step()"]
+        if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
+            step += ["if player.average is not None:", "    player.average.update()"]
         step.append('return {"loss": torch.as_tensor(found)}')
         if mixed:
             names = sorted({one.optimiser.name for one in self.minimised if self._closed(one)})
@@ -418,7 +443,23 @@ def check_general(plan: Plan) -> None:
             if chosen.joint and len(phase.objectives) > 1:
                 raise EmitError(f"{chosen.title} trains phases of one objective in this version.")
             if one.average is not None:
-                raise EmitError("This version does not average weights.")
+                average_arguments(one.average)
+
+
+def average_arguments(choice: Choice) -> str:
+    """How weights are averaged, as arguments: EMA with its decay, or SWA from an epoch on."""
+    values = dict(choice.params)
+    if choice.name == "EMA":
+        decay = _real(values, "decay", 0.999)
+        if not 0 <= decay < 1:
+            raise EmitError(f"The decay of an average is from 0 to below 1, not {decay:g}.")
+        return f", decay={decay!r}"
+    if choice.name == "SWA":
+        start = _real(values, "start", 0)
+        if start < 0:
+            raise EmitError("Averaging begins at an epoch from 0 on.")
+        return f", start={int(start)}" if start else ""
+    raise EmitError(f"There is no way of averaging called {choice.name[:40]!r}.")
 
 
 def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:
@@ -492,6 +533,7 @@ def _player(
     paths = _paths(made, [one for one in needed if one in trained])
     if not paths:
         raise EmitError("An objective of the plan has no weights to train.")
+    check_objective(objective, sum(made.book.parameters(one) for one in paths))
     flat = [path for parts in paths.values() for path in parts]
     everything = set(_paths(made, list(made.codes)))
     whole = set(paths) == everything
@@ -522,6 +564,11 @@ def _player(
         options.append(f"clip={objective.clip!r}")
     if objective.noise:
         options.append(f"noise={objective.noise!r}")
+    if objective.average is not None:
+        from engine.optim.average import Average
+
+        found.carries.add(Average)
+        options.append(f"average=Average({weights}(model){average_arguments(objective.average)})")
     planned = make_schedule(objective.schedule)
     if planned.per_epoch:
         options.append(f"watches={quoted(str(getattr(planned, 'monitor', 'val_loss')))}")

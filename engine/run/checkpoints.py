@@ -49,6 +49,8 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         optimisers.append(numbers)
     schedules = [None if schedule is None else _plain(schedule.state_dict()) for _, schedule in movers]
     tensors |= {f"before/{name}": value for name, value in run.phases.before.items()}
+    for place, average in enumerate(run.phases.averages):
+        tensors |= {f"average{place}/{index}": value for index, value in enumerate(average.values)}
     if any(getattr(player, "accumulate", 1) > 1 for player in run.phases.players):
         weights = run.model.named_parameters()
         tensors |= {f"gradient/{name}": weight.grad for name, weight in weights if weight.grad is not None}
@@ -121,6 +123,9 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
         if run.program.players is not None:
             run.phases.restore(run, facts["phases"])
         run.phases.before = _under("before/", tensors)
+        for place, average in enumerate(run.phases.averages):
+            for index, value in enumerate(average.values):
+                value.copy_(tensors[f"average{place}/{index}"])
         for name, gradient in _under("gradient/", tensors).items():
             weight = run.model.get_parameter(name)
             weight.grad = gradient.to(weight.device)

@@ -277,7 +277,13 @@ class Run:
 
     def _validate(self) -> None:
         confusions = Confusions(self.heads)
-        found = self._evaluate("validation", confusions)
+        self.phases.average(self)
+        self.phases.swap()
+        try:
+            found = self._evaluate("validation", confusions)
+        except BaseException:
+            self.phases.swap()
+            raise
         record: Record = {"epoch": self.epoch, **{f"val_{name}": value for name, value in found.items()}}
         train_loss = self.train_loss
         self.epoch += 1
@@ -297,7 +303,9 @@ class Run:
         if self.program.players is not None:
             values = {name: float(value) for name, value in record.items() if name != "epoch"}
             seen = self.phases.see(self, values)
-            over = self.phases.weigh(self, seen) and self.phases.end(self)
+            ended = self.phases.weigh(self, seen)
+            self.phases.swap()
+            over = ended and self.phases.end(self)
         else:
             over = self._weigh(record) or self.epoch >= self.settings.epochs
         self.stage = Stage.TEST if over else Stage.TRAIN

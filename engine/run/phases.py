@@ -28,6 +28,7 @@ class Phases:
 
     def __init__(self) -> None:
         self.number = self.began = self.epochs = 0
+        self.averaged_at = -1  # the step after which averages by epochs were last brought up to date
         self.began_after = 0.0  # seconds of training before it
         self.players: list[Any] = []
         self.sums: dict[str, tuple[float, int]] = {}
@@ -87,6 +88,24 @@ class Phases:
             if "moved" in self._looked_at(run):
                 self.before = {name: value.clone() for name, value in run.model.state_dict().items()}
 
+    def average(self, run: Run) -> None:
+        """Take the weights of the epoch that is done into the averages that go by epochs, once."""
+        if self.averaged_at != run.step:
+            self.averaged_at = run.step
+            for average in self.averages:
+                average.update(self.epochs)
+
+    def swap(self) -> None:
+        """Let the weights that are averaged and their averages change places."""
+        for average in self.averages:
+            average.swap()
+
+    @property
+    def averages(self) -> list[Any]:
+        """The averages that players keep of their weights."""
+        found = [getattr(player, "average", None) for player in self.players]
+        return [average for average in found if average is not None]
+
     def see(self, run: Run, record: dict[str, float]) -> dict[str, float]:
         """What monitors and stop rules look at after an epoch; steps schedules that look too."""
         means = {f"train_{name}": total / count for name, (total, count) in self.sums.items()}
@@ -136,6 +155,8 @@ class Phases:
         phase = run.program.phases[self.number]
         if phase.restore_best and run.kept is not None:
             run.model.load_state_dict(run.kept)
+        else:
+            self.swap()
         last = self.number + 1 >= len(run.program.phases)
         if not last:
             self.number, self.began, self.epochs = self.number + 1, run.step, 0
@@ -160,6 +181,8 @@ class Phases:
             "began": self.began,
             "epochs": self.epochs,
             "began_after": self.began_after,
+            "averaged_at": self.averaged_at,
+            "averages": [average.count for average in self.averages],
             "sums": {name: list(pair) for name, pair in self.sums.items()},
         }
 
@@ -168,7 +191,10 @@ class Phases:
         self.number, self.began, self.epochs = facts["number"], facts["began"], facts["epochs"]
         self.began_after = facts["began_after"]
         self.sums = {name: (pair[0], pair[1]) for name, pair in facts["sums"].items()}
+        self.averaged_at = facts["averaged_at"]
         self.configure(run)
+        for average, count in zip(self.averages, facts["averages"], strict=True):
+            average.count = count
 
     def _looked_at(self, run: Run) -> set[str]:
         return {key for key, _, _ in run.program.phases[self.number].until}

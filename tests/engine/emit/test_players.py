@@ -12,17 +12,20 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+import torch
 
 from engine.catalogue import load_catalogue
 from engine.data.shipped import datasets_folder
+from engine.emit.program import compile_program
 from engine.emit.script import export_script
 from engine.errors import NeuroloomError
 from engine.files import from_text, to_text
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
 from engine.run import checkpoints
+from engine.run.feed import Feed
 from engine.run.headless import run_headless
-from engine.run.loop import Stage
+from engine.run.loop import Run, Settings, Stage
 
 SGD = Choice("SGD", {"lr": 0.1, "momentum": 0.9})
 
@@ -84,6 +87,8 @@ PLANS = {
     "Newton's kin": Plan((phase(Minimise(optimiser=Choice("BFGS"))),), WHOLE),
     "watching accuracy": Plan((phase(Minimise(), epochs=6, patience=2, monitor="val_accuracy"),), 32),
     "plateau": Plan((phase(Minimise(schedule=Choice("Plateau", {"patience": 1})), epochs=5),), 32),
+    "EMA": Plan((phase(Minimise(average=Choice("EMA", {"decay": 0.9}))), phase(Minimise(optimiser=SGD))), 32),
+    "SWA": Plan((phase(Minimise(average=Choice("SWA", {"start": 1})), epochs=4, patience=9),), 32),
     "stop rules": Plan(
         (
             phase(Minimise(), epochs=9, also=(Choice("Reaches", {"monitor": "val_accuracy", "value": 0.5}),)),
@@ -139,7 +144,7 @@ def test_only_the_chosen_layers_move() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["two players", "two phases", "taking turns", "L-BFGS", "plateau", "stop rules"]
+    "name", ["two players", "two phases", "taking turns", "L-BFGS", "plateau", "stop rules", "EMA", "SWA"]
 )
 def test_a_run_resumed_anywhere_goes_on_bit_for_bit(name: str, tmp_path: Path) -> None:
     project = iris(PLANS[name])
@@ -193,3 +198,18 @@ def test_a_checkpoint_holds_every_players_state() -> None:
     tensors, facts = checkpoints.capture(run)
     assert any(name.startswith("optimiser1/") for name in tensors)
     assert len(facts["others"]) == 1
+
+
+def test_what_is_kept_is_the_average() -> None:
+    plan = Plan((Phase((Minimise(average=Choice("SWA")),), Stop(3, restore_best=False)),), 32)
+    project = iris(plan)
+    program = compile_program(project, load_catalogue())
+    run = Run(
+        program, lambda: program.load(datasets_folder(), "cpu"), Settings.of(plan, device="cpu"), Feed()
+    )
+    seen = []
+    while run.stage is not Stage.TEST:
+        if run.stage is Stage.VALIDATE:
+            seen.append(run.model.get_submodule("first").weight.detach().clone())
+        run.advance()
+    torch.testing.assert_close(run.model.get_submodule("first").weight, torch.stack(seen).mean(0))
