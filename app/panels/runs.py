@@ -28,8 +28,8 @@ _LOADING = ("search", "Reading the runs …", "The first time, each folder is lo
 _NONE = (
     "play",
     "No runs yet",
-    "Press Train: each run is kept here with its project, settings, curves and checkpoints, "
-    "so that you can compare runs, go on with one, or open its project again.",
+    "Press Train: each run is kept here with its project, settings and curves, to compare it, "
+    "to go on with it, or to open its project again.",
 )
 _NO_MATCH = ("search", "No run matches", "Words look for titles, tags and settings; lr<0.01 compares values.")
 

@@ -241,6 +241,9 @@ class CheckpointsDialog(QDialog):
         self.newest.setObjectName("checkpointsNewest")
         self.newest.setRange(1, 10_000)
         self.newest.setValue(newest)
+        for field in (self.every, self.newest):
+            field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+            field.setFixedWidth(96)
         form = QFormLayout()
         form.setHorizontalSpacing(16)
         form.addRow(label("One every so many epochs", "dim"), self.every)

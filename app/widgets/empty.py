@@ -43,7 +43,10 @@ class EmptyState(QWidget):
         self._name = mark
         self._title.setText(title)
         self._text.setText(text)
-        self._text.setMinimumWidth(min(460, self._text.fontMetrics().horizontalAdvance(text) + 8))
+        width = min(460, self._text.fontMetrics().horizontalAdvance(text) + 8)
+        self._text.setMinimumWidth(width)
+        # A centred label does not grow with its lines by itself.
+        self._text.setMinimumHeight(self._text.heightForWidth(width))
         self._retint(current_theme())
 
     def words(self) -> str:
