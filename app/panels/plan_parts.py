@@ -56,19 +56,30 @@ def recorded(workspace: Workspace) -> tuple[str, ...]:
     project = workspace.document.project
     metrics = [node for node in project.graph.nodes.values() if _metric(workspace, node)]
     several = list(losses(workspace).values()) if len(losses(workspace)) > 1 else []
-    names = ["val_loss", "train_loss"]
-    if not project.plan.supervised:
-        objectives = [one for phase in project.plan.phases for one in phase.objectives]
-        names = ["val_loss"]
-        if len(objectives) == 1:
-            names.append("train_loss")
-        names += [f"train_{slug(one.name)}" for one in objectives if one.name and len(objectives) > 1]
+    titles = [title for titles in titles_of(project) for title in titles]
+    trained = ["train_loss"] if len(titles) == 1 else [f"train_{slug(title)}" for title in titles]
+    names = ["val_loss", *trained]
     names += [f"val_{slug(node.name)}" for node in metrics]
     names += [f"val_{slug(name)}" for name in several]
     trainer = workspace.trainer
     if trainer is not None:  # what the last run recorded beside that: accuracy of classifiers and the like
-        names += [one for one in trainer.feed.series() if one.startswith(("val_", "train_"))]
+        names += [one for one in trainer.feed.series() if one.startswith("val_")]
     return tuple(dict.fromkeys(names))
+
+
+def titles_of(project: Project) -> list[list[str]]:
+    """What the objectives of each phase are called in what a run records."""
+    found = []
+    for number, phase in enumerate(project.plan.phases, start=1):
+        titles = []
+        for index, objective in enumerate(phase.objectives, start=1):
+            title = objective.name or (phase.name if len(phase.objectives) == 1 else "")
+            if not title and isinstance(objective, Rule):
+                title = f"{named(project.graph, objective.node)} rule"
+            numbers = f"{number} {index}" if len(project.plan.phases) > 1 else f"{index}"
+            titles.append(title or f"objective {numbers}")
+        found.append(titles)
+    return found
 
 
 def parts_of(workspace: Workspace, objective: Objective) -> dict[str, str]:

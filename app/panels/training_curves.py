@@ -26,6 +26,8 @@ AXES = (
 SCALES = (("log", "log", "Logarithmic scale"), ("linear", "linear", "Linear scale"))
 READY_MS = 400
 _GAP = 10
+# Colours for the objectives of a plan; validation has that of convolutions.
+_PLAYERS = ("accent", "dense", "attention", "activation", "recurrent")
 
 
 class TrainingCurves(QWidget):
@@ -44,6 +46,8 @@ class TrainingCurves(QWidget):
         self._quantity.setObjectName("curveQuantity")
         self._legend = Legend()
         self._low_legend = Legend()  # stands in where many quantities leave no room above
+        self._own_legend = Legend()  # a line of its own for the many objectives of a plan
+        self._own_legend.hide()
         self._scale = Segments(SCALES)
         self._scale.setObjectName("curveScale")
         self._axis = Segments(AXES)
@@ -93,6 +97,7 @@ class TrainingCurves(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(2)
         self._column.addLayout(head)
+        self._column.addWidget(self._own_legend)
         self._column.addLayout(foot)
 
     def _make_plot(self) -> None:
@@ -104,7 +109,7 @@ class TrainingCurves(QWidget):
         self.plot.setObjectName("curvePlot")
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.plot.read.connect(self._reading.setText)
-        self._column.insertWidget(1, self.plot, 1)
+        self._column.insertWidget(2, self.plot, 1)
 
     # -- drawing ----------------------------------------------------------------------------------
 
@@ -146,17 +151,21 @@ class TrainingCurves(QWidget):
         scale = self._scale_of.get(shown, "log" if "loss" in shown else "linear")
         self._scale.choose(scale)
         curves, entries = [], []
+        players = 0
         for name in self.curves.of(shown):
             track = self.curves.tracks[name]
             if name.startswith("val_"):
                 curves.append(Curve("validation", track, "points", "convolution"))
                 entries.append(("validation", "convolution", True))
             elif name.startswith("train_"):
-                curves[:0] = [
-                    Curve("train", track, "raw", "accent"),
-                    Curve("train", track, "smooth", "accent"),
+                role = _PLAYERS[players % len(_PLAYERS)]
+                told = "train" if quantity(name) == shown else words(quantity(name))
+                curves[2 * players : 2 * players] = [
+                    Curve(told, track, "raw", role),
+                    Curve(told, track, "smooth", role),
                 ]
-                entries.insert(0, ("train", "accent", False))
+                entries.insert(players, (told, role, False))
+                players += 1
             else:
                 curves.append(Curve(words(quantity(name)), track, "line", "accent"))
         self._show_legend(entries)
@@ -165,11 +174,17 @@ class TrainingCurves(QWidget):
             self.plot.set_log(scale == "log")
 
     def _show_legend(self, entries: list[tuple[str, str, bool]]) -> None:
-        self._low_legend.show_entries(entries)
-        needed = self._quantity.sizeHint().width() + self._low_legend.sizeHint().width()
-        fits = needed + self._export.sizeHint().width() + 2 * _GAP <= self._body.width()
-        self._legend.show_entries(entries if fits else ())
-        self._low_legend.setVisible(not fits)
+        for legend in (self._low_legend, self._own_legend):
+            legend.show_entries(entries)
+        wanted, room = self._low_legend.sizeHint().width(), self._body.width()
+        above = (
+            self._quantity.sizeHint().width() + wanted + self._export.sizeHint().width() + 2 * _GAP <= room
+        )
+        below = self._scale.sizeHint().width() + wanted + self._axis.sizeHint().width() + 3 * _GAP <= room
+        own = not above and not below and len(entries) > 2
+        self._legend.show_entries(entries if above else ())
+        self._low_legend.setVisible(not above and not own)
+        self._own_legend.setVisible(own)
 
     def _quantity_chosen(self, key: str) -> None:
         self._redraw_now(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 
 import numpy as np
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -142,7 +142,7 @@ class TrainingLayers(QWidget):
             snapshot.extra["nodes"], snapshot.array.tolist(), strict=True
         ):
             node = self._workspace.node(node_id)
-            if node is None:
+            if node is None or (isnan(gradient) and update == 0):  # gone, or nothing trains it now
                 continue
             note = f"weights {weight:.3g} long, one update {update:.3g}"
             bars.append(Bar(node.name or node.type, gradient, "good", note, node_id == self._node_id))
@@ -166,8 +166,9 @@ def health(bars: list[Bar], snapshot: Snapshot) -> str:
     largest, smallest = max(finite, key=_length), min(finite, key=_length)
     if smallest.value <= VANISHED * largest.value:
         words.append(f"{smallest.name} hardly learns: its gradient is vanishingly small.")
+    trained = values[np.isfinite(values[:, 0])]
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = values[:, 2] / values[:, 1]
+        ratios = trained[:, 2] / trained[:, 1]
     ratios = ratios[np.isfinite(ratios)]
     if len(ratios):
         typical = float(np.median(ratios))

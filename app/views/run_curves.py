@@ -7,6 +7,7 @@ from engine.run.feed import Feed
 
 _PREFIXES = ("train_", "val_", "test_")
 LEARNING_RATE = "lr"
+LOSS = "loss"
 
 
 def quantity(series: str) -> str:
@@ -50,9 +51,17 @@ class RunCurves:
 
     def quantities(self) -> list[str]:
         """What there is to show: the loss first, the learning rate last."""
-        found = dict.fromkeys(quantity(name) for name in self.tracks if not name.startswith("test_"))
-        return sorted(found, key=lambda name: (name == LEARNING_RATE, name != "loss"))
+        found = dict.fromkeys(self._quantity(name) for name in self.tracks if not name.startswith("test_"))
+        return sorted(found, key=lambda name: (name == LEARNING_RATE, name != LOSS))
 
     def of(self, wanted: str) -> list[str]:
         """The series that measure a quantity, test scores left out."""
-        return [name for name in self.tracks if quantity(name) == wanted and not name.startswith("test_")]
+        return [
+            name for name in self.tracks if self._quantity(name) == wanted and not name.startswith("test_")
+        ]
+
+    def _quantity(self, series: str) -> str:
+        """As `quantity`; what the objectives of a plan lower belongs into one picture with the loss."""
+        found = quantity(series)
+        alone = f"val_{found}" not in self.tracks
+        return LOSS if series.startswith("train_") and alone else found

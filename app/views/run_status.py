@@ -62,6 +62,11 @@ class ProgressText(QWidget):
             steps = max(1, epochs * progress.steps_per_epoch)
             share = min(1.0, progress.step / steps)
             left = f"Epoch {min(progress.epoch + 1, epochs)} of {epochs} · step {progress.step:,}"
+            phases = getattr(progress, "phases", 1)
+            if phases > 1:  # whose epochs need not be of one length
+                share = min(1.0, progress.epoch / epochs)
+                epoch = min(progress.epoch + 1, epochs)
+                left = f"Phase {progress.phase} of {phases} · epoch {epoch} of {epochs}"
             if state == "finished":
                 done = progress.epoch
                 left = f"Finished · {done} epoch{'s' if done != 1 else ''} · {progress.step:,} steps"

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run is. `epoch` and `step` count what is done; `seconds_left` is None before it can be told."""
+    """Where a run is. `epoch` and `step` count what is done; `seconds_left` is None before it can be told.
+
+    `phase` is the phase under way, from 1, and `phases` how many the plan has.
+    """
 
     epoch: int = 0
     epochs: int = 0
@@ -17,3 +20,5 @@ class Progress:
     seconds_left: float | None = None
     loss: float | None = None
     device: str = ""
+    phase: int = 1
+    phases: int = 1

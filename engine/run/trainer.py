@@ -101,6 +101,8 @@ class Trainer:
             seconds_left=left,
             loss=run.loss if step else None,
             device=self._worker.device,
+            phase=run.phases.number + 1,
+            phases=len(run.program.plan.phases),
         )
 
     @property
