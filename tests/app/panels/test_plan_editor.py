@@ -17,14 +17,12 @@ from app.panels.plan_page import PlanPage
 from app.panels.plan_phases import PlanEditor
 from app.panels.plan_rows import RowList
 from app.panels.schedule_picture import SchedulePicture, curve
-from app.progress import TrainingBar
 from app.widgets.fields import FieldRow
 from app.workspace import Workspace
 from engine.edits import AddNodes, Remove, SetPlan
 from engine.errors import ParamError
 from engine.graph import Link, Node
 from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop
-from tests.app.conftest import add_iris
 
 
 @pytest.fixture
@@ -500,35 +498,3 @@ def test_everything_has_a_name_for_screen_readers(net: Workspace, inspector: Ins
         assert field.control.accessibleName()
     for button in editor.findChildren(QAbstractButton):
         assert button.accessibleName() or button.text() or isinstance(button.parent(), FieldRow)
-
-
-def test_the_top_bar_tells_the_length_of_the_plan(net: Workspace, qtbot: QtBot) -> None:
-    bar = TrainingBar(net)
-    qtbot.addWidget(bar)
-    assert bar._plan_line() == "10 epochs of batches of 64"
-    net.apply("Plan", SetPlan(Plan(batch=0)))
-    assert bar._plan_line() == "10 epochs of all rows at once"
-    net.apply("Plan", SetPlan(Plan((Phase(), Phase(stop=Stop(2))))))
-    assert bar._plan_line() == "12 epochs in 2 phases"
-
-
-def test_a_learning_rate_changed_during_a_run_takes_part_in_it(workspace: Workspace, qtbot: QtBot) -> None:
-    pytest.importorskip("torch")
-    from app.engine_start import EngineParts
-    from engine.emit.script import export_script
-    from engine.run.trainer import Trainer
-    from engine.shapes import ShapeBook
-
-    add_iris(workspace)
-    workspace.apply("Plan", SetPlan(workspace.document.project.plan.with_(epochs=1_000_000)))
-    workspace.adopt_engine(EngineParts(ShapeBook, Trainer, export_script))
-    inspector = InspectorPanel(workspace)
-    qtbot.addWidget(inspector)
-    inspector.show()
-    trainer = workspace.trainer
-    assert workspace.train()
-    qtbot.waitUntil(lambda: trainer.progress.step > 3, timeout=30_000)
-    write(qtbot, page_of(inspector).fields["optimiser.lr"], "0.0125")
-    qtbot.waitUntil(lambda: trainer.feed.last("lr") == 0.0125, timeout=30_000)
-    assert any(event.message.startswith("Your edit takes part from step") for event in trainer.feed.events)
-    assert workspace.state == "running"
