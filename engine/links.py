@@ -70,7 +70,7 @@ def _refusal(node: Node, other: Node | None, book: ShapeBook) -> str | None:
     if node.type != other.type:
         return f"{node.name} and {other.name} are of different kinds and cannot share weights."
     if isinstance(book.types[node.id], Composite):  # its layers follow from what comes in
-        own = [list(book.inputs(one.id).values()) for one in (node, other)]
+        own: list[list[object]] = [list(book.inputs(one.id).values()) for one in (node, other)]
     elif mine.constructors:
         own = [list(one.constructors) for one in (mine, theirs)]
     else:

@@ -1,7 +1,7 @@
 """What a script needs to be started by torchrun: its part of each batch, one process that speaks, a way back.
 
 The lines go into a supervised script only when they are asked for: who trains on one machine reads the twenty
-lines of `train` without them (docs/decisions/010).
+lines of `train` without them (docs/decisions/012).
 """
 
 from __future__ import annotations

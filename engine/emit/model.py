@@ -24,11 +24,12 @@ from engine.catalogue import (
     Source,
     Wire,
 )
-from engine.emit.builder import NodeCode, Pattern, build, names_in
+from engine.emit.builder import NodeCode, build, names_in
 from engine.emit.classes import Classes, Version
 from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
 from engine.emit.names import NameBook
 from engine.emit.optimise import is_general
+from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
 from engine.errors import EmitError, NeuroloomError
 from engine.graph import Graph, Link, Project
 from engine.inside import within
@@ -400,7 +401,7 @@ def forward_lines(made: Assembly, one: str) -> list[Line]:
     reads = Counter(found for value in code.ports.values() for found in names_in(value.tree))
     reads.update(found for unpack in code.unpacks for found in names_in(unpack.call.tree))
     read = set(reads)
-    unpacked = {part for unpack in code.unpacks for part in _flat(unpack.pattern)}
+    unpacked = {part for unpack in code.unpacks for part in flat(unpack.pattern)}
     # A part that is a port's whole value and nothing else goes by the name of the port's variable.
     bare = {
         value.tree.id: port
@@ -413,10 +414,10 @@ def forward_lines(made: Assembly, one: str) -> list[Line]:
     renamed = {variable: made.variables[one, port] for variable, port in bare.items()}
     lines = []
     for unpack in code.unpacks:
-        target = _pattern(unpack.pattern, read, renamed)
-        twin = tapped(one, _ports(unpack.pattern, bare), unpack.call)
+        target = pattern_text(unpack.pattern, read, renamed)
+        twin = tapped(one, ports_of_pattern(unpack.pattern, bare), unpack.call)
         comment = ", ".join(
-            _comment(made, (one, bare[part])) for part in _flat(unpack.pattern) if part in bare
+            _comment(made, (one, bare[part])) for part in flat(unpack.pattern) if part in bare
         )
         lines.append(Line(f"{target} = {unpack.call}", f"{target} = {twin}", one, comment))
     for port, value in code.ports.items():
@@ -426,31 +427,6 @@ def forward_lines(made: Assembly, one: str) -> list[Line]:
         comment = _comment(made, (one, port))
         lines.append(statement(made.variables[one, port], value, twin, one, comment))
     return lines
-
-
-def _flat(pattern: Pattern) -> Iterator[str]:
-    for part in pattern:
-        if isinstance(part, str):
-            yield part
-        else:
-            yield from _flat(part)
-
-
-def _pattern(pattern: Pattern, read: set[str], renamed: dict[str, str], nested: bool = False) -> str:
-    parts = []
-    for part in pattern:
-        if not isinstance(part, str):
-            inner = _pattern(part, read, renamed, nested=True)
-            parts.append("_" if not set(inner) - set("(_, )") else inner)
-        else:
-            parts.append(renamed.get(part, part) if part in read else "_")
-    text = f"{parts[0]}," if len(parts) == 1 else ", ".join(parts)
-    return f"({text})" if nested else text
-
-
-def _ports(pattern: Pattern, bare: dict[str, str]) -> tuple[Any, ...]:
-    """The pattern with the port that each part is, None for parts that are no port by themselves."""
-    return tuple(bare.get(part) if isinstance(part, str) else _ports(part, bare) for part in pattern)
 
 
 @contextmanager

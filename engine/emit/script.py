@@ -7,20 +7,20 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Any
-from unicodedata import east_asian_width
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
 from engine.emit.builder import build
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
+from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import Fast, put_relu_late, quickened
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
 from engine.emit.model import Assembly, assemble, block_lines, class_lines, measuring_lines
 from engine.emit.names import slug
 from engine.emit.optimise import carried_by, check_plan, is_general, optimiser_lines, schedule_lines
-from engine.emit.players import Players, players_of, train_text
+from engine.emit.players import Players, players_of
+from engine.emit.turns import train_text
 from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan, Rule
@@ -49,7 +49,6 @@ HIDDEN = (
     "triton",
     "jinja2",
 )
-LONGEST = 78  # columns of a title
 STANDARD = (
     "argparse",
     "gzip",
@@ -168,7 +167,7 @@ def write_script(
         parts.append(block(REPORT))
         parts += players.parts
         parts.append(block(train_text(plan, first, players.measures)))
-        parts.append(_main_lines(project, files, weights, _threads(plan, made.book), players))
+        parts.append(main_lines(project, files, weights, _threads(plan, made.book), players))
     elif trains:
         assert isinstance(data, Data)
         loader, values = _loader(made, data)
@@ -193,9 +192,9 @@ def write_script(
         if distributed:
             parts.append(parts_lines(first))
         parts.append(_train_lines(project.plan, first, bool(schedule)))
-        parts.append(_main_lines(project, files, weights, _threads(project.plan, made.book)))
+        parts.append(main_lines(project, files, weights, _threads(project.plan, made.book)))
     else:
-        parts.append(_model_only_lines(project, made, weights))
+        parts.append(model_only_lines(project, made, weights))
     needed += sorted(made.carries | made.classes.carries, key=lambda found: str(found.__name__))
     needed += carried_by(project.plan.objective) if trains else ()
     parts[:0] = [block(text) for text in portable_source(needed)]
@@ -261,7 +260,7 @@ def _loader(made: Assembly, data: Data) -> tuple[Callable[..., Any], dict[str, A
 def _docstring(
     project: Project, made: Assembly, files: Sequence[str], trains: bool, scikit_learn: bool
 ) -> list[Line]:
-    title = _plain_text(project.title) or "A network"
+    title = plain_text(project.title) or "A network"
     data = made.book.types.get(made.source or "")
     needs = "torch and numpy" if not scikit_learn else "torch, numpy and scikit-learn"
     usage = f"    python {file_name(project)}"
@@ -273,14 +272,6 @@ def _docstring(
         lines += ["", f"FOLDER holds {', '.join(sorted({file.split('/')[0] + '/' for file in files}))}"]
         lines[-1] += " and is the script's own by default."
     return [Line(text) for text in [*lines, '"""']]
-
-
-def _plain_text(text: str) -> str:
-    """One line of printable text that cannot end a docstring, nor mean anything to argparse."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    plain = " ".join(printable.split()).replace("\\", "/").replace('"', "'").replace("%(", "% (").strip(" '")
-    widths = accumulate(2 if east_asian_width(letter) in "FW" else 1 for letter in plain)
-    return plain[: sum(width <= LONGEST for width in widths)]
 
 
 def _imports(tree: ast.AST) -> list[Line]:
@@ -332,7 +323,7 @@ def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[
     used = [column.name for column in made.columns()]
     every = made.book.types[made.source] if made.source else None
     lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
-    doc = "; ".join(f"{_plain_text(column.name)} {_sizes(column.shape)}" for column in made.columns())
+    doc = "; ".join(f"{plain_text(column.name)} {_sizes(column.shape)}" for column in made.columns())
     first = "{split: {column: values}} for train, validation and test"
     if len(first) + len(doc) < WIDTH - 16:
         lines.append(f'    """{first}: {doc}."""')
@@ -414,98 +405,6 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
         text += ["    if kept is not None:", "        model.load_state_dict(kept)"]
     return laid_out([Line(one) for one in text])
 
-
-def _main_lines(
-    project: Project,
-    files: Sequence[str],
-    weights: str | None,
-    threads: int | None,
-    players: Players | None = None,
-) -> list[Line]:
-    title = quoted(_plain_text(project.title) or "A network")
-    text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
-    if files:
-        folders = " and ".join(sorted({file.split("/")[0] + "/" for file in files}))
-        text.append(
-            "    parser.add_argument("
-            f'"--data", type=Path, default=Path(__file__).parent, help="folder that holds {folders}")'
-        )
-    epochs = ["type=int, default=EPOCHS", 'type=int, help="of each phase, in place of the plan\'s own"']
-    text += [
-        f'    parser.add_argument("--epochs", {epochs[players is not None]})',
-        '    parser.add_argument("--seed", type=int, default=SEED)',
-        f"    device = {DEVICE}",
-        '    parser.add_argument("--device", default=device)',
-    ]
-    if weights:
-        text.append(f"    beside = Path(__file__).parent / {quoted(weights)}")
-        text.append(
-            '    parser.add_argument("--weights", type=Path, default=beside, help="start from these weights")'
-        )
-    text += [
-        '    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")',
-        '    parser.add_argument("--json", action="store_true", help="one JSON object a line")',
-        "    args = parser.parse_args()",
-        "",
-    ]
-    if threads is not None:
-        text.append(f"    torch.set_num_threads({threads})  # faster than several for so small a network")
-    text += ["    torch.manual_seed(args.seed)", "    model = Model().to(args.device)"]
-    if weights:
-        text.append("    model.load_state_dict(read_weights(args.weights))")
-    folder = "args.data" if files else "Path()"
-    text += [
-        f"    data = load({folder}, args.device)",
-        *_trained(players),
-        "    if args.save:",
-        "        torch.save(model.state_dict(), args.save)",
-    ]
-    return laid_out([Line(one) for one in text])
-
-
-def _trained(players: Players | None) -> list[str]:
-    call = "train(model, data, args.seed, args.epochs, args.json)"
-    tested = [
-        '    found = evaluate(model, data["test"])',
-        '    report({f"test_{name}": value for name, value in found.items()}, args.json)',
-    ]
-    if players is None:
-        return [f"    {call}", *tested]
-    return [
-        "    try:",
-        f"        {call}",
-        "    except FloatingPointError as error:",
-        '        raise SystemExit(f"{error} A lower learning rate may help.") from None',
-        *(tested if players.measures else []),
-    ]
-
-
-def _model_only_lines(project: Project, made: Assembly, weights: str | None) -> list[Line]:
-    examples = []
-    for place in made.arguments:
-        found = made.book.signature(*place)
-        assert found is not None
-        sizes = ", ".join(str(size) for size in (2, *found.shape))
-        extra = "" if found.dtype == "float32" else f", dtype=torch.{found.dtype}"
-        examples.append(f"torch.zeros({sizes}{extra})")
-    text = [
-        "def main() -> None:",
-        '    """Build the model and run it on two blank examples."""',
-        "    model = Model()",
-    ]
-    if weights:
-        text.append(f"    model.load_state_dict(read_weights(Path(__file__).parent / {quoted(weights)}))")
-    text += [
-        "    model.eval()",
-        '    print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters")',
-        f"    found = model({', '.join(examples)})",
-        "    for result in found if isinstance(found, tuple) else (found,):",
-        "        print(tuple(result.shape))",
-    ]
-    return laid_out([Line(one) for one in text])
-
-
-DEVICE = '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'
 
 BATCHES = """
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
