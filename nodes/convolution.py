@@ -100,6 +100,8 @@ class Conv1d(Convolution):
     groups: int = param(1, minimum=1, doc="channels are split into this many independent groups")
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 2, self.title, "channels × length")
@@ -113,7 +115,9 @@ class Conv1d(Convolution):
             groups=self.groups,
             bias=self.bias,
         )
-        return activate(self.activation, e.module(without_defaults(made))(x))
+        conv = e.module(without_defaults(made))
+        e.begin(initialise(conv, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
+        return activate(self.activation, conv(x))
 
     def summary(self) -> str:
         return self._summary(str(self.kernel), self.activation)
@@ -132,6 +136,8 @@ class ConvTranspose2d(Convolution):
     output_padding: Pair = param(0, minimum=0, doc="rows × columns added at one side")
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
@@ -146,7 +152,9 @@ class ConvTranspose2d(Convolution):
             output_padding=self.output_padding,
             bias=self.bias,
         )
-        return activate(self.activation, e.module(without_defaults(made))(x))
+        conv = e.module(without_defaults(made))
+        e.begin(initialise(conv, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
+        return activate(self.activation, conv(x))
 
     def summary(self) -> str:
         return self._summary(shown(self.kernel), self.activation)

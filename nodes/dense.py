@@ -48,12 +48,16 @@ class DropConnect(Layer):
     )
     bias: bool = param(True, doc="add a learned offset to each unit")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.noisy import DropConnect as Made
 
         made = carried(Made)(x.features, self.units, self.share, bias=self.bias)
-        return activate(self.activation, e.module(without_defaults(made))(x))
+        linear = e.module(without_defaults(made))
+        e.begin(initialise(linear, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
+        return activate(self.activation, linear(x))
 
     def summary(self) -> str:
         text = f"{self.units:,} unit{'' if self.units == 1 else 's'} · keeps {100 * (1 - self.share):g} %"
@@ -70,11 +74,15 @@ class Embedding(Layer):
     source = "Bengio, Ducharme, Vincent and Jauvin, 2003"
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if x.dtype != "int64":
             raise EmitError("Embedding needs whole numbers, such as words or classes; measurements come in.")
-        return e.module(nn.Embedding(self.entries, self.size))(x)
+        table = e.module(nn.Embedding(self.entries, self.size))
+        e.begin(initialise(table, self.init, self.init_scale, biases=()))
+        return table(x)
 
     def summary(self) -> str:
         return f"{self.entries:,} × {self.size}"

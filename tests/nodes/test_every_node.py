@@ -33,7 +33,7 @@ def values_of(spec: ParamSpec, choose: random.Random) -> list[Any]:
         "choice": list(spec.choices),
         "pair": [1, 2, 3, 4, (2, 3), (3, 1), 0, (0, 2), *spec.words],
         "ints": [(6,), (-1,), (2, -1), (1, 8, 8), (4, 4)],
-        "text": ["a", "1 2 3 4 5 6 7"],
+        "text": ["a", "1 2"],
     }[spec.kind]
     found = [spec.default]
     for value in tried:
@@ -116,6 +116,8 @@ def test_what_is_inferred_is_what_happens(node_type: type[NodeType]) -> None:
 def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[NodeType]) -> None:
     """A field that changes nothing is a field that lies."""
     quiet = {spec.name for spec in node_type.params} - {"weight"}  # the weight of a loss is in the sum
+    if getattr(node_type, "rule_ports", ()):
+        quiet.discard("units")  # the target says how many, so no two numbers of units fit one
     choose = random.Random(node_type.type_id)
     book = ShapeBook(catalogue())
     for _ in range(2 * MOST):
