@@ -1,0 +1,361 @@
+"""A line through points
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python a_line_through_points.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH = 0, None  # all rows at once
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the shares are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
+
+
+def load_line(
+    folder: Path,
+    device: str,
+    *,
+    slope: float = 2.0,
+    intercept: float = 1.0,
+    noise: float = 0.3,
+    rows: int = 100,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
+) -> dict[str, dict[str, Tensor]]:
+    """A line with noise as {split: {"x": (N, 1), "y": (N, 1)}}: y = slope x + intercept + noise N(0, 1).
+
+    x lies evenly in -1..1.
+    """
+    draw = torch.Generator().manual_seed(seed)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    y = slope * x + intercept + noise * torch.randn(rows, 1, generator=draw)
+    return columns_of({"x": x, "y": y}, three_ways(torch.zeros(rows), validation, test, seed), device)
+
+
+def l1(weights: list[Tensor], strength: float) -> Tensor | float:
+    """The sum of absolute weights times `strength`; biases and norms (fewer than two axes) don't count."""
+    return strength * sum(weight.abs().sum() for weight in weights if weight.ndim >= 2)
+
+
+class LeastSquares(nn.Module):
+    """A linear layer whose weights solve the normal equations: w = (AᵀA + λI)⁻¹ Aᵀ y, the bias unpunished.
+
+    x (N, inputs) -> (N, outputs). Where many weights do equally well it takes the smallest.
+    Source: seed 000 D.3; seed 003 §2.1.
+    """
+
+    def __init__(self, inputs: int, outputs: int, ridge: float = 0.0) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(outputs, inputs))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        self.ridge = ridge
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+    def update(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
+        """Fit the rows of the batch, whatever was known before. The loss is the mean squared error after."""
+        rows, wanted = (part.reshape(len(x), -1).cpu().double() for part in (x, target))
+        middle, level = rows.mean(0), wanted.mean(0)
+        rows, wanted = rows - middle, wanted - level
+        gram = rows.T @ rows + self.ridge * torch.eye(rows.shape[1], dtype=rows.dtype)
+        weight = (torch.linalg.pinv(gram, hermitian=True) @ (rows.T @ wanted)).T
+        self.weight.copy_(weight)
+        self.bias.copy_(level - weight @ middle)
+        return {"loss": F.mse_loss(self(x), target.reshape(len(x), -1).to(x))}
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_gradient = nn.Linear(1, 1)
+        self.lasso = nn.Linear(1, 1)
+        self.closed_form = LeastSquares(1, 1)
+        self.ridge = LeastSquares(1, 1, ridge=10.0)
+
+    def forward(self, x_: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # (N, 1)
+        by_gradient = self.by_gradient(x_)  # (N, 1)
+        lasso = self.lasso(x_)              # (N, 1)
+        closed_form = self.closed_form(x_)  # (N, 1)
+        ridge = self.ridge(x_)              # (N, 1)
+        return by_gradient, lasso, closed_form, ridge
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
+    return load_line(
+        folder, device, slope=2.0, intercept=1.0, noise=0.3, rows=100, validation=0.2, test=0.2, seed=0
+    )
+
+
+def batches(
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+) -> Iterator[dict[str, Tensor]]:
+    n = len(split["x"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(size or n):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["x"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def gradient(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """gradient: trains by_gradient."""
+    x_ = batch["x"]                      # (N, 1)
+    y = batch["y"]                       # (N, 1)
+    by_gradient = model.by_gradient(x_)  # (N, 1)
+    return {"loss": F.mse_loss(by_gradient, y)}
+
+
+def gradient_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.by_gradient.parameters()]
+
+
+def gradient_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.SGD(model.by_gradient.parameters(), lr=0.2)
+
+
+def lasso(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """lasso: trains lasso."""
+    x_ = batch["x"]          # (N, 1)
+    y = batch["y"]           # (N, 1)
+    lasso = model.lasso(x_)  # (N, 1)
+    lasso_error = F.mse_loss(lasso, y)
+    return {"loss": lasso_error + l1(lasso_weights(model), 0.5)}
+
+
+def lasso_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.lasso.parameters()]
+
+
+def lasso_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.SGD(model.lasso.parameters(), lr=0.2)
+
+
+def closed(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The rule of closed form."""
+    x_ = batch["x"]  # (N, 1)
+    y = batch["y"]   # (N, 1)
+    return model.closed_form.update(x_, y)
+
+
+def ridge(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The rule of ridge."""
+    x_ = batch["x"]  # (N, 1)
+    y = batch["y"]   # (N, 1)
+    return model.ridge.update(x_, y)
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    x_ = batch["x"]                      # (N, 1)
+    y = batch["y"]                       # (N, 1)
+    by_gradient = model.by_gradient(x_)  # (N, 1)
+    lasso = model.lasso(x_)              # (N, 1)
+    closed_form = model.closed_form(x_)  # (N, 1)
+    ridge = model.ridge(x_)              # (N, 1)
+    gradient_error = F.mse_loss(by_gradient, y)
+    lasso_error = F.mse_loss(lasso, y)
+    return {
+        "loss": gradient_error + lasso_error,
+        "gradient_error": gradient_error,
+        "lasso_error": lasso_error,
+        "closed_error": F.mse_loss(closed_form, y),
+        "ridge_error": F.mse_loss(ridge, y),
+    }
+
+
+@dataclass
+class Player:
+    """An objective at work: what it computes, the weights it moves, and what moves them."""
+
+    name: str
+    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
+    weights: list[nn.Parameter] = field(default_factory=list)
+    optimiser: Any = None  # none: a rule, which moves them itself
+    schedule: Any = None
+    every: int = 1
+
+
+def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
+    """One step of an objective; returns what it computed before the step."""
+    if player.optimiser is None:
+        with torch.no_grad():
+            return player.objective(model, batch)
+    player.optimiser.zero_grad()
+    found = player.objective(model, batch)
+    loss = found["loss"]
+    if not math.isfinite(loss.item()):
+        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
+    loss.backward(inputs=player.weights)
+    player.optimiser.step()
+    return found
+
+
+def make_players(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives, with fresh optimisers."""
+    gradient_by = gradient_optimiser(model)
+    lasso_by = lasso_optimiser(model)
+    return [
+        Player("gradient", gradient, gradient_weights(model), gradient_by),
+        Player("lasso", lasso, lasso_weights(model), lasso_by),
+        Player("closed", closed),
+        Player("ridge", ridge),
+    ]
+
+
+@dataclass
+class Phase:
+    """A stretch of training: its players take turns until one of its stop rules holds."""
+
+    players: Callable[[Model, int, int], list[Player]]
+    epochs: int
+    batch: int | None = None  # none: all rows at once
+    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    monitor: str = "val_loss"
+    sign: int = 1  # -1: the monitored value is better when it grows
+    patience: int | None = None  # epochs without a better value before the phase ends
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+
+
+PHASES = (
+    Phase(make_players, 60, batch=None, monitor="val_loss", restore_best=False),
+)
+
+
+def set_modes(model: Model, phase: Phase) -> None:
+    """Training mode, but for the layers that the phase leaves alone."""
+    model.train()
+    for layer in phase.frozen:
+        model.get_submodule(layer).eval()
+
+
+def train(
+    model: Model,
+    data: dict[str, dict[str, Tensor]],
+    seed: int,
+    epochs: int | None,
+    as_json: bool,
+) -> None:
+    shuffle = torch.Generator().manual_seed(seed)
+    n = len(data["train"]["x"])
+    step = epoch = 0
+    for phase in PHASES:
+        limit = epochs or phase.epochs
+        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
+        best, kept, waited, turn = math.inf, None, 0, 0
+        for _ in range(limit):
+            set_modes(model, phase)
+            sums: dict[str, list[float]] = {}
+            for batch in batches(data["train"], shuffle, phase.batch):
+                values = {}
+                for player in players:
+                    if turn % player.every == 0:
+                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()
+                        sums.setdefault(player.name, []).append(values[player.name])
+                step, turn = step + 1, turn + 1
+                if as_json:
+                    print(json.dumps({"step": step, "epoch": epoch, **values}))
+            found = evaluate(model, data["validation"])
+            record = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **record}, as_json)
+            epoch += 1
+            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}
+            seen = {**record, **means}
+            value = phase.sign * seen.get(phase.monitor, math.nan)
+            if value < best:
+                best, waited = value, 0
+                if phase.restore_best:
+                    kept = {name: value.clone() for name, value in model.state_dict().items()}
+            else:
+                waited += 1
+            if waited == phase.patience:
+                break
+        if kept is not None:
+            model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A line through points")
+    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    try:
+        train(model, data, args.seed, args.epochs, args.json)
+    except FloatingPointError as error:
+        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,370 @@
+"""GAN on digits
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python gan_on_digits.py --data FOLDER
+
+FOLDER holds mnist/ and is the script's own by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH = 0, 128
+
+
+def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
+    """The bytes of a gzip-compressed IDX file, as an array of `shape`."""
+    import zlib
+
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no {path}: choose the folder that holds mnist/ with its four files."
+        )
+    header = 4 + 4 * len(shape)
+    try:
+        raw = zlib.decompress(path.read_bytes(), wbits=31)
+    except zlib.error:
+        raw = b""
+    if len(raw) != header + math.prod(shape):
+        raise ValueError(f"{path} is damaged, or is another file: copy it from MNIST again.")
+    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def load_mnist(
+    folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is a share of train."""
+
+    def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
+        return {
+            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
+            "digit": torch.from_numpy(digit).to(device).long(),
+        }
+
+    files = folder / "mnist"
+    image = read_idx(files / "train-images-idx3-ubyte.gz", (60000, 28, 28))
+    digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
+    test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
+    test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
+    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
+    return {
+        "train": columns(image[kept.numpy()], digit[kept.numpy()]),
+        "validation": columns(image[held.numpy()], digit[held.numpy()]),
+        "test": columns(test_image.copy(), test_digit.copy()),
+    }
+
+
+def passed_off(made: Tensor, form: str) -> Tensor:
+    """The generator's loss on the discriminator's scores for what it made.
+
+    "non-saturating" -log D(G(z)), "minimax" log(1 - D(G(z))), "least squares", "hinge" or "Wasserstein".
+    Source: seed 000 §4.2.2; seed 003 §12.2.
+    """
+    if form == "minimax":
+        return -F.softplus(made).mean()
+    if form == "least squares":
+        return (made - 1).square().mean() / 2
+    if form in ("hinge", "Wasserstein"):
+        return -made.mean()
+    return F.softplus(-made).mean()
+
+
+def told_apart(real: Tensor, made: Tensor, form: str, smoothing: float = 0.0) -> Tensor:
+    """The discriminator's loss on its scores for real and for made examples.
+
+    "cross-entropy" -log D(x) - log(1 - D(G(z))) with D = σ(score), "least squares", "hinge" or "Wasserstein".
+    Source: seed 000 §4.2.1; seed 003 §12.2; for the others Mao 2017, Lim and Ye 2017, Arjovsky 2017.
+    """
+    if form == "hinge":
+        return F.relu(1 - real).mean() + F.relu(1 + made).mean()
+    if form == "Wasserstein":
+        return made.mean() - real.mean()
+    if form == "least squares":
+        return ((real - (1 - smoothing)).square().mean() + made.square().mean()) / 2
+    believed = F.binary_cross_entropy_with_logits(real, torch.full_like(real, 1 - smoothing))
+    return believed + F.binary_cross_entropy_with_logits(made, torch.zeros_like(made))
+
+
+class Generator(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(64, 256)
+        self.pixels = nn.Linear(256, 784)
+
+    def forward(self, code: Tensor) -> Tensor:  # (N, 64)
+        x = F.leaky_relu(self.hidden(code))     # (N, 256)
+        return torch.sigmoid(self.pixels(x))    # (N, 784)
+
+
+class Discriminator(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(784, 256)
+        self.real = nn.Linear(256, 1)
+
+    def forward(self, image: Tensor) -> Tensor:  # (N, 784)
+        x = F.leaky_relu(self.hidden(image))     # (N, 256)
+        return self.real(x)                      # (N, 1)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.generator = Generator()
+        self.discriminator = Discriminator()
+
+    def forward(self, image: Tensor, code: Tensor) -> tuple[Tensor, Tensor]:  # (N, 1, 28, 28), (N, 64)
+        real_image = image.flatten(1)                    # (N, 784)
+        generator = self.generator(code)                 # (N, 784)
+        discriminator = self.discriminator(real_image)   # (N, 1)
+        discriminator_2 = self.discriminator(generator)  # (N, 1)
+        return discriminator, discriminator_2
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: image (N, 1, 28, 28)."""
+    splits = load_mnist(folder, device, validation=0.1, seed=0)
+    used = ("image",)
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+) -> Iterator[dict[str, Tensor]]:
+    n = len(split["image"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(size or n):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["image"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """discriminator: trains discriminator."""
+    image = batch["image"]                                   # (N, 1, 28, 28)
+    code = torch.randn(len(image), 64, device=image.device)  # (N, 64)
+    with torch.no_grad():
+        real_image = image.flatten(1)                        # (N, 784)
+        generator = model.generator(code)                    # (N, 784)
+    discriminator = model.discriminator(real_image)          # (N, 1)
+    on_made = model.discriminator(generator)                 # (N, 1)
+    return {"loss": told_apart(discriminator, on_made, "cross-entropy")}
+
+
+def discriminator_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.discriminator.parameters()]
+
+
+def discriminator_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.discriminator.parameters(), lr=0.0002, betas=(0.5, 0.999))
+
+
+def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """generator: trains generator."""
+    code = torch.randn(len(batch["image"]), 64, device=batch["image"].device)  # (N, 64)
+    x = model.generator(code)         # (N, 784)
+    on_made = model.discriminator(x)  # (N, 1)
+    return {"loss": passed_off(on_made, "non-saturating")}
+
+
+def generator_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.generator.parameters()]
+
+
+def generator_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.generator.parameters(), lr=0.0002, betas=(0.5, 0.999))
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    image = batch["image"]                                   # (N, 1, 28, 28)
+    code = torch.randn(len(image), 64, device=image.device)  # (N, 64)
+    real_image = image.flatten(1)                            # (N, 784)
+    generator = model.generator(code)                        # (N, 784)
+    discriminator = model.discriminator(real_image)          # (N, 1)
+    on_made = model.discriminator(generator)                 # (N, 1)
+    discriminator_loss = told_apart(discriminator, on_made, "cross-entropy")
+    generator_loss = passed_off(on_made, "non-saturating")
+    return {
+        "loss": discriminator_loss + generator_loss,
+        "discriminator_loss": discriminator_loss,
+        "generator_loss": generator_loss,
+        "d_real": torch.sigmoid(discriminator).mean(),
+        "d_made": torch.sigmoid(on_made).mean(),
+    }
+
+
+@dataclass
+class Player:
+    """An objective at work: what it computes, the weights it moves, and what moves them."""
+
+    name: str
+    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
+    weights: list[nn.Parameter] = field(default_factory=list)
+    optimiser: Any = None  # none: a rule, which moves them itself
+    schedule: Any = None
+    every: int = 1
+
+
+def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
+    """One step of an objective; returns what it computed before the step."""
+    player.optimiser.zero_grad()
+    found = player.objective(model, batch)
+    loss = found["loss"]
+    if not math.isfinite(loss.item()):
+        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
+    loss.backward(inputs=player.weights)
+    player.optimiser.step()
+    return found
+
+
+def make_players(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives, with fresh optimisers."""
+    discriminator_by = discriminator_optimiser(model)
+    generator_by = generator_optimiser(model)
+    return [
+        Player("discriminator", discriminator, discriminator_weights(model), discriminator_by),
+        Player("generator", generator, generator_weights(model), generator_by),
+    ]
+
+
+@dataclass
+class Phase:
+    """A stretch of training: its players take turns until one of its stop rules holds."""
+
+    players: Callable[[Model, int, int], list[Player]]
+    epochs: int
+    batch: int | None = None  # none: all rows at once
+    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    monitor: str = "val_loss"
+    sign: int = 1  # -1: the monitored value is better when it grows
+    patience: int | None = None  # epochs without a better value before the phase ends
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+
+
+PHASES = (
+    Phase(make_players, 20, batch=128, monitor="val_loss", restore_best=False),
+)
+
+
+def set_modes(model: Model, phase: Phase) -> None:
+    """Training mode, but for the layers that the phase leaves alone."""
+    model.train()
+    for layer in phase.frozen:
+        model.get_submodule(layer).eval()
+
+
+def train(
+    model: Model,
+    data: dict[str, dict[str, Tensor]],
+    seed: int,
+    epochs: int | None,
+    as_json: bool,
+) -> None:
+    shuffle = torch.Generator().manual_seed(seed)
+    n = len(data["train"]["image"])
+    step = epoch = 0
+    for phase in PHASES:
+        limit = epochs or phase.epochs
+        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
+        best, kept, waited, turn = math.inf, None, 0, 0
+        for _ in range(limit):
+            set_modes(model, phase)
+            sums: dict[str, list[float]] = {}
+            for batch in batches(data["train"], shuffle, phase.batch):
+                values = {}
+                for player in players:
+                    if turn % player.every == 0:
+                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()
+                        sums.setdefault(player.name, []).append(values[player.name])
+                step, turn = step + 1, turn + 1
+                if as_json:
+                    print(json.dumps({"step": step, "epoch": epoch, **values}))
+            found = evaluate(model, data["validation"])
+            record = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **record}, as_json)
+            epoch += 1
+            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}
+            seen = {**record, **means}
+            value = phase.sign * seen.get(phase.monitor, math.nan)
+            if value < best:
+                best, waited = value, 0
+                if phase.restore_best:
+                    kept = {name: value.clone() for name, value in model.state_dict().items()}
+            else:
+                waited += 1
+            if waited == phase.patience:
+                break
+        if kept is not None:
+            model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="GAN on digits")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
+    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(args.data, args.device)
+    try:
+        train(model, data, args.seed, args.epochs, args.json)
+    except FloatingPointError as error:
+        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()

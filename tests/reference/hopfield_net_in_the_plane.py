@@ -1,0 +1,343 @@
+"""Hopfield net in the plane
+
+Exported from Neuroloom. Needs torch, numpy and scikit-learn only.
+
+    python hopfield_net_in_the_plane.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH = 0, None  # all rows at once
+
+
+def scikit_learn_set(name: str, **options: Any) -> tuple[Tensor, Tensor]:
+    """A data set of scikit-learn as (values (N, D), target (N,)), both float64."""
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        raise ImportError(f"The {name} data come with scikit-learn: pip install scikit-learn.") from error
+    values, target = getattr(datasets, f"load_{name}")(return_X_y=True, **options)
+    return torch.tensor(values).double(), torch.tensor(target).double()
+
+
+def stored_patterns(form: str) -> Tensor:
+    """Rows of -1 and 1 to store: those of seed 000 §2.1 in 2-D or 3-D, or ten digits of 8 × 8."""
+    if form == "2-D":
+        return torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    if form == "3-D":
+        return torch.tensor([[-1.0, -1.0, 1.0], [1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
+    pixels, digit = scikit_learn_set("digits")
+    first = torch.stack([(digit == one).nonzero()[0, 0] for one in range(10)])
+    return torch.where(pixels[first] >= 8, 1.0, -1.0).float()
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def load_patterns(
+    folder: Path, device: str, *, form: str = "2-D", noise: float = 0.3, copies: int = 20, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """Patterns as {split: {"start": (N, n), "stored": (N, n)}}.
+
+    To train there are the patterns themselves, in both columns. To validate and to test, each is there
+    `copies` times as a start that normal noise of that deviation has moved, cut off at -1 and 1.
+    """
+    patterns = stored_patterns(form)
+    many = patterns.repeat(copies, 1)
+    draw = torch.Generator().manual_seed(seed)
+    moved = (many + noise * torch.randn(2, *many.shape, generator=draw)).clamp(-1, 1)
+    start = torch.cat([patterns, *moved])
+    stored = torch.cat([patterns, many, many])
+    sizes = [len(patterns), len(many), len(many)]
+    parts = torch.split(torch.arange(len(start)), sizes)
+    rows = dict(zip(("train", "validation", "test"), parts, strict=True))
+    return columns_of({"start": start, "stored": stored}, rows, device)
+
+
+class Hopfield(nn.Module):
+    """Remembers patterns: a start (N, units) falls towards one of them; gives (state, energy (N, 1)).
+
+    One step is x <- a(W x + b) with a saturating line or a sign, for all units at once or one after another.
+    The energy is -½ xᵀ W x - bᵀ x. Designs: "Hebbian" W = Σ s sᵀ, "pseudo-inverse" W = S S⁺ (projection onto
+    the patterns), "saturating" (Li, Michel and Porod: no unwanted stable states among few patterns).
+    Source: seed 000 §2.1, eq 3-5; seed 003 §1.4.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        steps: int = 20,
+        design: str = "Hebbian",
+        diagonal: bool = True,
+        activation: str = "saturating",
+        in_turn: bool = False,
+    ) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(units, units))
+        self.bias = nn.Parameter(torch.zeros(units))
+        self.steps, self.design, self.diagonal = steps, design, diagonal
+        self.activation, self.in_turn = activation, in_turn
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        for _ in range(self.steps):
+            x = self.step(x)
+        return x, self.energy(x)
+
+    def step(self, x: Tensor) -> Tensor:
+        """One step of every unit. A unit whose sum is 0 keeps its state where units are signs."""
+        if not self.in_turn:
+            return self.settle(x @ self.weight.T + self.bias, x)
+        columns = list(x.unbind(1))
+        for unit in range(len(columns)):
+            total = torch.stack(columns, 1) @ self.weight[unit] + self.bias[unit]
+            columns[unit] = self.settle(total, columns[unit])
+        return torch.stack(columns, 1)
+
+    def settle(self, total: Tensor, before: Tensor) -> Tensor:
+        if self.activation == "saturating":
+            return F.hardtanh(total)
+        return torch.where(total == 0, before, torch.sign(total))
+
+    def energy(self, x: Tensor) -> Tensor:
+        return -(x * (x @ self.weight.T) / 2 + x * self.bias).sum(1, keepdim=True)
+
+    def update(self, x: Tensor) -> dict[str, Tensor]:
+        """Store the rows of the batch, in place of what was stored; the loss is how far a step moves them."""
+        patterns = x.cpu().double()
+        bias = torch.zeros(patterns.shape[1], dtype=patterns.dtype)
+        if self.design == "Hebbian":
+            weight = patterns.T @ patterns
+        elif self.design == "pseudo-inverse":
+            weight = torch.linalg.pinv(patterns) @ patterns
+        else:
+            weight, bias = self.saturating(patterns)
+        if not self.diagonal:
+            weight = weight - torch.diag(weight.diagonal())
+        self.weight.copy_(weight)
+        self.bias.copy_(bias)
+        return {"loss": F.mse_loss(self.step(x), x), "energy": self.energy(x).mean()}
+
+    def saturating(self, patterns: Tensor, tau: float = 10.0, h: float = 0.15) -> tuple[Tensor, Tensor]:
+        """Weight and bias by which the cube's corners at `patterns` attract what is near."""
+        last = patterns[-1]
+        _, sizes, axes = torch.linalg.svd(patterns[:-1] - last, full_matrices=False)
+        axes = axes[sizes > 1e-9 * sizes.max()] if len(sizes) else axes
+        inside = axes.T @ axes
+        outside = torch.eye(len(last), dtype=last.dtype) - inside
+        drive = last - (inside - tau * outside) @ last
+        grown, shrunk = math.exp(h), math.exp(-tau * h)
+        weight = grown * inside + shrunk * outside
+        return weight, ((grown - 1) * inside + (1 - shrunk) / tau * outside) @ drive
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hebb = Hopfield(2)
+        self.saturating = Hopfield(2, steps=40, design="saturating")
+
+    def forward(self, start: Tensor) -> tuple[Tensor, Tensor]:  # (N, 2)
+        hebb, _ = self.hebb(start)                              # (N, 2)
+        saturating, _ = self.saturating(start)                  # (N, 2)
+        return hebb, saturating
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: start (N, 2); stored (N, 2)."""
+    return load_patterns(folder, device, form="2-D", noise=0.3, copies=20, seed=0)
+
+
+def batches(
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+) -> Iterator[dict[str, Tensor]]:
+    n = len(split["start"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(size or n):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["start"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def store_by_hebb(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The rule of Hebb."""
+    start = batch["start"]  # (N, 2)
+    return model.hebb.update(start)
+
+
+def store_saturating(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The rule of saturating."""
+    start = batch["start"]  # (N, 2)
+    return model.saturating.update(start)
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    start = batch["start"]                   # (N, 2)
+    stored = batch["stored"]                 # (N, 2)
+    hebb, _ = model.hebb(start)              # (N, 2)
+    saturating, _ = model.saturating(start)  # (N, 2)
+    return {
+        "hebb_recall": F.mse_loss(hebb, stored),
+        "saturating_recall": F.mse_loss(saturating, stored),
+    }
+
+
+@dataclass
+class Player:
+    """An objective at work: what it computes, the weights it moves, and what moves them."""
+
+    name: str
+    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
+    weights: list[nn.Parameter] = field(default_factory=list)
+    optimiser: Any = None  # none: a rule, which moves them itself
+    schedule: Any = None
+    every: int = 1
+
+
+def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
+    """One step of an objective; returns what it computed before the step."""
+    with torch.no_grad():
+        return player.objective(model, batch)
+
+
+def make_players(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives, with fresh optimisers."""
+    return [
+        Player("store_by_hebb", store_by_hebb),
+        Player("store_saturating", store_saturating),
+    ]
+
+
+@dataclass
+class Phase:
+    """A stretch of training: its players take turns until one of its stop rules holds."""
+
+    players: Callable[[Model, int, int], list[Player]]
+    epochs: int
+    batch: int | None = None  # none: all rows at once
+    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    monitor: str = "val_loss"
+    sign: int = 1  # -1: the monitored value is better when it grows
+    patience: int | None = None  # epochs without a better value before the phase ends
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+
+
+PHASES = (
+    Phase(make_players, 1, batch=None, monitor="val_loss", restore_best=False),
+)
+
+
+def set_modes(model: Model, phase: Phase) -> None:
+    """Training mode, but for the layers that the phase leaves alone."""
+    model.train()
+    for layer in phase.frozen:
+        model.get_submodule(layer).eval()
+
+
+def train(
+    model: Model,
+    data: dict[str, dict[str, Tensor]],
+    seed: int,
+    epochs: int | None,
+    as_json: bool,
+) -> None:
+    shuffle = torch.Generator().manual_seed(seed)
+    n = len(data["train"]["start"])
+    step = epoch = 0
+    for phase in PHASES:
+        limit = epochs or phase.epochs
+        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
+        best, kept, waited, turn = math.inf, None, 0, 0
+        for _ in range(limit):
+            set_modes(model, phase)
+            sums: dict[str, list[float]] = {}
+            for batch in batches(data["train"], shuffle, phase.batch):
+                values = {}
+                for player in players:
+                    if turn % player.every == 0:
+                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()
+                        sums.setdefault(player.name, []).append(values[player.name])
+                step, turn = step + 1, turn + 1
+                if as_json:
+                    print(json.dumps({"step": step, "epoch": epoch, **values}))
+            found = evaluate(model, data["validation"])
+            record = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **record}, as_json)
+            epoch += 1
+            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}
+            seen = {**record, **means}
+            value = phase.sign * seen.get(phase.monitor, math.nan)
+            if value < best:
+                best, waited = value, 0
+                if phase.restore_best:
+                    kept = {name: value.clone() for name, value in model.state_dict().items()}
+            else:
+                waited += 1
+            if waited == phase.patience:
+                break
+        if kept is not None:
+            model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Hopfield net in the plane")
+    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    try:
+        train(model, data, args.seed, args.epochs, args.json)
+    except FloatingPointError as error:
+        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()

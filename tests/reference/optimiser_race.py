@@ -1,0 +1,187 @@
+"""Optimiser race
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python optimiser_race.py --epochs 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 32, 100
+
+
+def curve(form: str, x: Tensor) -> Tensor:
+    """The value of a curve at x in -1..1."""
+    if form == "bump":
+        return 1 / (1 + 25 * x**2)
+    if form == "step":
+        return torch.sign(x)
+    if form == "cubic":
+        return x**3 - x / 2
+    if form == "two waves":
+        return torch.sin(math.pi * x) + torch.sin(3 * math.pi * x) / 2
+    return torch.sin(math.pi * x)
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the shares are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
+
+
+def load_curve(
+    folder: Path,
+    device: str,
+    *,
+    form: str = "sine",
+    noise: float = 0.25,
+    rows: int = 300,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
+) -> dict[str, dict[str, Tensor]]:
+    """A curve with noise as {split: {"x": (N, 1) in -1..1, "y": (N, 1), "clean": (N, 1)}}.
+
+    y = (1 - noise) · curve + noise · N(0, 1), the curve scaled to mean 0 and deviation 1: a noise of 1 leaves
+    nothing to learn (seed 000 §1.3.1).
+    """
+    draw = torch.Generator().manual_seed(seed)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    value = curve(form, x)
+    value = (value - value.mean()) / value.std(correction=0)
+    y = (1 - noise) * value + noise * torch.randn(rows, 1, generator=draw)
+    columns = {"x": x, "y": y, "clean": (1 - noise) * value}
+    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(1, 50)
+        self.value = nn.Linear(50, 1)
+
+    def forward(self, x_: Tensor) -> Tensor:  # (N, 1)
+        x = torch.tanh(self.hidden(x_))       # (N, 50)
+        return self.value(x)                  # (N, 1)
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    value = model(batch["x"])
+    return {"loss": F.mse_loss(value, batch["y"])}
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
+    splits = load_curve(folder, device, form="sine", noise=0.25, rows=300, validation=0.2, test=0.2, seed=0)
+    used = ("x", "y")
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["x"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["x"])
+        n += size
+        for name, value in objective(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.01)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Optimiser race")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.set_num_threads(1)  # faster than several for so small a network
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,414 @@
+"""Stacked autoencoder
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python stacked_autoencoder.py --data FOLDER
+
+FOLDER holds mnist/ and is the script's own by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH = 0, 128
+
+
+def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
+    """The bytes of a gzip-compressed IDX file, as an array of `shape`."""
+    import zlib
+
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no {path}: choose the folder that holds mnist/ with its four files."
+        )
+    header = 4 + 4 * len(shape)
+    try:
+        raw = zlib.decompress(path.read_bytes(), wbits=31)
+    except zlib.error:
+        raw = b""
+    if len(raw) != header + math.prod(shape):
+        raise ValueError(f"{path} is damaged, or is another file: copy it from MNIST again.")
+    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def load_mnist(
+    folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is a share of train."""
+
+    def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
+        return {
+            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
+            "digit": torch.from_numpy(digit).to(device).long(),
+        }
+
+    files = folder / "mnist"
+    image = read_idx(files / "train-images-idx3-ubyte.gz", (60000, 28, 28))
+    digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
+    test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
+    test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
+    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
+    return {
+        "train": columns(image[kept.numpy()], digit[kept.numpy()]),
+        "validation": columns(image[held.numpy()], digit[held.numpy()]),
+        "test": columns(test_image.copy(), test_digit.copy()),
+    }
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder_1 = nn.Linear(784, 128)
+        self.decoder_1 = nn.Linear(128, 784)
+        self.encoder_2 = nn.Linear(128, 64)
+        self.decoder_2 = nn.Linear(64, 128)
+        self.classifier = nn.Linear(64, 10)
+
+    def forward(self, image: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:  # (N, 1, 28, 28)
+        pixels = image.flatten(1)                             # (N, 784)
+        encoder_1 = F.relu(self.encoder_1(pixels))            # (N, 128)
+        decoder_1 = torch.sigmoid(self.decoder_1(encoder_1))  # (N, 784)
+        encoder_2 = F.relu(self.encoder_2(encoder_1))         # (N, 64)
+        decoder_2 = F.relu(self.decoder_2(encoder_2))         # (N, 128)
+        classifier = self.classifier(encoder_2)               # (N, 10)
+        return pixels, encoder_1, decoder_1, decoder_2, classifier
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: image (N, 1, 28, 28); digit (N,)."""
+    return load_mnist(folder, device, validation=0.1, seed=0)
+
+
+def batches(
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+) -> Iterator[dict[str, Tensor]]:
+    n = len(split["image"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(size or n):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["image"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def first_autoencoder(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Trains encoder_1, decoder_1."""
+    image = batch["image"]                         # (N, 1, 28, 28)
+    with torch.no_grad():
+        pixels = image.flatten(1)                  # (N, 784)
+    x = F.relu(model.encoder_1(pixels))            # (N, 128)
+    decoder_1 = torch.sigmoid(model.decoder_1(x))  # (N, 784)
+    return {"loss": F.mse_loss(decoder_1, pixels)}
+
+
+def first_autoencoder_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.encoder_1.parameters(), *model.decoder_1.parameters()]
+
+
+def first_autoencoder_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam([*model.encoder_1.parameters(), *model.decoder_1.parameters()], lr=0.001)
+
+
+def second_autoencoder(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Trains encoder_2, decoder_2."""
+    image = batch["image"]                      # (N, 1, 28, 28)
+    with torch.no_grad():
+        x = image.flatten(1)                    # (N, 784)
+        encoder_1 = F.relu(model.encoder_1(x))  # (N, 128)
+    x = F.relu(model.encoder_2(encoder_1))      # (N, 64)
+    decoder_2 = F.relu(model.decoder_2(x))      # (N, 128)
+    return {"loss": F.mse_loss(decoder_2, encoder_1)}
+
+
+def second_autoencoder_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.encoder_2.parameters(), *model.decoder_2.parameters()]
+
+
+def second_autoencoder_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam([*model.encoder_2.parameters(), *model.decoder_2.parameters()], lr=0.001)
+
+
+def classifier(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Trains classifier."""
+    image = batch["image"]              # (N, 1, 28, 28)
+    digit = batch["digit"]              # (N,)
+    with torch.no_grad():
+        x = image.flatten(1)            # (N, 784)
+        x = F.relu(model.encoder_1(x))  # (N, 128)
+        x = F.relu(model.encoder_2(x))  # (N, 64)
+    classifier = model.classifier(x)    # (N, 10)
+    return {"loss": F.cross_entropy(classifier, digit)}
+
+
+def classifier_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.classifier.parameters()]
+
+
+def classifier_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.classifier.parameters(), lr=0.001)
+
+
+def fine_tuning(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Trains encoder_1, encoder_2, classifier."""
+    image = batch["image"]            # (N, 1, 28, 28)
+    digit = batch["digit"]            # (N,)
+    with torch.no_grad():
+        x = image.flatten(1)          # (N, 784)
+    x = F.relu(model.encoder_1(x))    # (N, 128)
+    x = F.relu(model.encoder_2(x))    # (N, 64)
+    classifier = model.classifier(x)  # (N, 10)
+    return {"loss": F.cross_entropy(classifier, digit)}
+
+
+def fine_tuning_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.encoder_1.parameters(), *model.encoder_2.parameters(), *model.classifier.parameters()]
+
+
+def fine_tuning_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(
+        [*model.encoder_1.parameters(), *model.encoder_2.parameters(), *model.classifier.parameters()],
+        lr=0.001,
+    )
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    image = batch["image"]                                 # (N, 1, 28, 28)
+    digit = batch["digit"]                                 # (N,)
+    pixels = image.flatten(1)                              # (N, 784)
+    encoder_1 = F.relu(model.encoder_1(pixels))            # (N, 128)
+    decoder_1 = torch.sigmoid(model.decoder_1(encoder_1))  # (N, 784)
+    encoder_2 = F.relu(model.encoder_2(encoder_1))         # (N, 64)
+    decoder_2 = F.relu(model.decoder_2(encoder_2))         # (N, 128)
+    classifier = model.classifier(encoder_2)               # (N, 10)
+    reconstruction_1 = F.mse_loss(decoder_1, pixels)
+    reconstruction_2 = F.mse_loss(decoder_2, encoder_1)
+    cross_entropy = F.cross_entropy(classifier, digit)
+    return {
+        "loss": reconstruction_1 + reconstruction_2 + cross_entropy,
+        "reconstruction_1": reconstruction_1,
+        "reconstruction_2": reconstruction_2,
+        "cross_entropy": cross_entropy,
+        "accuracy": (classifier.argmax(1) == digit).float().mean(),
+    }
+
+
+@dataclass
+class Player:
+    """An objective at work: what it computes, the weights it moves, and what moves them."""
+
+    name: str
+    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
+    weights: list[nn.Parameter] = field(default_factory=list)
+    optimiser: Any = None  # none: a rule, which moves them itself
+    schedule: Any = None
+    every: int = 1
+
+
+def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
+    """One step of an objective; returns what it computed before the step."""
+    player.optimiser.zero_grad()
+    found = player.objective(model, batch)
+    loss = found["loss"]
+    if not math.isfinite(loss.item()):
+        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
+    loss.backward(inputs=player.weights)
+    player.optimiser.step()
+    return found
+
+
+def phase_1(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives of "first autoencoder", with fresh optimisers."""
+    first_autoencoder_by = first_autoencoder_optimiser(model)
+    return [
+        Player(
+            "first_autoencoder", first_autoencoder, first_autoencoder_weights(model), first_autoencoder_by
+        ),
+    ]
+
+
+def phase_2(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives of "second autoencoder", with fresh optimisers."""
+    second_autoencoder_by = second_autoencoder_optimiser(model)
+    return [
+        Player(
+            "second_autoencoder", second_autoencoder, second_autoencoder_weights(model), second_autoencoder_by
+        ),
+    ]
+
+
+def phase_3(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives of "classifier", with fresh optimisers."""
+    classifier_by = classifier_optimiser(model)
+    return [
+        Player("classifier", classifier, classifier_weights(model), classifier_by),
+    ]
+
+
+def phase_4(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives of "fine-tuning", with fresh optimisers."""
+    fine_tuning_by = fine_tuning_optimiser(model)
+    return [
+        Player("fine_tuning", fine_tuning, fine_tuning_weights(model), fine_tuning_by),
+    ]
+
+
+@dataclass
+class Phase:
+    """A stretch of training: its players take turns until one of its stop rules holds."""
+
+    players: Callable[[Model, int, int], list[Player]]
+    epochs: int
+    batch: int | None = None  # none: all rows at once
+    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    monitor: str = "val_loss"
+    sign: int = 1  # -1: the monitored value is better when it grows
+    patience: int | None = None  # epochs without a better value before the phase ends
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+
+
+PHASES = (
+    Phase(
+        phase_1,
+        3,
+        batch=128,
+        frozen=("encoder_2", "decoder_2", "classifier",),
+        monitor="val_reconstruction_1",
+    ),  # first autoencoder
+    Phase(
+        phase_2,
+        3,
+        batch=128,
+        frozen=("encoder_1", "decoder_1", "classifier",),
+        monitor="val_reconstruction_2",
+    ),  # second autoencoder
+    Phase(
+        phase_3,
+        3,
+        batch=128,
+        frozen=("encoder_1", "decoder_1", "encoder_2", "decoder_2",),
+        monitor="val_cross_entropy",
+    ),  # classifier
+    Phase(phase_4, 3, batch=128, frozen=("decoder_1", "decoder_2",), monitor="val_cross_entropy"),
+)
+
+
+def set_modes(model: Model, phase: Phase) -> None:
+    """Training mode, but for the layers that the phase leaves alone."""
+    model.train()
+    for layer in phase.frozen:
+        model.get_submodule(layer).eval()
+
+
+def train(
+    model: Model,
+    data: dict[str, dict[str, Tensor]],
+    seed: int,
+    epochs: int | None,
+    as_json: bool,
+) -> None:
+    shuffle = torch.Generator().manual_seed(seed)
+    n = len(data["train"]["image"])
+    step = epoch = 0
+    for number, phase in enumerate(PHASES):
+        limit = epochs or phase.epochs
+        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
+        best, kept, waited, turn = math.inf, None, 0, 0
+        for _ in range(limit):
+            set_modes(model, phase)
+            sums: dict[str, list[float]] = {}
+            for batch in batches(data["train"], shuffle, phase.batch):
+                values = {}
+                for player in players:
+                    if turn % player.every == 0:
+                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()
+                        sums.setdefault(player.name, []).append(values[player.name])
+                step, turn = step + 1, turn + 1
+                if as_json:
+                    print(json.dumps({"step": step, "phase": number, "epoch": epoch, **values}))
+            found = evaluate(model, data["validation"])
+            record = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **record}, as_json)
+            epoch += 1
+            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}
+            seen = {**record, **means}
+            value = phase.sign * seen.get(phase.monitor, math.nan)
+            if value < best:
+                best, waited = value, 0
+                if phase.restore_best:
+                    kept = {name: value.clone() for name, value in model.state_dict().items()}
+            else:
+                waited += 1
+            if waited == phase.patience:
+                break
+        if kept is not None:
+            model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Stacked autoencoder")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
+    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(args.data, args.device)
+    try:
+        train(model, data, args.seed, args.epochs, args.json)
+    except FloatingPointError as error:
+        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,407 @@
+"""Teacher and student
+
+Exported from Neuroloom. Needs torch, numpy and scikit-learn only.
+
+    python teacher_and_student.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH = 0, 32
+
+
+def scikit_learn_set(name: str, **options: Any) -> tuple[Tensor, Tensor]:
+    """A data set of scikit-learn as (values (N, D), target (N,)), both float64."""
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        raise ImportError(f"The {name} data come with scikit-learn: pip install scikit-learn.") from error
+    values, target = getattr(datasets, f"load_{name}")(return_X_y=True, **options)
+    return torch.tensor(values).double(), torch.tensor(target).double()
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the shares are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
+
+
+def load_digits(
+    folder: Path, device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}.
+
+    Image and profile lie in 0..1; the profile is the mean ink of the 8 rows, then of the 8 columns.
+    """
+    pixels, digit = scikit_learn_set("digits")
+    image = pixels.reshape(-1, 1, 8, 8) / 16
+    columns = {
+        "image": image.float(),
+        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
+        "digit": digit.long(),
+        "odd": (digit % 2).float()[:, None],
+    }
+    return columns_of(columns, three_ways(digit, validation, test, seed), device)
+
+
+def distilled(
+    student: Tensor, teacher: Tensor, temperature: float, target: Tensor | None = None, share: float = 1.0
+) -> Tensor:
+    """Cross-entropy of scores (N, classes) with those of a teacher, both softened, times temperature².
+
+    With a target (N,), the teacher counts `share` and the right class the rest. Source: seed 003 §8.9;
+    Hinton, Vinyals and Dean, 2015 (temperature² keeps the gradients of one size).
+    """
+    belief = F.softmax(teacher.detach() / temperature, 1)
+    soft = temperature**2 * F.cross_entropy(student / temperature, belief)
+    if target is None:
+        return soft
+    return share * soft + (1 - share) * F.cross_entropy(student, target)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.teacher_hidden_1 = nn.Linear(64, 256)
+        self.teacher_hidden_2 = nn.Linear(256, 128)
+        self.teacher = nn.Linear(128, 10)
+        self.student_hidden = nn.Linear(64, 12)
+        self.student = nn.Linear(12, 10)
+        self.alone_hidden = nn.Linear(64, 12)
+        self.alone = nn.Linear(12, 10)
+
+    def forward(self, image: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # (N, 1, 8, 8)
+        pixels = image.flatten(1)                  # (N, 64)
+        x = F.relu(self.teacher_hidden_1(pixels))  # (N, 256)
+        x = F.relu(self.teacher_hidden_2(x))       # (N, 128)
+        teacher = self.teacher(x)                  # (N, 10)
+        x = F.relu(self.student_hidden(pixels))    # (N, 12)
+        student = self.student(x)                  # (N, 10)
+        x = F.relu(self.alone_hidden(pixels))      # (N, 12)
+        alone = self.alone(x)                      # (N, 10)
+        return teacher, student, alone
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: image (N, 1, 8, 8); digit (N,)."""
+    splits = load_digits(folder, device, validation=0.2, test=0.2, seed=0)
+    used = ("image", "digit")
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+) -> Iterator[dict[str, Tensor]]:
+    n = len(split["image"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(size or n):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["image"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def teacher(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """teacher: trains teacher_hidden_1, teacher_hidden_2, teacher."""
+    image = batch["image"]                 # (N, 1, 8, 8)
+    digit = batch["digit"]                 # (N,)
+    with torch.no_grad():
+        x = image.flatten(1)               # (N, 64)
+    x = F.relu(model.teacher_hidden_1(x))  # (N, 256)
+    x = F.relu(model.teacher_hidden_2(x))  # (N, 128)
+    teacher = model.teacher(x)             # (N, 10)
+    return {"loss": F.cross_entropy(teacher, digit)}
+
+
+def teacher_weights(model: Model) -> list[nn.Parameter]:
+    return [
+        *model.teacher_hidden_1.parameters(),
+        *model.teacher_hidden_2.parameters(),
+        *model.teacher.parameters(),
+    ]
+
+
+def teacher_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(
+        [
+            *model.teacher_hidden_1.parameters(),
+            *model.teacher_hidden_2.parameters(),
+            *model.teacher.parameters(),
+        ],
+        lr=0.003,
+    )
+
+
+def student(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """student: trains student_hidden, student."""
+    image = batch["image"]                          # (N, 1, 8, 8)
+    digit = batch["digit"]                          # (N,)
+    with torch.no_grad():
+        pixels = image.flatten(1)                   # (N, 64)
+        x = F.relu(model.teacher_hidden_1(pixels))  # (N, 256)
+        x = F.relu(model.teacher_hidden_2(x))       # (N, 128)
+        teacher = model.teacher(x)                  # (N, 10)
+    x = F.relu(model.student_hidden(pixels))        # (N, 12)
+    student = model.student(x)                      # (N, 10)
+    return {"loss": distilled(student, teacher, 3.0, digit, 0.9)}
+
+
+def student_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.student_hidden.parameters(), *model.student.parameters()]
+
+
+def student_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam([*model.student_hidden.parameters(), *model.student.parameters()], lr=0.003)
+
+
+def alone(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """alone: trains alone_hidden, alone."""
+    image = batch["image"]             # (N, 1, 8, 8)
+    digit = batch["digit"]             # (N,)
+    with torch.no_grad():
+        x = image.flatten(1)           # (N, 64)
+    x = F.relu(model.alone_hidden(x))  # (N, 12)
+    alone = model.alone(x)             # (N, 10)
+    return {"loss": F.cross_entropy(alone, digit)}
+
+
+def alone_weights(model: Model) -> list[nn.Parameter]:
+    return [*model.alone_hidden.parameters(), *model.alone.parameters()]
+
+
+def alone_optimiser(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam([*model.alone_hidden.parameters(), *model.alone.parameters()], lr=0.003)
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    image = batch["image"]                      # (N, 1, 8, 8)
+    digit = batch["digit"]                      # (N,)
+    pixels = image.flatten(1)                   # (N, 64)
+    x = F.relu(model.teacher_hidden_1(pixels))  # (N, 256)
+    x = F.relu(model.teacher_hidden_2(x))       # (N, 128)
+    teacher = model.teacher(x)                  # (N, 10)
+    x = F.relu(model.student_hidden(pixels))    # (N, 12)
+    student = model.student(x)                  # (N, 10)
+    x = F.relu(model.alone_hidden(pixels))      # (N, 12)
+    alone = model.alone(x)                      # (N, 10)
+    teacher_loss = F.cross_entropy(teacher, digit)
+    alone_loss = F.cross_entropy(alone, digit)
+    distillation = distilled(student, teacher, 3.0, digit, 0.9)
+    return {
+        "loss": teacher_loss + alone_loss + distillation,
+        "teacher_loss": teacher_loss,
+        "alone_loss": alone_loss,
+        "distillation": distillation,
+        "teacher_accuracy": (teacher.argmax(1) == digit).float().mean(),
+        "student_accuracy": (student.argmax(1) == digit).float().mean(),
+        "alone_accuracy": (alone.argmax(1) == digit).float().mean(),
+    }
+
+
+@dataclass
+class Player:
+    """An objective at work: what it computes, the weights it moves, and what moves them."""
+
+    name: str
+    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
+    weights: list[nn.Parameter] = field(default_factory=list)
+    optimiser: Any = None  # none: a rule, which moves them itself
+    schedule: Any = None
+    every: int = 1
+
+
+def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
+    """One step of an objective; returns what it computed before the step."""
+    player.optimiser.zero_grad()
+    found = player.objective(model, batch)
+    loss = found["loss"]
+    if not math.isfinite(loss.item()):
+        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
+    loss.backward(inputs=player.weights)
+    player.optimiser.step()
+    return found
+
+
+def phase_1(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives of "the teacher learns", with fresh optimisers."""
+    teacher_by = teacher_optimiser(model)
+    return [
+        Player("teacher", teacher, teacher_weights(model), teacher_by),
+    ]
+
+
+def phase_2(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    """The objectives of "the teacher teaches", with fresh optimisers."""
+    student_by = student_optimiser(model)
+    alone_by = alone_optimiser(model)
+    return [
+        Player("student", student, student_weights(model), student_by),
+        Player("alone", alone, alone_weights(model), alone_by),
+    ]
+
+
+@dataclass
+class Phase:
+    """A stretch of training: its players take turns until one of its stop rules holds."""
+
+    players: Callable[[Model, int, int], list[Player]]
+    epochs: int
+    batch: int | None = None  # none: all rows at once
+    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    monitor: str = "val_loss"
+    sign: int = 1  # -1: the monitored value is better when it grows
+    patience: int | None = None  # epochs without a better value before the phase ends
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+
+
+PHASES = (
+    Phase(
+        phase_1,
+        15,
+        batch=32,
+        frozen=("student_hidden", "student", "alone_hidden", "alone",),
+        monitor="val_teacher_loss",
+        patience=5,
+    ),  # the teacher learns
+    Phase(
+        phase_2,
+        30,
+        batch=32,
+        frozen=("teacher_hidden_1", "teacher_hidden_2", "teacher",),
+        monitor="val_loss",
+        restore_best=False,
+    ),  # the teacher teaches
+)
+
+
+def set_modes(model: Model, phase: Phase) -> None:
+    """Training mode, but for the layers that the phase leaves alone."""
+    model.train()
+    for layer in phase.frozen:
+        model.get_submodule(layer).eval()
+
+
+def train(
+    model: Model,
+    data: dict[str, dict[str, Tensor]],
+    seed: int,
+    epochs: int | None,
+    as_json: bool,
+) -> None:
+    shuffle = torch.Generator().manual_seed(seed)
+    n = len(data["train"]["image"])
+    step = epoch = 0
+    for number, phase in enumerate(PHASES):
+        limit = epochs or phase.epochs
+        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
+        best, kept, waited, turn = math.inf, None, 0, 0
+        for _ in range(limit):
+            set_modes(model, phase)
+            sums: dict[str, list[float]] = {}
+            for batch in batches(data["train"], shuffle, phase.batch):
+                values = {}
+                for player in players:
+                    if turn % player.every == 0:
+                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()
+                        sums.setdefault(player.name, []).append(values[player.name])
+                step, turn = step + 1, turn + 1
+                if as_json:
+                    print(json.dumps({"step": step, "phase": number, "epoch": epoch, **values}))
+            found = evaluate(model, data["validation"])
+            record = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **record}, as_json)
+            epoch += 1
+            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}
+            seen = {**record, **means}
+            value = phase.sign * seen.get(phase.monitor, math.nan)
+            if value < best:
+                best, waited = value, 0
+                if phase.restore_best:
+                    kept = {name: value.clone() for name, value in model.state_dict().items()}
+            else:
+                waited += 1
+            if waited == phase.patience:
+                break
+        if kept is not None:
+            model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Teacher and student")
+    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.set_num_threads(1)  # faster than several for so small a network
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    try:
+        train(model, data, args.seed, args.epochs, args.json)
+    except FloatingPointError as error:
+        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()
