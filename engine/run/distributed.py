@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from engine.emit.program import Batch, Program
     from engine.run.loop import Run
 
-PATIENCE = timedelta(
-    hours=6
-)  # for a process that evaluates while the others wait; a dead one is noticed at once
+TOGETHER = timedelta(minutes=1)  # to find each other, and for what all do at the same time
+PATIENCE = timedelta(hours=6)  # for a process that evaluates while the others wait
 LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds its folder
 
 _DRAWS = re.compile(r"F\.\w*dropout|torch\.(randn?(_like)?|bernoulli|normal|multinomial)\(")
@@ -59,6 +58,7 @@ class World:
     device: str = "cpu"
     asked: Callable[[], bool] | None = None
     stopping: bool = field(default=False, init=False)
+    waiting: Any = None  # the group of all of them in which one may take long
 
     @property
     def first(self) -> bool:
@@ -72,7 +72,7 @@ class World:
     def decided(self, decide: Callable[[], T]) -> T:
         """What the first process decides, in all of them."""
         found = [decide() if self.first else None]
-        dist.broadcast_object_list(found, src=0)
+        dist.broadcast_object_list(found, src=0, group=self.waiting)
         return cast(T, found[0])
 
     def wait(self) -> None:
@@ -150,9 +150,9 @@ def joined(device: str | None = None) -> Iterator[World | None]:
         torch.cuda.set_device(chosen)
     elif chosen != "cpu":
         chosen = "cpu"  # torch has no way to add up gradients of several other devices
-    dist.init_process_group("nccl" if chosen.startswith("cuda") else "gloo", timeout=PATIENCE)
+    dist.init_process_group("nccl" if chosen.startswith("cuda") else "gloo", timeout=TOGETHER)
     try:
-        yield World(rank, size, local, restarts, chosen)
+        yield World(rank, size, local, restarts, chosen, waiting=dist.new_group(timeout=PATIENCE))
     finally:
         dist.destroy_process_group()
 
