@@ -145,6 +145,9 @@ COMMANDS = (
     Command("train", "Train", "&Train / Pause", ("F5",)),
     Command("train_step", "Train", "Step one &batch", ("F6",)),
     Command("train_stop", "Train", "&Stop", ("Shift+F5",), before_rule=True),
+    Command(
+        "edit_plan", "Train", "Edit the &plan", ("Ctrl+Shift+I",), "Phases, objectives and what they train"
+    ),
     Command("train_reset", "Train", "&Reset weights", (), "Back to the weights that the seed gives"),
     Command(
         "start_from_weights", "Train", "Start from &weights…", (), "Of a run, a .safetensors or .pt file"

@@ -68,7 +68,7 @@ _FOR_SEVERAL = {
     "distribute_down": 3,
 }
 # Those for what is on the canvas, whatever has the focus.
-_AT_WORK = ("find", "lay_out", "snap_to_grid", "save_picture", "add_node", "add_note")
+_AT_WORK = ("find", "lay_out", "snap_to_grid", "save_picture", "add_node", "add_note", "edit_plan")
 # Those that need a block selected.
 _FOR_BLOCKS = ("ungroup_nodes", "enter_block", "separate_block", "keep_block")
 # Those of the canvas that a text field uses too when it has the focus.
@@ -215,6 +215,13 @@ class Commands:
     def train_stop(self) -> None:
         """Ends the run."""
         self._window.top_bar.training.stop()
+
+    def edit_plan(self) -> None:
+        """Opens the whole plan in the inspector."""
+        if self._window.inspector.isHidden():
+            self._toggle("toggle_inspector")
+        self._window.workspace.select(())
+        self._window.inspector.edit_plan()
 
     def train_reset(self) -> None:
         """Goes back to the weights that the seed gives."""

@@ -112,6 +112,12 @@ class InspectorPanel(QWidget):
         else:
             self._selected(self._workspace.selection)
 
+    def edit_plan(self) -> None:
+        """Shows the whole plan, with the caret on its phases; nothing may be selected."""
+        self.plan.want(True)
+        if isinstance(self.page, PlanPage) and self.page.editor is not None:
+            self.page.editor.phases.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def focus_first_field(self) -> None:
         """Puts the caret into the first field of the page."""
         for field in self.page.fields.values():

@@ -111,6 +111,17 @@ def test_undo_and_redo_say_what_they_do(window: MainWindow) -> None:
     assert redo.text() == "&Redo add" and redo.isEnabled()
 
 
+def test_the_plan_is_edited_from_the_menu(window: MainWindow) -> None:
+    action = window.actions_by_name["edit_plan"]
+    assert not action.isEnabled()  # there is no document on show yet
+    window.actions_by_name["new_project"].trigger()
+    add_iris(window.workspace)
+    window.workspace.select(("n2",))
+    action.trigger()
+    assert window.workspace.selection == ()
+    assert window.inspector.page.editor.isVisible()
+
+
 def test_undo_in_a_field_belongs_to_the_field(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
     window.show_workbench()
     add_iris(window.workspace)
