@@ -15,8 +15,10 @@ The thresholds, chosen so that the runs of the gallery give no warning:
     dead         a layer's gradient has been exactly zero `SAMPLES` times in a row, while others' were not
     vanishing    the same with a mean gradient below `FAINT` of the strongest layer's
 
-Nothing but an explosion is looked for where a plan is not one supervised objective: in a game of two nets a
-flat or a rising loss means nothing.
+    sure         a discriminator gives what is made a probability below `balance.SURE`
+
+Nothing but an explosion and that is looked for where a plan is not one supervised objective: in a game of
+two nets a flat or a rising loss means nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from engine.run.balance import too_sure
 from engine.run.failures import node_name
 from engine.run.feed import Remedy
 from engine.run.suggest import calmer_rate, gradient_limit, livelier_rate, plainly
@@ -96,12 +99,21 @@ class Health:
             self._epochs = len(run.history)
             if run.history and getattr(run.program.plan, "supervised", True):
                 self._look_at_epochs(run, found)
+            else:
+                self._look_at_players(run, found)
         return found
 
     def _tell(self, found: list[Finding], what: str, finding: Finding) -> None:
         if what not in self._on:
             self._on.add(what)
             found.append(finding)
+
+    def _look_at_players(self, run: Run, found: list[Finding]) -> None:
+        strong = too_sure(run)
+        if strong is None:
+            self._on.discard("sure")
+        else:
+            self._tell(found, "sure", Finding("sure", strong[1], strong[0]))
 
     # -- losses
 
