@@ -12,7 +12,18 @@ import resource
 import subprocess
 import sys
 
-from tests.bench import answers, canvas, peer, quality, race, speed, window  # noqa: F401  importing registers rows
+from tests.bench import (  # noqa: F401  importing registers rows
+    answers,
+    canvas,
+    distributed,
+    fast,
+    peer,
+    quality,
+    race,
+    speed,
+    trainers,
+    window,
+)
 from tests.bench.rows import ROWS, Result
 
 LONGEST_ROW_SECONDS = 1500
@@ -81,6 +92,7 @@ def main() -> int:
         parser.error(f"no row called {', '.join(unknown)}; there are {', '.join(ROWS)}")
     if args.peer:
         peer.prepare()
+        trainers.prepare()
     else:
         sys.stderr.write("NodeGraphQt is NOT measured beside the rows of the canvas: --peer does that.\n")
     results = []
