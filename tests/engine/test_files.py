@@ -226,7 +226,7 @@ FLAWS: dict[str, tuple[Any, str]] = {
     "no epochs": (lambda d: d["plan"]["phases"][0]["stop"].update(epochs=0), "epochs is at least 1"),
     "no objective": (lambda d: d["plan"]["phases"][0].update(objectives=[]), "at least one objective"),
     "unknown objective": (
-        lambda d: d["plan"]["phases"][0].update(objectives=[{"rule": "n1"}]),
+        lambda d: d["plan"]["phases"][0].update(objectives=[{"guess": "n1"}]),
         'phase 1 of the plan, objective 1, has no "minimise"',
     ),
     "optimiser as text": (
