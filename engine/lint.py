@@ -17,6 +17,7 @@ from engine.emit.optimise import check_plan
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Rule
+from engine.plan_problems import plan_problems
 from engine.problems import Fix, Problem, Severity
 from engine.remedies import doing, inserting
 
@@ -35,6 +36,7 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     except NeuroloomError as error:
         yield Problem(None, str(error), code="plan")
     kinds = {one: book.types[one] for one in graph.nodes if one in book.types}
+    yield from plan_problems(project, kinds, None if failed else book.parameters)
     feeding = [one for one, found in kinds.items() if isinstance(found, Data) and graph.outgoing(one)]
     losses = [one for one, found in kinds.items() if isinstance(found, Loss)]
     for extra in feeding[1:]:

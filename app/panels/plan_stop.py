@@ -61,7 +61,16 @@ class StopEditor(QWidget):
             field.show_value(getattr(stop, name))
         self.also.show_choices(stop.also)
         complaints = (complaint_of(make_stop_rule, choice) for choice in stop.also)
-        self.notice.say(next(filter(None, complaints), ""))
+        self.notice.say(next(filter(None, complaints), "") or self._unrecorded())
+
+    def _unrecorded(self) -> str:
+        """Says what is watched though nothing records it: it would never get better."""
+        stop, names = self._focus.phase.stop, self._names()
+        watched = [stop.monitor] if stop.patience is not None else []
+        rules = [choice for choice in stop.also if choice.name == "Reaches"]
+        watched += [str(rule.params.get("monitor", "val_accuracy")) for rule in rules]
+        gone = [name for name in watched if name not in names]
+        return f"Nothing records {gone[0]}: choose another value to watch." if gone else ""
 
     def _names(self) -> tuple[str, ...]:
         return recorded(self._focus.workspace)

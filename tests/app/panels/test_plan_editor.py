@@ -342,6 +342,7 @@ def test_when_a_phase_ends(net: Workspace, inspector: InspectorPanel, qtbot: QtB
     assert "also.0.seconds" in editor.fields
     net.apply("Remove", Remove(("n6",)))
     assert editor.fields["monitor"].control.currentText() == "val_accuracy, not recorded"  # type: ignore[attr-defined]
+    assert editor.stop.notice.text() == "Nothing records val_accuracy: choose another value to watch."
 
 
 @pytest.mark.parametrize(
