@@ -32,6 +32,7 @@ class CodePanel(QWidget):
         self._workspace = workspace
         self.source: Any = None
         self._revision = -1
+        self._fast: Any = None  # what the run trains with where its plan asks for the fast path
         self._blamed: str | None = None
         self._caption = ElidedLabel("", "dim")
         self._copy = QPushButton("Copy")
@@ -94,15 +95,17 @@ class CodePanel(QWidget):
             )
             return
         document = self._workspace.document
-        if document.revision == self._revision:
+        fast = getattr(self._workspace.trainer, "fast", None) if document.project.plan.fast else None
+        if document.revision == self._revision and fast == self._fast:
             return
-        self._revision = document.revision
+        self._revision, self._fast = document.revision, fast
         if not document.project.graph.nodes:
             self._say(
                 "info", "No code yet", "Add nodes to the canvas; the Python they become is shown here.", None
             )
             return
-        self._writer.ask(partial(engine.export_script, document.snapshot(), self._workspace.catalogue))
+        project, catalogue = document.snapshot(), self._workspace.catalogue
+        self._writer.ask(partial(engine.export_script, project, catalogue, fast=fast))
 
     def _show_source(self, source: Any, error: NeuroloomError | None) -> None:
         if self._writer.busy or not self._workspace.document.project.graph.nodes:

@@ -357,6 +357,8 @@ class Worker:
         run.interrupted = self._hurried
         self.run = run
         self.device = device_name(run.settings.device)
+        if run.program.fast.names():
+            self.device = f"{self.device.partition(' · ')[0]} · fast {run.program.fast.times:.1f}×"
         self._program = run.program
         self._sources.fast = run.program.fast
         self.feed.forget_pictures()

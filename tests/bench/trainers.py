@@ -21,8 +21,8 @@ from tests.bench.rows import row
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "bench-trainers"
 PEERS = {
-    "lightning": ("lightning==2.5.5", "tensorboard"),
-    "keras": ("keras==3.11.3",),
+    "lightning": ("lightning==2.6.6", "tensorboard"),
+    "keras": ("keras==3.15.1",),
 }
 ASKED = "NEUROLOOM_BENCH_TRAINERS"  # set for the rows' processes: the folder of the environments
 PROGRAM = Path(__file__).with_name("trainers_program.py")

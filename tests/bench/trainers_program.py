@@ -22,10 +22,9 @@ ROOT = Path(__file__).parents[2]
 BATCH = {"mlp": 32, "cnn": 128}
 EPOCHS = {"mlp": 12, "cnn": 1}
 ROWS = 12_800  # of MNIST, and of the points: enough for steps to tell, few enough for a slow side
-Columns = dict[str, Tensor]
 
 
-def load_table(folder: Path, device: str, *, count: int = 12_800) -> dict[str, Columns]:
+def load_table(folder: Path, device: str, *, count: int = 12_800) -> dict[str, dict[str, Tensor]]:
     """Rows of 20 numbers in four classes, as {split: {"row", "kind"}}."""
     draw = torch.Generator().manual_seed(0)
     row = torch.randn(count, 20, generator=draw).to(device)
