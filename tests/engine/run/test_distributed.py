@@ -1,0 +1,139 @@
+"""Two processes under torchrun train the run that one does, and begin again where a worker was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.emit.script import export_script
+from engine.errors import EmitError
+from engine.files import save_project
+from engine.graph import Project
+from engine.plan import Choice, Phase
+from engine.run.attach import Attached
+from engine.run.distributed import Part, differences
+from engine.run.records import read_metrics, read_settings
+from tests.engine.run.networks import catalogue, iris, run_of
+from tests.engine.sketches import gallery
+
+ROOT = Path(__file__).parents[3]
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
+
+
+def start(*command: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def records(*command: str) -> list[dict[str, Any]]:
+    """The JSON lines that a command prints."""
+    process = start(*command)
+    out, complaints = process.communicate(timeout=120)
+    assert process.returncode == 0, complaints
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def close(found: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> None:
+    assert len(found) == len(wanted) > 3
+    for one, other in zip(found, wanted, strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+
+
+def stored(folder: Path, project: Project) -> str:
+    save_project(project, folder / "flowers.nloom")
+    return str(folder / "flowers.nloom")
+
+
+def test_two_processes_train_as_one(tmp_path: Path) -> None:
+    # 91 rows in batches of 32 leave a last one of 27: its parts are unequal.
+    project = stored(tmp_path, iris(dropout=0.0, epochs=3, schedule=Choice("Cosine"), patience=2))
+    train = ("-m", "engine.cli", "train", project, "--json", "--device", "cpu", "--out")
+    two = records(*TORCHRUN, "2", *train, str(tmp_path / "two"))
+    one = records(*train, str(tmp_path / "one"))
+    close(two, one)
+    facts = read_settings(tmp_path / "two")
+    assert (facts["processes"], facts["backend"], facts["state"]) == (2, "gloo", "finished")
+    assert facts["differs_from_one_process"] == []
+    assert [row["step"] for row in read_metrics(tmp_path / "two")] == [
+        row["step"] for row in read_metrics(tmp_path / "one")
+    ]
+
+
+def test_an_exported_script_trains_as_one(tmp_path: Path) -> None:
+    script = tmp_path / "flowers.py"
+    project = iris(dropout=0.0, epochs=2)
+    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
+    kept = str(tmp_path / "kept.pt")
+    two = records(*TORCHRUN, "2", str(script), "--json", "--checkpoint", kept)
+    close(two, records(str(script), "--json"))
+    state = torch.load(kept, weights_only=True)
+    assert state["epoch"] == 1
+    again = records(str(script), "--json", "--checkpoint", kept)
+    close(again, two[-len(again) :])
+
+
+def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
+    project = stored(tmp_path, iris(dropout=0.0, epochs=300))
+    out = tmp_path / "run"
+    launcher = start(
+        *(*TORCHRUN, "2", "--max-restarts", "3"),
+        *("-m", "engine.cli", "train", project, "--json", "--device", "cpu", "--out", str(out)),
+    )
+    try:
+        until = time.monotonic() + 60
+        while not (out / "checkpoint.json").exists():
+            assert launcher.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        attached = Attached(out)
+        attached.poll()
+        assert attached.state == "running" and attached.progress.epochs == 300
+        os.kill(read_settings(out)["process"], signal.SIGKILL)
+        printed, complaints = launcher.communicate(timeout=120)
+    finally:
+        launcher.terminate()  # it ends its workers
+        launcher.wait(30)
+    assert launcher.returncode == 0, complaints
+    facts = read_settings(out)
+    assert (facts["state"], facts["epochs_done"]) == ("finished", 300) and facts["restarts"] >= 1
+    assert "test_loss" in json.loads(printed.splitlines()[-1])
+    assert [row["epoch"] for row in read_metrics(out)] == list(range(300))
+    assert attached.poll() and attached.state == "finished"
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 8])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_parts_make_up_the_batch(rows: int, size: int) -> None:
+    batch = {"x": torch.arange(rows), "y": torch.arange(rows) * 2}
+    parts = [Part(batch, rank, size) for rank in range(size)]
+    assert sum(part.share for part in parts) == pytest.approx(1.0)
+    real = [part["x"] for part in parts if part.share]
+    assert torch.equal(torch.cat(real), batch["x"])
+    assert all(len(part["x"]) for part in parts)
+
+
+def test_what_differs_is_said() -> None:
+    assert differences(run_of(iris(dropout=0.0))) == []
+    found = differences(run_of(iris(dropout=0.5, norm=True)))
+    assert len(found) == 2 and "Dropout" in found[0] and "Batch normalisation" in found[1]
+
+
+def test_other_plans_are_refused_with_words() -> None:
+    project = gallery("iris")
+    project.plan = type(project.plan)(phases=(Phase(), Phase()))
+    with pytest.raises(EmitError, match="Several processes"):
+        export_script(project, catalogue(), distributed=True)
