@@ -122,7 +122,7 @@ class Health:
         times = max(abs(self._smooth), abs(run.loss)) / self._first
         return Finding(
             "explosion",
-            f"The loss is exploding: at step {run.step:,} it is {plainly(run.loss)}, {times:,.0f} times what "
+            f"The loss is exploding: at step {run.step:,} it is {plainly(run.loss)}, {multiple(times)} times what "
             f"it was at first. Lower the learning rate to {rate:g} (now {run_rate(run):g}), or scale the "
             f"inputs.",
             worst_layer(run),
@@ -217,7 +217,7 @@ class Health:
                 "leap",
                 Finding(
                     "leap",
-                    f"The gradient is exploding: at step {run.step:,} it is {size / usual:,.0f} times its "
+                    f"The gradient is exploding: at step {run.step:,} it is {multiple(size / usual)} times its "
                     f"usual size of {plainly(usual)}. Clip gradients at {limit:g}, or lower the learning "
                     f"rate to {calmer_rate(run):g} (now {run_rate(run):g}).",
                     worst,
@@ -271,6 +271,11 @@ class Health:
             )
         else:
             self._on.discard("vanishing")
+
+
+def multiple(times: float) -> str:
+    """How many times, in digits that a person reads: `1,200`, beyond a million `3e+07`."""
+    return f"{times:,.0f}" if times < 1e6 else f"{times:.0e}"
 
 
 def run_rate(run: Run) -> float:
