@@ -122,9 +122,9 @@ class Health:
         times = max(abs(self._smooth), abs(run.loss)) / self._first
         return Finding(
             "explosion",
-            f"The loss is exploding: at step {run.step:,} it is {plainly(run.loss)}, {multiple(times)} times what "
-            f"it was at first. Lower the learning rate to {rate:g} (now {run_rate(run):g}), or scale the "
-            f"inputs.",
+            f"The loss is exploding: at step {run.step:,} it is {plainly(run.loss)}, {multiple(times)} times "
+            f"what it was at first. Lower the learning rate to {rate:g} (now {run_rate(run):g}), or scale "
+            f"the inputs.",
             worst_layer(run),
             ("lr", rate),
         )
@@ -217,8 +217,8 @@ class Health:
                 "leap",
                 Finding(
                     "leap",
-                    f"The gradient is exploding: at step {run.step:,} it is {multiple(size / usual)} times its "
-                    f"usual size of {plainly(usual)}. Clip gradients at {limit:g}, or lower the learning "
+                    f"The gradient is exploding: at step {run.step:,} it is {multiple(size / usual)} times "
+                    f"its usual size of {plainly(usual)}. Clip gradients at {limit:g}, or lower the learning "
                     f"rate to {calmer_rate(run):g} (now {run_rate(run):g}).",
                     worst,
                     ("lr", calmer_rate(run)),
