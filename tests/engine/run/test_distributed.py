@@ -21,8 +21,9 @@ from engine.graph import Project
 from engine.plan import Choice, Phase
 from engine.run.attach import Attached
 from engine.run.distributed import Part, differences
+from engine.run.headless import run_headless
 from engine.run.records import read_metrics, read_settings
-from tests.engine.run.networks import catalogue, iris, run_of
+from tests.engine.run.networks import DATASETS, catalogue, iris, run_of
 from tests.engine.sketches import gallery
 
 ROOT = Path(__file__).parents[3]
@@ -48,6 +49,13 @@ def records(*command: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
+def alone(project: Project, folder: Path | None = None) -> list[dict[str, Any]]:
+    """The same lines from one process, this one."""
+    found: list[dict[str, Any]] = []
+    run_headless(project, catalogue(), DATASETS, device="cpu", folder=folder, on_line=found.append)
+    return found
+
+
 def close(found: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> None:
     assert len(found) == len(wanted) > 3
     for one, other in zip(found, wanted, strict=True):
@@ -61,11 +69,10 @@ def stored(folder: Path, project: Project) -> str:
 
 def test_two_processes_train_as_one(tmp_path: Path) -> None:
     # 91 rows in batches of 32 leave a last one of 27: its parts are unequal.
-    project = stored(tmp_path, iris(dropout=0.0, epochs=3, schedule=Choice("Cosine"), patience=2))
-    train = ("-m", "engine.cli", "train", project, "--json", "--device", "cpu", "--out")
+    project = iris(dropout=0.0, epochs=3, schedule=Choice("Cosine"), patience=2)
+    train = ("-m", "engine.cli", "train", stored(tmp_path, project), "--json", "--device", "cpu", "--out")
     two = records(*TORCHRUN, "2", *train, str(tmp_path / "two"))
-    one = records(*train, str(tmp_path / "one"))
-    close(two, one)
+    close(two, alone(project, tmp_path / "one"))
     facts = read_settings(tmp_path / "two")
     assert (facts["processes"], facts["backend"], facts["state"]) == (2, "gloo", "finished")
     assert facts["differs_from_one_process"] == []
@@ -80,7 +87,7 @@ def test_an_exported_script_trains_as_one(tmp_path: Path) -> None:
     script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
     kept = str(tmp_path / "kept.pt")
     two = records(*TORCHRUN, "2", str(script), "--json", "--checkpoint", kept)
-    close(two, records(str(script), "--json"))
+    close(two, alone(project))
     state = torch.load(kept, weights_only=True)
     assert state["epoch"] == 1
     again = records(str(script), "--json", "--checkpoint", kept)
