@@ -48,9 +48,10 @@ def grown(choose: random.Random) -> Sketch:
             for spec in node_type.params
             if choose.random() < 0.3
         }
-        [port] = node_type().inputs()
+        port, *more = node_type().inputs()
         count = choose.choice((2, 2, 3)) if port.many else 1
         names = [f"x{number}" for number in range(1, count + 1)] if port.many else [port.name]
+        names += [one.name for one in more]  # what only a rule reads
         wires = {name: choose.choice(places[-4:]) for name in names}
         added = sketch.add(node_type.type_id, choose.choice(NAMES), params, **wires)
         book.update(sketch.project, [added])
