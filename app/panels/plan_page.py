@@ -19,6 +19,7 @@ from app.widgets.fields import FieldRow
 from app.widgets.labels import label, rule, title_field
 from app.workspace import DEVICES, Workspace
 from engine.edits import SetNotes, SetTitle
+from engine.emit.fast import Fast
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.params import ParamSpec
 from engine.plan import LARGEST_SEED
@@ -37,9 +38,10 @@ _DEVICE = ParamSpec(
 )
 _FAST = ParamSpec("fast", "bool", False, "As fast as it can", "trains as fast as this machine can")
 _FAST_SAYS = (
-    "Tries lower precision, compiled code and the like in the first seconds and keeps what wins; "
-    "results then differ in their last digits."
+    "As fast as this machine can: lower precision, compiled code and the like are tried in the first "
+    "seconds, and what wins is kept; results then differ in their last digits."
 )
+_FAST_NOT_HERE = "Only plans of one phase that lowers one loss have a fast path; this one trains plainly."
 
 
 class PlanPage(QWidget):
@@ -71,6 +73,7 @@ class PlanPage(QWidget):
         _add_rule(column)
         self._add_machine(column)
         self.focus.moved.connect(self._moved)
+        workspace.state_changed.connect(self._say_fast)
         self.refresh()
 
     # -- building ---------------------------------------------------------------------------------
@@ -127,9 +130,9 @@ class PlanPage(QWidget):
     def _add_machine(self, column: QVBoxLayout) -> None:
         for spec in (_DEVICE, _FAST):
             column.addWidget(self._row(spec))
-        says = label(_FAST_SAYS, "small", wrap=True)
-        says.setObjectName("fastSays")
-        column.addWidget(says)
+        self.fast_says = label("", "small", wrap=True)
+        self.fast_says.setObjectName("fastSays")
+        column.addWidget(self.fast_says)
         self.more = QPushButton("Phases, objectives, frozen layers …")
         self.more.setObjectName("planMore")
         self.more.setProperty("kind", "link")
@@ -201,6 +204,19 @@ class PlanPage(QWidget):
         }
         for name, value in values.items():
             self._rows[name].show_value(value)
+        self._say_fast(self._workspace.state)
+
+    def _say_fast(self, _state: str) -> None:
+        """What the switch does or, in a run that has measured it, what was chosen and what it brings."""
+        plan, trainer = self.focus.plan, self._workspace.trainer
+        chosen = getattr(trainer, "fast", None) if plan.fast and self._workspace.training else None
+        text = _FAST_SAYS
+        if isinstance(chosen, Fast):
+            text = chosen.sentence()
+        elif plan.fast and not plan.supervised:
+            text = _FAST_NOT_HERE
+        if text != self.fast_says.text():
+            self.fast_says.setText(text)
 
     def _moved(self) -> None:
         self.refresh()

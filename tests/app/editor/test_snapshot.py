@@ -48,12 +48,15 @@ def test_a_picture_of_a_selection_holds_it_and_the_wires_in_it(workspace: Worksp
 
 
 @pytest.mark.usefixtures("chain")
-def test_a_selection_and_a_hover_do_not_show(view: GraphView, workspace: Workspace, tmp_path: Path) -> None:
+def test_a_selection_a_hover_and_the_parts_of_a_plan_do_not_show(
+    view: GraphView, workspace: Workspace, tmp_path: Path
+) -> None:
     before = save_picture(workspace, tmp_path / "a.svg").read_text()
     workspace.select(("n1", "n2"))
     view.graph_scene.select_links((Link("n2", "output", "n3", "x"),))
     view.graph_scene.node_items["n3"].show_hovered(True)
     view.graph_scene.node_items["n4"].show_dimmed(True)
+    workspace.show_parts({"n2": "trained", "n3": "untouched"})
     assert save_picture(workspace, tmp_path / "b.svg", shown=view.graph_scene).read_text() == before
     assert workspace.selection == ("n1", "n2")
     assert view.graph_scene.node_items["n1"].selected

@@ -16,7 +16,6 @@ from app.panels.plan_fields import AddButton, BatchSpec
 from app.panels.plan_page import PlanPage
 from app.panels.plan_phases import PlanEditor
 from app.panels.plan_rows import RowList
-from app.panels.schedule_picture import SchedulePicture, curve
 from app.widgets.fields import FieldRow
 from app.workspace import Workspace
 from engine.edits import AddNodes, Remove, SetPlan
@@ -458,18 +457,15 @@ def test_schedules_are_drawn(net: Workspace, inspector: InspectorPanel, qtbot: Q
     assert offered(page.fields["schedule.monitor"])[0] == "val_loss"
 
 
-def test_a_schedule_of_a_very_long_run_is_drawn_in_part() -> None:
-    assert len(curve(Choice("Restarts", {"growth": 1.0}), 1_000)) == 240
-    picture = SchedulePicture()
-    picture.show_schedule(Choice("Cosine"), 0.1, 10**9)
-    assert "1,000 epochs" in picture.accessibleName()
-    picture.deleteLater()
-
-
 def test_the_fast_switch(net: Workspace, inspector: InspectorPanel) -> None:
     page_of(inspector).fields["fast"].control.click()  # type: ignore[attr-defined]
     assert plan_of(net).fast
-    assert page_of(inspector).simple.isVisible()  # nothing else has to be known for it
+    page = page_of(inspector)
+    assert page.simple.isVisible()  # nothing else has to be known for it
+    assert "what wins is kept" in page.fast_says.text()
+    page.focus.add_phase()
+    assert page.fast_says.text().endswith("this one trains plainly.")
+    net.undo()
     net.undo()
     assert not plan_of(net).fast
 
