@@ -124,9 +124,10 @@ class Printer:
         run = self._run
         if "epoch" not in record or run is None:
             return values
-        train = run.history[-1].get("train_loss", math.nan)
+        means = run.phases.means() or {"loss": float(run.history[-1].get("train_loss", math.nan))}
+        trained = "  ".join(f"{name} {value:.4f}" for name, value in means.items())
         return (
-            f"epoch {int(record['epoch']) + 1:>3}/{run.settings.epochs}  loss {train:.4f}  {values}  "
+            f"epoch {int(record['epoch']) + 1:>3}/{run.settings.epochs}  {trained}  {values}  "
             f"{duration(run.seconds)}"
         )
 

@@ -106,10 +106,13 @@ class Phases:
         found = [getattr(player, "average", None) for player in self.players]
         return [average for average in found if average is not None]
 
+    def means(self) -> dict[str, float]:
+        """The mean of each objective over the epoch so far."""
+        return {name: total / count for name, (total, count) in self.sums.items()}
+
     def see(self, run: Run, record: dict[str, float]) -> dict[str, float]:
         """What monitors and stop rules look at after an epoch; steps schedules that look too."""
-        means = {f"train_{name}": total / count for name, (total, count) in self.sums.items()}
-        seen = {**record, **means}
+        seen = {**record, **{f"train_{name}": mean for name, mean in self.means().items()}}
         wanted = self._looked_at(run)
         if "gradient_norm" in wanted:
             seen["gradient_norm"] = gradient_norm([w for player in self.players for w in player.weights])
