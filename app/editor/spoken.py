@@ -28,6 +28,7 @@ class Spoken(QObject):
         workspace.scope_changed.connect(self._moved)
         workspace.changed.connect(self._refresh)
         workspace.inferred.connect(self._refresh)
+        workspace.parts_shown.connect(self._refresh)
         view.graph_scene.link_selection_changed.connect(self._links_selected)
         self._refresh(None)
 
@@ -109,6 +110,8 @@ def _about_node(view: GraphView, node: Node) -> str:
         parts.append(f"Output {spot.label}: {_shape(leaving)}{_followers(view, graph, node.id, spot.name)}")
     if item.count:
         parts.append(f"{item.count} parameters")
+    if item.part:
+        parts.append(f"In the plan: {item.part}")
     parts += [problem.message.rstrip(".") for problem in view.graph_scene.problems_of(node.id)]
     return ". ".join(parts) + "."
 

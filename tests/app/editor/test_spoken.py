@@ -56,6 +56,8 @@ def test_shapes_and_problems_are_part_of_what_is_said(
     workspace.apply("Cut", Disconnect(Link("n2", "output", "n3", "x")))
     assert "Input x: free" in view.accessibleDescription()
     assert "nothing is connected to x" in view.accessibleDescription()
+    workspace.show_parts({"n3": "frozen"})
+    assert "In the plan: frozen" in view.accessibleDescription()
 
 
 def test_several_nodes_wires_and_nothing(view: GraphView, workspace: Workspace, chain: None) -> None:

@@ -2,133 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, Qt
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
-from app.editor.scene import GraphScene
 from app.panels.inspector import InspectorPanel
-from app.panels.plan_fields import AddButton, BatchSpec
-from app.panels.plan_page import PlanPage
-from app.panels.plan_phases import PlanEditor
-from app.panels.plan_rows import RowList
+from app.panels.plan_fields import BatchSpec
+from app.theme import current_theme, set_theme
 from app.widgets.fields import FieldRow
 from app.workspace import Workspace
-from engine.edits import AddNodes, Remove, SetPlan
+from engine.edits import AddNodes, Remove
 from engine.errors import ParamError
-from engine.graph import Link, Node
-from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop
-
-
-@pytest.fixture
-def net(shaped: Workspace) -> Workspace:
-    """Iris (n1) through two layers (n2, n3) into two losses (n4, n5); a rate (n6) is measured."""
-    nodes = (
-        Node("n1", "Iris", "iris"),
-        Node("n2", "Linear", "hidden", {"units": 8}),
-        Node("n3", "Linear", "classes", {"units": 3}),
-        Node("n4", "CrossEntropy", "cross-entropy"),
-        Node("n5", "CrossEntropy", "side loss"),
-        Node("n6", "Accuracy", "accuracy"),
-    )
-    links = (
-        Link("n1", "features", "n2", "x"),
-        Link("n2", "output", "n3", "x"),
-        Link("n3", "output", "n4", "prediction"),
-        Link("n2", "output", "n5", "prediction"),
-        Link("n3", "output", "n6", "prediction"),
-        *(Link("n1", "species", one, "target") for one in ("n4", "n5", "n6")),
-    )
-    assert shaped.apply("Add", AddNodes(nodes, links))
-    return shaped
-
-
-@pytest.fixture
-def inspector(net: Workspace, qtbot: QtBot) -> Iterator[InspectorPanel]:
-    made = InspectorPanel(net)
-    qtbot.addWidget(made)
-    made.resize(300, 900)
-    made.show()
-    yield made
-
-
-def page_of(inspector: InspectorPanel) -> PlanPage:
-    assert isinstance(inspector.page, PlanPage)
-    return inspector.page
-
-
-def opened(inspector: InspectorPanel) -> PlanEditor:
-    """The editor, opened as a person does it."""
-    page = page_of(inspector)
-    if not page.focus.whole:
-        page.more.click()
-    settle()
-    assert page.editor is not None and page.editor.isVisible()
-    return page.editor
-
-
-def settle() -> None:
-    """New rows are shown, and old ones go, only with the next events."""
-    QCoreApplication.processEvents()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-
-
-def plan_of(workspace: Workspace) -> Plan:
-    return workspace.document.project.plan
-
-
-def first(workspace: Workspace) -> Minimise:
-    objective = plan_of(workspace).phases[0].objectives[0]
-    assert isinstance(objective, Minimise)
-    return objective
-
-
-def write(qtbot: QtBot, field: FieldRow, text: str) -> None:
-    control = field.control
-    assert isinstance(control, QLineEdit)
-    control.setFocus()
-    control.selectAll()
-    if text:
-        qtbot.keyClicks(control, text)
-    else:
-        qtbot.keyClick(control, Qt.Key.Key_Backspace)
-
-
-def choose(field: FieldRow, text: str) -> None:
-    combo = field.control
-    assert isinstance(combo, QComboBox)
-    at = combo.findText(text)
-    assert at >= 0, [combo.itemText(index) for index in range(combo.count())]
-    combo.setCurrentIndex(at)
-    combo.activated.emit(at)
-
-
-def offered(field: FieldRow) -> list[str]:
-    combo = field.control
-    assert isinstance(combo, QComboBox)
-    return [combo.itemText(index) for index in range(combo.count())]
-
-
-def add(button: AddButton, text: str) -> None:
-    menu = button.make_menu()
-    next(action for action in menu.actions() if action.text() == text).trigger()
-    menu.deleteLater()
-    settle()
-
-
-def press(parent: QWidget, name: str) -> None:
-    button = parent.findChild(QAbstractButton, name)
-    assert button is not None and button.isVisible(), name
-    button.click()
-    settle()
-
-
-def names_in(rows: RowList) -> list[str]:
-    return [name for name, _ in rows.rows]
+from engine.graph import Node
+from engine.plan import Choice, Minimise, Plan, Rule, Stop
+from tests.app.panels.plan_hands import (
+    add,
+    choose,
+    first,
+    names_in,
+    offered,
+    opened,
+    page_of,
+    plan_of,
+    press,
+    write,
+)
 
 
 def test_a_supervised_plan_stays_simple(net: Workspace, inspector: InspectorPanel) -> None:
@@ -219,75 +120,6 @@ def test_a_loss_one_loss_or_a_weighted_sum(net: Workspace, inspector: InspectorP
     assert "There is no loss n4 any more" in editor.minimise.loss.notice.text()
     choose(field, "all losses")
     assert first(net).loss == "all" and editor.minimise.loss.notice.text() == ""
-
-
-def test_what_is_trained_is_chosen_on_the_canvas_in_one_step(
-    net: Workspace, inspector: InspectorPanel
-) -> None:
-    editor = opened(inspector)
-    net.select(("n2",))  # a node's page takes the place of the plan's
-    net.select(())
-    editor = opened(inspector)
-    press(editor, "chooseOnCanvas")
-    net.select(("n1", "n3", "n4"))
-    assert page_of(inspector).editor is editor
-    trained = editor.minimise.trained
-    assert trained.shown.text() == "1 chosen" and trained.take.text() == "Train this one"
-    assert first(net).of == ()
-    assert (net.parts["n2"], net.parts["n3"]) == ("frozen", "trained")
-    press(editor, "takeChosen")
-    assert first(net).of == ("n3",)
-    assert net.document.undo_label == "Choose what is trained"
-    assert net.selection == () and page_of(inspector).editor is editor
-    press(editor, "remove_n3")
-    assert first(net).of == ()
-    net.undo()
-    assert first(net).of == ("n3",)
-    press(editor, "trainEveryLayer")
-    assert first(net).of == ()
-    add(trained.add, "hidden")
-    assert first(net).of == ("n2",)
-
-
-def test_choosing_can_be_given_up(net: Workspace, inspector: InspectorPanel, qtbot: QtBot) -> None:
-    editor = opened(inspector)
-    press(editor, "chooseOnCanvas")
-    net.select(("n3",))
-    qtbot.keyClick(editor.minimise.trained.take, Qt.Key.Key_Escape)
-    assert not page_of(inspector).choosing
-    assert first(net).of == () and net.selection == ()
-    assert net.document.undo_label == "Add"
-
-
-def test_the_canvas_shows_what_an_objective_does(net: Workspace, inspector: InspectorPanel) -> None:
-    scene = GraphScene(net)
-    editor = opened(inspector)
-    plan = Plan((Phase((Minimise("n5"), Minimise("n4", of=("n3",)))),))
-    net.apply("Plan", SetPlan(plan))
-    assert {one: item.part for one, item in scene.node_items.items()} == {
-        "n1": "",
-        "n2": "trained",
-        "n3": "untouched",
-        "n4": "untouched",
-        "n5": "",
-        "n6": "",
-    }
-    editor.objectives.list.setCurrentRow(1)
-    assert [scene.node_items[one].part for one in ("n2", "n3", "n5")] == ["frozen", "trained", "untouched"]
-    net.select(("n3",))
-    assert {item.part for item in scene.node_items.values()} == {""}
-    net.select(())
-    assert scene.node_items["n3"].part == "trained"
-    inspector.hide()
-    assert scene.node_items["n3"].part == ""
-
-
-def test_a_chosen_layer_that_takes_no_part_is_told_of(net: Workspace, inspector: InspectorPanel) -> None:
-    net.apply("Plan", SetPlan(Plan((Phase((Minimise("n5", of=("n3",)),)),))))
-    notice = opened(inspector).minimise.trained.notice
-    assert notice.text() == "classes is no part of what leads to this loss."
-    net.apply("Remove", Remove(("n3",)))
-    assert "no longer in the network" in notice.text()
 
 
 def test_every_setting_of_an_objective_is_stored(
@@ -435,6 +267,23 @@ def test_the_editor_comes_back_as_it_was_left(net: Workspace, inspector: Inspect
     again = page_of(inspector).editor
     assert again is not None and again is not editor
     assert again.phases.list.currentRow() == 1
+
+
+def test_another_theme_leaves_everything_as_it_was(net: Workspace, inspector: InspectorPanel) -> None:
+    editor = opened(inspector)
+    editor.phases.add.click()
+    press(editor, "chooseOnCanvas")
+    net.select(("n3",))
+    before = current_theme().name
+    try:
+        set_theme("light" if before == "dark" else "dark")
+        again = page_of(inspector).editor
+        assert again is not None and again is not editor
+        assert again.phases.list.currentRow() == 1
+        assert again.minimise.trained.take.text() == "Train this one"
+        assert net.parts["n3"] == "trained"
+    finally:
+        set_theme(before)
 
 
 def test_another_project_starts_simple(net: Workspace, inspector: InspectorPanel) -> None:
