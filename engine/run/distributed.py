@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from engine.emit.program import Batch, Program
     from engine.run.loop import Run
 
-TOGETHER = timedelta(minutes=1)  # to find each other, and for what all do at the same time
+TOGETHER = timedelta(seconds=30)  # to find each other, and for what all do at the same time
 PATIENCE = timedelta(hours=6)  # for a process that evaluates while the others wait
 LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds its folder
 

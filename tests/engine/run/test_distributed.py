@@ -44,7 +44,7 @@ def start(*command: str) -> subprocess.Popen[str]:
 def records(*command: str) -> list[dict[str, Any]]:
     """The JSON lines that a command prints."""
     process = start(*command)
-    out, complaints = process.communicate(timeout=120)
+    out, complaints = process.communicate(timeout=240)
     assert process.returncode == 0, complaints
     return [json.loads(line) for line in out.splitlines()]
 
@@ -110,7 +110,7 @@ def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
         attached.poll()
         assert attached.state == "running" and attached.progress.epochs == 300
         os.kill(read_settings(out)["process"], signal.SIGKILL)
-        printed, complaints = launcher.communicate(timeout=120)
+        printed, complaints = launcher.communicate(timeout=240)
     finally:
         launcher.terminate()  # it ends its workers
         launcher.wait(30)
