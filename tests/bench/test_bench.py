@@ -36,6 +36,14 @@ PROMISED = {
     "layout-2000",
     "idle-repaints",
     "memory-100",
+    "two-processes",
+    "checkpoint-cost",
+    "fast-cnn",
+    "fast-accuracy",
+    "optimiser-race",
+    "stacked-autoencoder",
+    "trainers-mlp",
+    "trainers-cnn",
 }
 
 
