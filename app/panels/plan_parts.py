@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.workspace import Workspace
 from engine.bypass import origin
 from engine.catalogue import Layer, Loss, NodeType
-from engine.emit.names import slug
+from engine.emit.names import NameBook, slug
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Node, Project
 from engine.plan import Minimise, Objective, Rule
@@ -56,9 +56,7 @@ def recorded(workspace: Workspace) -> tuple[str, ...]:
     project = workspace.document.project
     metrics = [node for node in project.graph.nodes.values() if _metric(workspace, node)]
     several = list(losses(workspace).values()) if len(losses(workspace)) > 1 else []
-    titles = [title for titles in titles_of(project) for title in titles]
-    trained = ["train_loss"] if len(titles) == 1 else [f"train_{slug(title)}" for title in titles]
-    names = ["val_loss", *trained]
+    names = ["val_loss", *objective_series(project)]
     names += [f"val_{slug(node.name)}" for node in metrics]
     names += [f"val_{slug(name)}" for name in several]
     trainer = workspace.trainer
@@ -67,19 +65,21 @@ def recorded(workspace: Workspace) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def titles_of(project: Project) -> list[list[str]]:
-    """What the objectives of each phase are called in what a run records."""
+def objective_series(project: Project) -> tuple[str, ...]:
+    """The names under which the objectives of a plan are recorded, in their order."""
+    phases = project.plan.phases
+    if sum(len(phase.objectives) for phase in phases) == 1:
+        return ("train_loss",)
+    book = NameBook(("step", "epoch", "phase"))  # the names that an exported script gives them
     found = []
-    for number, phase in enumerate(project.plan.phases, start=1):
-        titles = []
+    for number, phase in enumerate(phases, start=1):
         for index, objective in enumerate(phase.objectives, start=1):
             title = objective.name or (phase.name if len(phase.objectives) == 1 else "")
             if not title and isinstance(objective, Rule):
                 title = f"{named(project.graph, objective.node)} rule"
-            numbers = f"{number} {index}" if len(project.plan.phases) > 1 else f"{index}"
-            titles.append(title or f"objective {numbers}")
-        found.append(titles)
-    return found
+            numbers = f"{number} {index}" if len(phases) > 1 else f"{index}"
+            found.append(f"train_{book.give(title or f'objective {numbers}')}")
+    return tuple(found)
 
 
 def parts_of(workspace: Workspace, objective: Objective) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
+from app.panels.plan_parts import objective_series
 from app.views.legend import Legend
 from app.views.run_curves import RunCurves, quantity, words
 from app.views.segments import Segments
@@ -118,6 +119,7 @@ class TrainingCurves(QWidget):
         trainer = self._workspace.trainer
         if trainer is None:
             return
+        self.curves.objectives = frozenset(objective_series(self._workspace.document.project))
         begun = self.curves.catch_up(trainer.feed)
         has_curves = bool(self.curves.tracks)
         self._stack.setCurrentIndex(int(has_curves))

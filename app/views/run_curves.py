@@ -31,6 +31,7 @@ class RunCurves:
         self._generation = -1
         self._read: dict[str, int] = {}
         self.tracks: dict[str, Track] = {}
+        self.objectives: frozenset[str] = frozenset()  # the series of what a plan lowers, beside train_loss
 
     def catch_up(self, feed: Feed) -> bool:
         """Read what is new; True when a new run has begun."""
@@ -63,5 +64,4 @@ class RunCurves:
     def _quantity(self, series: str) -> str:
         """As `quantity`; what the objectives of a plan lower belongs into one picture with the loss."""
         found = quantity(series)
-        alone = f"val_{found}" not in self.tracks
-        return LOSS if series.startswith("train_") and alone else found
+        return LOSS if series in self.objectives and f"val_{found}" not in self.tracks else found

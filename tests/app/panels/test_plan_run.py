@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.panels.inspector import InspectorPanel
 from app.panels.plan_page import PlanPage
+from app.panels.plan_parts import objective_series
 from app.panels.training import TrainingPanel
 from app.panels.training_layers import NORMS
 from app.progress import TrainingBar
@@ -67,7 +68,9 @@ def test_phases_and_objectives_run_and_are_told_apart(live: Workspace, qtbot: Qt
     live.apply("Plan", SetPlan(plan))
     assert live.train()
     qtbot.waitUntil(lambda: live.state == "finished", timeout=LONG)
-    assert {"train_loss", "train_fast", "train_slow", "val_loss"} <= set(live.trainer.feed.series())
+    recorded = set(live.trainer.feed.series())
+    assert {"train_loss", "train_fast", "train_slow", "val_loss"} <= recorded
+    assert objective_series(live.document.project) == ("train_start", "train_fast", "train_slow")
     assert (live.trainer.progress.phase, live.trainer.progress.phases) == (2, 2)
     assert "Phase 2 (Game) begins." in [event.message for event in live.trainer.feed.events]
 
@@ -93,12 +96,12 @@ def test_a_run_of_several_phases_tells_which_one(qtbot: QtBot) -> None:
 
 def test_objectives_share_the_picture_of_the_loss() -> None:
     feed, curves = Feed(), RunCurves()
-    for name in ("train_generator", "train_critic", "val_loss", "val_accuracy", "train_accuracy", "lr"):
+    for name in ("train_generator", "train_critic", "val_loss", "val_accuracy", "train_margin", "lr"):
         feed.append(name, 1, 0.5, 0.1, 1.0)
+    curves.objectives = frozenset(("train_generator", "train_critic"))
     curves.catch_up(feed)
-    assert curves.quantities() == ["loss", "accuracy", "lr"]
+    assert curves.quantities() == ["loss", "accuracy", "margin", "lr"]
     assert curves.of("loss") == ["train_generator", "train_critic", "val_loss"]
-    assert curves.of("accuracy") == ["val_accuracy", "train_accuracy"]
 
 
 def test_the_legend_names_every_objective(qtbot: QtBot, tmp_path: Path) -> None:
@@ -107,6 +110,8 @@ def test_the_legend_names_every_objective(qtbot: QtBot, tmp_path: Path) -> None:
     qtbot.addWidget(panel)
     panel.resize(1224, 310)
     panel.show()
+    players = (Minimise(name="generator"), Minimise(name="critic"))
+    workspace.apply("Plan", SetPlan(Plan((Phase(players),))))
     for name in ("train_generator", "train_critic", "val_loss"):
         trainer.feed.append(name, 1, 0.5, 0.1, 1.0)
     panel.curves.refresh()
