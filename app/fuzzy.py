@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _START, _WORD, _INSIDE, _ALSO, _SCATTERED = 0, 2, 6, 8, 12
+_LATEST = 3  # what a word that stands late costs beyond the second
 
 
 def score(query: str, name: str, also: str = "") -> int | None:
@@ -29,7 +30,7 @@ def _word(word: str, text: str) -> int | None:
         return _START
     if at > 0:
         starts = not text[at - 1].isalnum() or f" {word}" in text
-        return _WORD if starts else _INSIDE
+        return _WORD + min(_LATEST, max(0, text[:at].count(" ") - 1)) if starts else _INSIDE
     return _scattered(word, text)
 
 

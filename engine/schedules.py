@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.choosable import Choosable, chosen
 from engine.params import param
 from engine.plan import Choice
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _WAVE = "(1 + math.cos(math.pi * done)) / 2"
 
@@ -289,6 +290,8 @@ def factor_curve(choice: Choice, steps_per_epoch: int, epochs: int) -> NDArray[n
     It is 1 throughout for a schedule that depends on what training brings. Raises ParamError.
     """
     factor = factor_of(make_schedule(choice), steps_per_epoch, epochs)
+    import numpy as np  # not with the declarations: the document reads those, and needs no numbers
+
     return np.array([factor(step) for step in range(steps_per_epoch * epochs)], dtype=np.float64)
 
 

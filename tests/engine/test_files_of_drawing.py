@@ -209,6 +209,9 @@ def test_an_example_with_three_levels_of_blocks_keeps_every_wire(path: Path) -> 
     start = to_text(project)
     order = [id for id in project.graph.order() if project.graph.incoming(id)]
     order = [id for id in order if project.graph.outgoing(id)]
+    sharing = {node.id for node in project.graph.nodes.values() if node.shares}
+    sharing |= {node.shares for node in project.graph.nodes.values()}
+    order = [id for id in order if id not in sharing]  # those stay together
     there = set(project.graph.nodes)
     instances: list[str] = []
     inside: list[str] = []

@@ -27,8 +27,12 @@ from tests.engine.sketches import (
     image,
 )
 
+WITH_LINEAR = [
+    one for one in GALLERY_IDS if any(node.type == "Linear" for node in gallery(one).graph.nodes.values())
+]
 
-@pytest.mark.parametrize("project_id", GALLERY_IDS)
+
+@pytest.mark.parametrize("project_id", WITH_LINEAR)
 def test_the_total_is_that_of_the_model_after_every_kind_of_edit(project_id: str) -> None:
     document = Document(gallery(project_id))
     book = check(document.project, catalogue())

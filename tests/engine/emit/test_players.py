@@ -183,7 +183,7 @@ def test_layers_before_what_is_trained_are_computed_without_gradients() -> None:
     [
         (Plan((phase(Rule("n2")),)), "rule"),
         (Plan((phase(Minimise("n99")),)), "not in the graph"),
-        (Plan((phase(Minimise(of=("n7",))),)), "no weights"),
+        (Plan((phase(Minimise(of=("n7",))),)), "without weights"),
         (Plan((phase(Minimise(optimiser=Choice("LBFGS"), clip=1.0)),)), "clipped"),
         (Plan((phase(Minimise(), also=(Choice("Bored"),)),)), "stop rule"),
     ],
