@@ -39,7 +39,7 @@ class Confusions:
         self._batch[wire] = value.detach()
 
     def _count(self) -> None:
-        """Note the answers of one batch: the targets come again for each loss and metric, predictions once."""
+        """Note the answers of one batch; targets come again for each loss and metric, predictions once."""
         for head in self._heads:
             scores, right = self._batch.get(head.prediction), self._batch.get(head.target)
             if scores is not None and right is not None:
