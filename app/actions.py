@@ -144,6 +144,7 @@ COMMANDS = (
     Command("next_problem", "Graph", "Next &problem", ("F8",)),
     Command("train", "Train", "&Train / Pause", ("F5",)),
     Command("train_step", "Train", "Step one &batch", ("F6",)),
+    Command("train_back", "Train", "Step bac&k", ("Shift+F6",), "To before the last batch that was stepped"),
     Command("train_stop", "Train", "&Stop", ("Shift+F5",), before_rule=True),
     Command(
         "edit_plan", "Train", "Edit the &plan", ("Ctrl+Shift+I",), "Phases, objectives and what they train"

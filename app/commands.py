@@ -212,6 +212,10 @@ class Commands:
         """Trains on one batch."""
         self._window.top_bar.training.step()
 
+    def train_back(self) -> None:
+        """Goes back to before the last single step."""
+        self._window.top_bar.training.back()
+
     def train_stop(self) -> None:
         """Ends the run."""
         self._window.top_bar.training.stop()
@@ -280,6 +284,8 @@ class Commands:
         for name in ("train", "train_step", "train_reset", "start_from_weights", "export_script"):
             actions[name].setEnabled(ready and at_work)
         actions["train_stop"].setEnabled(workspace.training)
+        trainer = workspace.trainer
+        actions["train_back"].setEnabled(at_work and trainer is not None and trainer.can_go_back)
         for name, panel in window.side_panels().items():
             actions[name].setChecked(not panel.isHidden())
         for choice in CHOICES:

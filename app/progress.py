@@ -117,6 +117,12 @@ class TrainingBar(QWidget):
         self._workspace.trainer.step()
         self.refresh()
 
+    def back(self) -> None:
+        """Return to before the last batch that was stepped singly."""
+        if self._workspace.trainer is not None:
+            self._workspace.trainer.back()
+            self.refresh()
+
     def stop(self) -> None:
         """End the run after this batch; the weights stay."""
         if self._workspace.training:

@@ -267,6 +267,8 @@ class Run:
     def place(self) -> None:
         """Forget the batches at hand: the next one is taken from the data at `index` of the epoch."""
         self._batches = None
+        self._curve = self.feed.open("train_loss")  # a feed that was cut may have dropped an empty one
+        self._side_values_at = 0.0
 
     def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
         rate = self.optimiser.param_groups[0]["lr"]

@@ -90,6 +90,15 @@ class Saver:
         else:
             self._works_again(run)
 
+    def rewound(self, run: Run) -> None:
+        """The run has gone back: its tables end where it stands."""
+        if self.store is None:
+            return
+        try:
+            self.store.rewound(run)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+
     def keep_project(self, project: Project, run: Run) -> None:
         """Write the project as it is trained from now on."""
         self._project = project

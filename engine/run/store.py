@@ -169,6 +169,20 @@ class RunFolder:
         }
         self._write_settings()
 
+    def rewound(self, run: Run) -> None:
+        """Cut the tables where a run stands that has gone back, and write its checkpoint there.
+
+        Errors: `TrainingError` when the disk refuses.
+        """
+        if self._complete:
+            return
+        self._best_state, self._milestone, self._epoch_seen = None, 0, run.epoch
+        self._best_written = min(self._best_written, run.epoch)
+        self._trim_steps(run.step)
+        self._note_objectives(run)
+        self._rewrite_metrics(run)
+        checkpoints.save(self.path, run)
+
     def remember(self, **facts: object) -> None:
         """Put more about the run into its settings. Errors: `TrainingError` when the disk refuses."""
         self._facts |= facts

@@ -159,6 +159,15 @@ class Trainer:
         """Train one batch and pause; begins a run of the prepared project if there is none."""
         self._send(self._worker.step)
 
+    def back(self) -> None:
+        """Return to before the last step that was taken singly; the same numbers come once more."""
+        self._send(self._worker.back)
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether a state before the last step is kept, and the run rests."""
+        return self.state == "paused" and bool(self._worker.rewind.steps)
+
     def stop(self) -> None:
         """End the run; its weights, curves and checkpoint are kept."""
         if self.state in ("loading", "running", "paused"):

@@ -22,6 +22,7 @@ from engine.run.health import Health
 from engine.run.loop import Interrupted, Run, Settings, Stage
 from engine.run.probes import Probes
 from engine.run.rebuild import rebuild
+from engine.run.rewind import Rewind
 from engine.run.saving import Saver
 from engine.run.sources import Sources
 from engine.run.store import new_folder
@@ -81,6 +82,7 @@ class Worker:
         self._batches_left: int | None = None
         self._warned = ""
         self._health = Health()
+        self.rewind = Rewind()
 
     def set_state(self, state: str) -> None:
         if state != self.state:
@@ -193,6 +195,8 @@ class Worker:
         if report is not None and weights is not None:
             self.feed.note("info", report.head())
             self.saver.remember(run, weights=recorded(report, weights))
+        if batches is not None:
+            self.rewind.keep(run)
         self._batches_left = batches
         self._go()
 
@@ -236,6 +240,7 @@ class Worker:
                 settings = self._settings(project, run.settings.device)
                 load = self._sources.loader(program, settings.device)
                 anew = rebuild(run, program, load, settings, revision)
+                self.rewind.forget()
                 self._program = program
                 self._say_taken_over(run, project, anew)
         except Exception as error:
@@ -272,10 +277,23 @@ class Worker:
     def step(self) -> None:
         """Train one batch, then pause; begins a run where there is none."""
         if self.state in ("paused", "running"):
+            if not self.going and self.run is not None:
+                self.rewind.keep(self.run)
             self._batches_left = ONE_BATCH
             self._go()
         elif self._project is not None:
             self.start(self._project, self._revision, self._overrides, ONE_BATCH)
+
+    def back(self) -> None:
+        """Return to the state before the last step that was taken singly; only while the run rests."""
+        run = self.run
+        if self.going or run is None or self.state != "paused" or not self.rewind.back(run):
+            return
+        self._health = Health()
+        self.saver.rewound(run)
+        self.feed.note("info", f"Back to the state after step {run.step:,}.", step=run.step)
+        self._show(run)
+        self.feed.touch()
 
     def stop(self) -> None:
         if self._open:
@@ -375,6 +393,7 @@ class Worker:
         self.going = False
         self._batches_left = None
         self.run = None
+        self.rewind.forget()
         self.saver.forget()
 
     def _prepare(self, program: Program, project: Project, revision: int) -> None:

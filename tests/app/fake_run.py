@@ -74,6 +74,11 @@ class FakeTrainer:
         self.asked.append("step")
         self.state = "paused"
 
+    can_go_back = False
+
+    def back(self) -> None:
+        self.asked.append("back")
+
     def stop(self) -> None:
         self.asked.append("stop")
         self.state = "idle"
