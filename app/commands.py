@@ -285,7 +285,8 @@ class Commands:
             actions[name].setEnabled(ready and at_work)
         actions["train_stop"].setEnabled(workspace.training)
         trainer = workspace.trainer
-        actions["train_back"].setEnabled(at_work and trainer is not None and trainer.can_go_back)
+        back = trainer is not None and bool(trainer.can_go_back)
+        actions["train_back"].setEnabled(at_work and back)
         for name, panel in window.side_panels().items():
             actions[name].setChecked(not panel.isHidden())
         for choice in CHOICES:
