@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 EXPLODED, BURST, LEAP = 100.0, 1e6, 1e3
 FLOOR = 0.05  # a first loss below this counts as this: what begins learned may stumble
-FLAT_EPOCHS, HARDLY, IMPROVED = 10, 0.8, 0.99
+FLAT_EPOCHS, HARDLY, IMPROVED, MOVES_ON = 10, 0.8, 0.99, 0.1
 GAP_EPOCHS, GAP, SMALLEST_GAP = 5, 1.25, 0.05
 SAMPLES, FAINT = 8, 1e-7
 _BETWEEN = 0.5  # seconds between two looks at the gradients
@@ -140,7 +140,8 @@ class Health:
         recent = losses[-FLAT_EPOCHS:]
         before = min(losses[:-FLAT_EPOCHS])
         if min(recent) < before - (1 - IMPROVED) * abs(before):
-            self._on.discard("plateau")
+            if min(recent) < before - MOVES_ON * abs(before):  # less may be the noise of dropout
+                self._on.discard("plateau")
             return
         first = self._first_loss(run)
         level = sum(recent) / len(recent)
