@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import NeuroloomError
 from engine.run.feed import Feed
-from engine.run.store import LAST_AND_BEST, BusyRun, Keep, RunFolder, new_folder
+from engine.run.store import LAST_AND_BEST, BusyRun, Keep, RunFolder
 
 if TYPE_CHECKING:
     from engine.graph import Project
@@ -34,8 +34,6 @@ class Saver:
         self._project: Project | None = None
         self._failing = False
         self._try_at = 0.0
-        self._furthest: int | None = None  # the step at which the folder was closed to go back
-        self._changed = False  # since then
 
     @property
     def folder(self) -> Path | None:
@@ -65,7 +63,6 @@ class Saver:
             self.store.let_go()
         self.store = self._folder = self._project = None
         self._failing = False
-        self._furthest, self._changed = None, False
 
     def due(self, now: float) -> bool:
         """Whether to save at the time `now` of `perf_counter`; to be asked after every batch."""
@@ -78,7 +75,7 @@ class Saver:
 
     def save(self, run: Run) -> None:
         """Write curves, weights and checkpoint."""
-        if self._folder is None or self._furthest is not None:
+        if self._folder is None:
             return
         try:
             if self.store is None or self._failing or not self._folder.is_dir():
@@ -102,8 +99,7 @@ class Saver:
     def keep_project(self, project: Project, run: Run) -> None:
         """Write the project as it is trained from now on."""
         self._project = project
-        self._changed = True
-        if self.store is None or self._failing or self._furthest is not None:
+        if self.store is None or self._failing:
             return
         try:
             self.store.keep_project(project)
@@ -121,7 +117,7 @@ class Saver:
 
     def end(self, run: Run, state: str, error: str | None = None) -> None:
         """Write everything, and how the run ended: finished, stopped or failed."""
-        if self._folder is None or self._furthest is not None:
+        if self._folder is None:
             return
         try:
             if self.store is None or self._failing or not self._folder.is_dir():
@@ -132,33 +128,6 @@ class Saver:
             self._refused(problem, run, last=True)
         else:
             self._works_again(run)
-
-    # -- going back in time
-
-    def leave_here(self, run: Run) -> None:
-        """The run is about to go back: the folder keeps where it is now."""
-        if self._furthest is None:
-            self.end(run, "stopped")
-            self._furthest, self._changed = run.step, False
-
-    def note_change(self) -> None:
-        """What follows will differ from what came after this step before."""
-        self._changed = True
-
-    def go_on(self, run: Run) -> None:
-        """The run goes on after it went back: in its own folder, or after a change in one of its own."""
-        if self._furthest is None or self._folder is None or self._project is None:
-            self._furthest = None
-            return
-        origin, self._furthest = self._folder, None
-        if self._changed:
-            self._folder = new_folder(origin.parent, self._project.title)
-            self._feed.note("info", f"A branch of {origin.name} begins at step {run.step:,}.", step=run.step)
-        self._open(run)
-        if self._changed:
-            branched = {"run": origin.name, "epoch": run.epoch, "step": run.step}
-            self.remember(run, branched_from=branched)
-        self._changed = False
 
     # -- parts of it
 
