@@ -150,11 +150,32 @@ def joined(device: str | None = None) -> Iterator[World | None]:
         torch.cuda.set_device(chosen)
     elif chosen != "cpu":
         chosen = "cpu"  # torch has no way to add up gradients of several other devices
-    dist.init_process_group("nccl" if chosen.startswith("cuda") else "gloo", timeout=TOGETHER)
+    backend = "nccl" if chosen.startswith("cuda") else "gloo"
+    dist.init_process_group(
+        backend, store=_store(rank, restarts), rank=rank, world_size=size, timeout=TOGETHER
+    )
     try:
         yield World(rank, size, local, restarts, chosen, waiting=dist.new_group(timeout=PATIENCE))
     finally:
         dist.destroy_process_group()
+
+
+def _store(rank: int, restarts: int) -> Any:
+    """Where the processes leave word for each other.
+
+    torchrun keeps one store for all its attempts: without names of its own, an attempt would read the
+    addresses of processes that are gone, and wait for them without end.
+    """
+    kept_by_torchrun = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    stores: Any = dist  # its stub leaves them out
+    store = stores.TCPStore(
+        os.environ["MASTER_ADDR"],
+        int(os.environ["MASTER_PORT"]),
+        is_master=not kept_by_torchrun and rank == 0,
+        timeout=TOGETHER,
+        wait_for_workers=False,
+    )
+    return stores.PrefixStore(f"attempt {restarts}", store)
 
 
 def folder_before(runs: Path) -> Path | None:
