@@ -46,6 +46,7 @@ class Program:
     """
 
     def __init__(self, script: Script, revision: int = 0) -> None:
+        self._script = script
         self.source: Source = script.plain
         self.project: Project = script.assembly.project
         self.plan: Plan = self.project.plan
@@ -67,6 +68,10 @@ class Program:
         self._names = self._execute(script.twin)
         self.Model: type[nn.Module] = self._names["Model"]
         self.players = script.players  # of a plan that is not plainly supervised
+
+    def again(self) -> Program:
+        """A second program from the same text, whose taps are its own."""
+        return Program(self._script, self.revision)
 
     def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses of a batch; "loss" is what training minimises: the first objective's, of several."""

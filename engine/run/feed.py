@@ -38,7 +38,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A small, reduced picture of the model at one step of one document revision; `array` is for reading."""
+    """A small, reduced picture of the model at one step of one document revision; `array` is for reading.
+
+    Of a kind in `engine.probes`, `extra` holds "wait", the seconds until the next is taken, and, in place of
+    a picture that could not be taken, "failed", a sentence that says why.
+    """
 
     revision: int
     step: int
@@ -49,11 +53,13 @@ class Snapshot:
 class Probe(NamedTuple):
     """A picture somebody looks at, and its key in the feed.
 
-    `what` is one of `engine.run.probes.KINDS`; `node_id` is "" for pictures of the whole model.
+    `what` is one of `engine.run.probes.KINDS` or the name of a kind in `engine.probes`; `node_id` is "" for
+    pictures of the whole model. `detail` says more: which unit, which pixel, which try of a costly picture.
     """
 
     node_id: str
     what: str
+    detail: tuple[str | int | float, ...] = ()
 
 
 class Series:

@@ -8,8 +8,7 @@ weights nor gradients nor random numbers, so a run gives the same numbers whethe
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from engine.errors import NeuroloomError
+from engine.probes.look import Look, NotWanted, evaluating
+from engine.probes.registry import NOTHING, ProbeKind, probe_kinds
 from engine.run import reduce
+from engine.run.apart import Apart
 from engine.run.devices import untouched_random
 from engine.run.feed import Feed, Probe, Snapshot
 from engine.run.heads import CLASSES, VALUES, YES_NO, Head
@@ -66,6 +69,9 @@ class Probes:
         self._feed = feed
         self._groups: dict[str, frozenset[Probe]] = {}
         self._due: dict[str, float] = {}
+        self._wait: dict[str, float] = {}
+        self._apart = Apart(self._take_kind, self.charge, lambda group: group in self._groups)
+        self._done: set[Probe] = set()  # of kinds that are taken once
         self.pinned = 0
         self.spent = 0.0
 
@@ -73,7 +79,7 @@ class Probes:
         """Take these from now on; what is new is due at once."""
         groups: dict[str, set[Probe]] = {}
         for probe in probes:
-            group = _GROUPS.get(probe.what)
+            group = _GROUPS.get(probe.what) or (probe.what if probe.what in probe_kinds() else None)
             if group is not None:
                 groups.setdefault(group, set()).add(probe)
         before = self._groups
@@ -82,10 +88,16 @@ class Probes:
             if not found <= before.get(group, frozenset()):
                 self._due[group] = 0.0
         self._due = {group: self._due.get(group, 0.0) for group in self._groups}
+        self._done &= probes
 
     def refresh(self) -> None:
         """Everything is due: the model, the data or the pinned example has changed."""
         self._due = dict.fromkeys(self._groups, 0.0)
+        self._done.clear()
+
+    def close(self) -> None:
+        """End the thread that takes costly pictures, after the one it is at."""
+        self._apart.close()
 
     @property
     def next_due(self) -> float:
@@ -107,9 +119,20 @@ class Probes:
         """Take everything that is due from a model that stands still."""
         for group in list(self._due):
             if self._due[group] == 0.0:
-                self._timed(group, run)
+                self._timed(group, run, standing=True)
 
-    def _timed(self, group: str, run: Run) -> None:
+    def _timed(self, group: str, run: Run, *, standing: bool = False) -> None:
+        kind = probe_kinds().get(group)
+        wanted = self._groups[group] - self._done
+        if kind is not None and kind.once and not wanted:
+            self._due[group] = float("inf")
+            return
+        if kind is not None and kind.apart:
+            # Its cost is charged when it is done: that puts the next one off.
+            self._due[group] = perf_counter() + kind.every
+            if self._apart.offer(kind, wanted, run, self.pinned, patient=standing) and kind.once:
+                self._done |= wanted
+            return
         began = perf_counter()
         self._take(group, run)
         self.charge(group, perf_counter() - began)
@@ -118,7 +141,11 @@ class Probes:
         """Wait until training has earned what the group cost."""
         self.spent += cost
         share = BUDGET / max(1, len(self._groups))
-        self._due[group] = perf_counter() + max(_SHORTEST[group], cost / share)
+        kind = probe_kinds().get(group)
+        wait = max(kind.every if kind is not None else _SHORTEST[group], cost / share)
+        self._wait[group] = wait
+        if group in self._groups:
+            self._due[group] = perf_counter() + wait
 
     def _take(self, group: str, run: Run) -> None:
         probes = self._groups.get(group, frozenset())
@@ -131,8 +158,30 @@ class Probes:
                 self._take_weights(run, probes)
             elif group == "backward":
                 self.take_gradients(run)
+            else:
+                kind, wanted = probe_kinds()[group], probes - self._done
+                with untouched_random(run.settings.device):
+                    self._take_kind(kind, wanted, Look.of(run, self.pinned), run.revision)
+                if kind.once:
+                    self._done |= wanted
         except Exception as error:  # a picture that fails must not end a run; training meets the fault itself
             log.debug("probe %s failed", group, exc_info=error)
+
+    def _take_kind(self, kind: ProbeKind, probes: frozenset[Probe], look: Look, revision: int) -> None:
+        """Take each probe of a kind; what can't be taken says so in its place."""
+        for probe in probes:
+            try:
+                taken = kind.take(look, probe)
+                array, facts = taken if taken is not None else (NOTHING, {})
+            except NotWanted:
+                raise
+            except NeuroloomError as error:
+                array, facts = NOTHING, {"failed": str(error)}
+            except Exception as error:  # a picture that fails must not end a run
+                log.debug("picture %s failed", kind.name, exc_info=error)
+                array, facts = NOTHING, {"failed": f"This picture could not be computed: {error}"}
+            facts = {**facts, "wait": self._wait.get(kind.name, kind.every)}
+            self._feed.put(probe, Snapshot(revision, look.step, array, facts))
 
     # -- one example and a sample of the validation split
 
@@ -300,23 +349,10 @@ def _forward(run: Run, batch: Batch, look: Callable[[str, str, Tensor], None]) -
     with (
         untouched_random(run.settings.device),
         torch.no_grad(),
-        _evaluating(run.model),
+        evaluating(run.model),
         run.program.tapping(look),
     ):
         run.program.measure(run.model, batch)
-
-
-@contextmanager
-def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode inside; afterwards each layer is as it was, frozen ones included."""
-    training = [module for module in model.modules() if module.training]
-    for module in training:
-        module.training = False
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
 
 
 def _values_of(seen: Mapping[str, Mapping[str, Tensor]], wire: tuple[str, str]) -> Tensor:

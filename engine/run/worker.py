@@ -341,6 +341,7 @@ class Worker:
     def close(self) -> None:
         """Save what is under way and let everything go."""
         self.going = False
+        self._probes.close()
         self._leave()
         self._sources.forget()
         self.set_state("idle")

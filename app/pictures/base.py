@@ -1,0 +1,144 @@
+"""What every picture in the views dock is: it says what it needs, and draws plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.workspace import Workspace
+from engine.catalogue import NodeType
+from engine.graph import Node
+from engine.run.feed import Probe, Snapshot
+
+Probes = frozenset[Probe]
+Snapshots = Mapping[Probe, Snapshot]
+Table = tuple[
+    Sequence[str], Sequence[Sequence[object]]
+]  # header and rows, for a file of comma-separated values
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a picture is of: a node of the project, or the whole model where `node_id` is empty."""
+
+    workspace: Workspace
+    node_id: str = ""
+
+    @property
+    def node(self) -> Node | None:
+        """The node, None for the whole model or a node that is gone."""
+        return self.workspace.node(self.node_id) if self.node_id else None
+
+    @property
+    def type(self) -> type[NodeType] | None:
+        """The node's type, None where there is no node or its type is unknown."""
+        node = self.node
+        return self.workspace.type_of(node) if node is not None else None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the node's type: "layer", "data", "loss" ...; empty where there is none."""
+        found = self.type
+        return found.kind if found is not None else ""
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the node owns parameters."""
+        shapes = self.workspace.shapes
+        return bool(self.node_id) and shapes is not None and bool(shapes.parameters(self.node_id))
+
+    def shape_of(self, port: str = "") -> tuple[int, ...] | None:
+        """The shape of one example on an output port, the first where none is named; None while unknown."""
+        shapes = self.workspace.shapes
+        facts = shapes.facts(self.node_id) if shapes is not None and self.node_id else None
+        if facts is None:
+            return None
+        found = facts.outputs.get(port) if port else next(iter(facts.outputs.values()), None)
+        return found.shape if found is not None else None
+
+
+class LivePicture(QWidget):
+    """A picture that follows a run.
+
+    A subclass says which probes it needs now, draws what is new in `draw`, and calls `needs_changed` when a
+    control of its own asks for other probes. What stands around it (title, note, pin, freeze, export, the
+    states before and after there is something to see) is the dock's.
+    """
+
+    needs_changed = Signal()
+    note_changed = Signal()
+    node_asked = Signal(str)  # the user picked a node in the picture
+
+    size: ClassVar[tuple[int, int]] = (300, 220)  # in the dock, before the user changes it
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.subject = subject
+        self._note = ""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def probes(self) -> Probes:
+        """What the picture needs of the training thread now."""
+        return frozenset()
+
+    def draw(self, found: Snapshots) -> None:
+        """Draw the latest snapshots of the probes that were asked for, as far as there are any.
+
+        Called when one of them is new, never with one that failed or is empty.
+        """
+        raise NotImplementedError
+
+    @property
+    def note(self) -> str:
+        """What stands beside the title: the example, the range of values, the units."""
+        return self._note
+
+    def set_note(self, words: str) -> None:
+        """Say something else beside the title."""
+        if words != self._note:
+            self._note = words
+            self.note_changed.emit()
+
+    def controls(self) -> QWidget | None:
+        """A row of small controls for the head of the card; made once, None for none."""
+        return None
+
+    def table(self) -> Table | None:
+        """The numbers that are drawn, None where there is nothing yet."""
+        return None
+
+    def state(self) -> dict[str, object]:
+        """What the user chose in the picture's controls, as JSON values; kept with the layout of the dock."""
+        return {}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        """Choose it again; what no longer makes sense is passed over."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(*self.size)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 80)
+
+
+@dataclass(frozen=True)
+class PictureKind:
+    """One kind of picture: `suits` says whether it makes sense for a subject.
+
+    `group` is where the menu lists it: "Curves", "Images", "Answers", "Sequences", "Weights", "Generation",
+    "Model". `rank` orders what is proposed for a selected node, the best first. `whole`: it is of the whole
+    model and needs no node.
+    """
+
+    id: str
+    title: str
+    about: str
+    group: str
+    make: Callable[[Subject], LivePicture]
+    suits: Callable[[Subject], bool]
+    rank: int = 50
+    whole: bool = False
