@@ -25,8 +25,8 @@ LARGEST_SCALE = 0.14
 class Minimap(QWidget):
     """Shows where the viewport is; a press or drag moves it there."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
+    def __init__(self, view: GraphView, parent: QWidget) -> None:
+        super().__init__(parent)
         self.setObjectName("minimap")
         self.setFixedSize(SIZE)
         self.setToolTip("Click to go there")

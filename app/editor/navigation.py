@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QInputDevice, QNativeGestureEvent, QTransform, QWheelEvent
@@ -23,8 +24,9 @@ LARGEST_FIT = 1.0
 class Navigation:
     """Moves the viewport of one QGraphicsView."""
 
-    def __init__(self, view: QGraphicsView) -> None:
+    def __init__(self, view: QGraphicsView, scrolled: Callable[[], None] = lambda: None) -> None:
         self._view = view
+        self.scrolled = scrolled  # what lies over the viewport has moved along with it
         view.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         view.setResizeAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -74,9 +76,27 @@ class Navigation:
         self._scroll(-round(x), -round(y))
 
     def _scroll(self, x: int, y: int) -> None:
-        across, down = self._view.horizontalScrollBar(), self._view.verticalScrollBar()
-        across.setValue(across.value() + x)
-        down.setValue(down.value() + y)
+        """Moves what is drawn along and paints only what comes into view.
+
+        One move for both directions: after a first one Qt paints everything at the second.
+        """
+        view = self._view
+        bars = view.horizontalScrollBar(), view.verticalScrollBar()
+        before = [bar.value() for bar in bars]
+        if not (x and y):
+            bars[0].setValue(before[0] + x)
+            bars[1].setValue(before[1] + y)
+            return
+        mode = view.viewportUpdateMode()
+        view.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
+        try:
+            for bar, old, by in zip(bars, before, (x, y), strict=True):
+                bar.setValue(old + by)
+        finally:
+            view.setViewportUpdateMode(mode)
+        moved = [old - bar.value() for bar, old in zip(bars, before, strict=True)]
+        view.viewport().scroll(*moved)
+        self.scrolled()
 
     def centre_on(self, point: QPointF) -> None:
         """Puts a scene point into the middle of the viewport."""

@@ -66,10 +66,11 @@ class GraphView(QGraphicsView):
         self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
-        self.navigation = Navigation(self)
+        self.navigation = Navigation(self, self._settle_overlays)
         self.gestures = Gestures(self)
-        self.minimap = Minimap(self)
-        self.status = StatusLine(self)
+        # Children of the viewport: what overlaps it from beside would have all painted at each step of a pan.
+        self.minimap = Minimap(self, self.viewport())
+        self.status = StatusLine(self.viewport())
         self.hint = CursorHint(self)
         self.empty = EmptyPage(self)
         self.name_field = NameField(self)
@@ -91,6 +92,8 @@ class GraphView(QGraphicsView):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
+        # The scene paints every pixel: Qt may move what is drawn when one pans.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAcceptDrops(True)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
         self.status.setVisible(bool(self.workspace.settings.value("canvas/status", True, bool)))
@@ -357,6 +360,16 @@ class GraphView(QGraphicsView):
     def paintEvent(self, event: QPaintEvent) -> None:
         self.graph_scene.detail.zoom = self.navigation.zoom
         super().paintEvent(event)
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        super().scrollContentsBy(dx, dy)
+        self._settle_overlays()
+
+    def _settle_overlays(self) -> None:
+        for name in ("minimap", "status"):  # there are none yet while the view is being made
+            overlay = getattr(self, name, None)
+            if overlay is not None:
+                overlay.settle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
