@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +27,8 @@ class NotWanted(Exception):
 class Look:
     """A model at one step. `pinned` is the validation example that the user looks at.
 
-    The splits of `data` are `{column: (N, ...) tensor}`, on `device`.
+    The splits of `data` are `{column: (N, ...) tensor}`, on `device`. `memory` is what kinds keep from one
+    picture of this run to the next, under names of their own; `seed` is what the first weights came from.
     """
 
     program: Program
@@ -38,6 +39,8 @@ class Look:
     pinned: int
     step: int
     wanted: Callable[[], bool] = lambda: True
+    memory: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
 
     def check(self) -> None:
         """For a long computation, now and then. Errors: `NotWanted` when nobody looks any more."""
@@ -47,7 +50,10 @@ class Look:
     @classmethod
     def of(cls, run: Run, pinned: int) -> Look:
         """The run as it is now, not a copy."""
-        return cls(run.program, run.model, run.data, run.heads, run.settings.device, pinned, run.step)
+        device, seed = run.settings.device, run.settings.seed
+        return cls(
+            run.program, run.model, run.data, run.heads, device, pinned, run.step, memory=run.memory, seed=seed
+        )
 
     @property
     def split(self) -> str:

@@ -110,6 +110,7 @@ class Run:
         self.peek: Callable[[], Callable[[], None] | None] | None = None
         self.interrupted: Callable[[], bool] | None = None
         self.on_record: Callable[[Record], None] | None = None
+        self.memory: dict[str, Any] = {}  # see engine.probes.look
         self._spent, self._since = 0.0, 0.0
         self._side_values_at = 0.0
         self.loss_sum = 0.0

@@ -13,6 +13,8 @@ from engine.catalogue import Catalogue
 from engine.emit.fast import Fast
 from engine.errors import NeuroloomError
 from engine.files import load_project
+from engine.probes.first_weights import first_weights
+from engine.probes.look import Look
 from engine.run.begin import begin_run, continue_run, look_for_heads
 from engine.run.devices import choose_device, device_name, release_memory
 from engine.run.failures import explain, free_frames, node_name, remedy_for
@@ -195,6 +197,7 @@ class Worker:
         if report is not None and weights is not None:
             self.feed.note("info", report.head())
             self.saver.remember(run, weights=recorded(report, weights))
+            first_weights(Look.of(run, 0))
         if batches is not None:
             self.rewind.keep(run)
         self._batches_left = batches
