@@ -1,54 +1,49 @@
-"""One curve in bounded memory: as fine as the screen can show, and no spike is ever lost.
-
-Points are kept one by one until `CAPACITY` buckets are full; then neighbours are joined two by two. A bucket
-knows its smallest and largest value, which came first, and the sum; so a run of a million steps costs the
-screen no more than one of ten thousand.
-"""
+"""One curve: its points against step, epoch or time, smoothed or not, as they are drawn."""
 
 from __future__ import annotations
+
+from math import inf, isfinite
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-CAPACITY = 8192
-
-BUCKET = np.dtype(
-    [
-        ("first", np.float64, 3),  # step, epoch, seconds of the first point
-        ("last", np.float64, 3),
-        ("low", np.float64),
-        ("high", np.float64),
-        ("low_first", np.bool_),
-        ("total", np.float64),  # sum of the finite values
-        ("bad", np.int64),  # points that are NaN or infinite
-        ("size", np.int64),
-    ]
-)
+from app.views.pyramid import POINT, Pyramid, grouped
+from app.views.smoothing import MovingAverage
 
 AXES = ("step", "epoch", "seconds")
+FINE = 8192  # rows that are looked at for one picture of a curve
+HOLE = 10.0  # times the usual distance between two points: there are points missing
+_FEWEST = 8  # points from which there is a usual distance
+
+Drawing = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+class Sick(NamedTuple):
+    """Points that are not finite in one stretch: how many; step and value of the first, where it is kept."""
+
+    many: int
+    step: float
+    value: float | None
 
 
 class Track:
-    """The points of one series, as they are drawn.
+    """The points of one series.
 
-    Steps that do not grow replace what stood from there on, so that a resumed run never draws backwards.
+    Steps that do not grow replace what stood from there on, so that a resumed run never draws backwards; the
+    places where that happened are its `seams`.
     """
 
     def __init__(self) -> None:
-        self._rows = np.zeros(CAPACITY, BUCKET)
-        self._count = 0
-        self._per_bucket = 1
+        self._points = Pyramid()
+        self._smooth: tuple[MovingAverage, Pyramid] | None = None
         self._clock_shift = 0.0
         self._last_seconds = 0.0
+        self._seams: list[tuple[float, float, float]] = []
         self.changes = 0  # grows with every point taken in
 
     def __len__(self) -> int:
-        return self._count
-
-    @property
-    def points(self) -> int:
-        """How many points have come in."""
-        return int(self._rows["size"][: self._count].sum())
+        return len(self._points)
 
     def extend(self, points: NDArray[np.void]) -> None:
         """Take new points: a structured array with fields step, epoch, seconds, value."""
@@ -67,62 +62,39 @@ class Track:
             self._clock_shift += self._last_seconds - float(seconds[0])
             seconds = points["seconds"] + self._clock_shift
         self._last_seconds = float(seconds[-1])
-        places = np.column_stack((steps, points["epoch"], seconds))
-        values = points["value"]
-        start = 0
-        while start < len(values):
-            start += self._add(places[start:], values[start:])
+        made = np.empty(len(points), POINT)
+        made["place"] = np.column_stack((steps, points["epoch"], seconds))
+        made["value"] = points["value"]
+        self._points.extend(made)
+        if self._smooth is not None:
+            _smooth_on(*self._smooth, made)
 
     def _cut(self, step: float) -> None:
-        rows = self._rows[: self._count]
-        if self._count and rows["last"][-1, 0] >= step:
-            self._count = int(np.searchsorted(rows["last"][:, 0], step))
-            if self._count:
-                self._last_seconds = float(rows["last"][self._count - 1, 2])
-                self._clock_shift = 0.0
-            else:
-                self._last_seconds = self._clock_shift = 0.0
-
-    def _add(self, places: NDArray[np.float64], values: NDArray[np.float64]) -> int:
-        """Put as many points as there is room for into buckets; returns how many."""
-        rows, per = self._rows, self._per_bucket
-        if self._count and rows["size"][self._count - 1] < per:
-            taken = min(per - int(rows["size"][self._count - 1]), len(values))
-            self._count -= 1
-            self._join(rows[self._count : self._count + 1], _buckets(places[:taken], values[:taken], taken))
-            return taken
-        if self._count == CAPACITY:
-            self._halve()
-            return self._add(places, values)
-        taken = min(len(values), (CAPACITY - self._count) * per)
-        made = _buckets(places[:taken], values[:taken], per)
-        rows[self._count : self._count + len(made)] = made
-        self._count += len(made)
-        return taken
-
-    def _join(self, old: NDArray[np.void], new: NDArray[np.void]) -> None:
-        self._rows[self._count : self._count + 1] = _joined(old, new)
-        self._count += 1
-
-    def _halve(self) -> None:
-        rows = self._rows[: self._count]
-        half = _joined(rows[0::2], rows[1::2])
-        self._rows[: len(half)] = half
-        self._count = len(half)
-        self._per_bucket *= 2
+        last = self._points.last()
+        if last is None or last["place"][0, 0] < step:
+            return
+        self._points.cut(step)
+        self._smooth = None
+        self._clock_shift = self._last_seconds = 0.0
+        last = self._points.last()
+        self._seams = [seam for seam in self._seams if seam[0] < step]
+        if last is not None:
+            self._last_seconds = float(last["place"][0, 2])
+            self._seams.append(tuple(last["place"][0].tolist()))
 
     # -- reading ----------------------------------------------------------------------------------
 
-    def outline(self, axis: str, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def outline(self, axis: str, columns: int, low: float = -inf, high: float = inf) -> Drawing:
         """Points `(x, y)` to draw: every one while there is room, else the extremes of each screen column.
 
-        `axis` is "step", "epoch" or "seconds". x grows strictly; NaN in y is a gap.
+        `axis` is "step", "epoch" or "seconds", `low` to `high` the stretch of it that is seen. x grows
+        strictly; NaN in y is a gap.
         """
-        rows = self._rows[: self._count]
         at = AXES.index(axis)
-        group = -(-len(rows) // max(columns, 1))
+        index, rows = self._points.within(at, low, high, max(FINE, columns))
+        group = 1 << (-(-len(rows) // max(columns, 1)) - 1).bit_length() if len(rows) else 1
         if group > 1:
-            rows = _grouped(rows, group)
+            rows = grouped(rows, group, index % group)
         x = np.empty((len(rows), 2))
         y = np.empty((len(rows), 2))
         x[:, 0], x[:, 1] = rows["first"][:, at], rows["last"][:, at]
@@ -130,15 +102,15 @@ class Track:
         y[:, 1] = np.where(rows["low_first"], rows["high"], rows["low"])
         wanted = np.ones((len(rows), 2), bool)
         wanted[:, 1] = rows["size"] > 1
-        flat_x, flat_y = x[wanted], y[wanted]
+        flat_x, flat_y = _with_holes(x, y, wanted, rows)
         return _growing(flat_x, flat_y)
 
-    def smoothed(self, axis: str, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def smoothed(self, axis: str, columns: int) -> Drawing:
         """The mean over a sixteenth of the run about each place, as at most about `columns` points `(x, y)`.
 
         The window is centred, so that the line does not lag behind a falling loss, and at the ends it is cut.
         """
-        rows = self._rows[: self._count]
+        rows = self._points.whole(FINE)
         count = len(rows)
         if not count:
             return np.empty(0), np.empty(0)
@@ -151,31 +123,126 @@ class Track:
             means = (totals[high] - totals[low]) / (sizes[high] - sizes[low])
         return _growing(rows["last"][picked, AXES.index(axis)], means)
 
-    def bad(self, axis: str) -> NDArray[np.float64]:
+    def averaged(
+        self, weight: float, axis: str, columns: int, low: float = -inf, high: float = inf
+    ) -> Drawing:
+        """The exponential moving average of this weight, as at most about `columns` points `(x, y)`."""
+        if self._smooth is None or self._smooth[0].weight != weight:
+            self._smooth = MovingAverage(weight), Pyramid()
+            oldest, points = self._points.kept()
+            if oldest:
+                earlier = self._points.before(oldest)
+                _smooth_buckets(*self._smooth, earlier)
+            _smooth_on(*self._smooth, points)
+        at = AXES.index(axis)
+        _, rows = self._smooth[1].within(at, low, high, FINE)
+        rows = rows[:: -max(1, len(rows) // max(columns, 1))][::-1]
+        with np.errstate(invalid="ignore"):
+            means = rows["total"] / (rows["size"] - rows["bad"])
+        return _growing(rows["last"][:, at], means)
+
+    def near(self, axis: str, x: float) -> tuple[float, float] | None:
+        """Place and value of the point nearest to `x`, a mean where single points are no longer kept."""
+        at = AXES.index(axis)
+        _, rows = self._points.within(at, x, x, 8)
+        if not len(rows):
+            return None
+        middles = (rows["first"][:, at] + rows["last"][:, at]) / 2
+        row = rows[int(np.abs(middles - x).argmin())]
+        finite = int(row["size"] - row["bad"])
+        return float(row["last"][at]), float(row["total"]) / finite if finite else np.nan
+
+    def bad(self, axis: str, low: float = -inf, high: float = inf) -> NDArray[np.float64]:
         """Where points are NaN or infinite, as x."""
-        rows = self._rows[: self._count]
-        return rows["last"][rows["bad"] > 0, AXES.index(axis)].copy()
+        at = AXES.index(axis)
+        _, rows = self._points.within(at, low, high, FINE)
+        found: NDArray[np.float64] = rows["last"][rows["bad"] > 0, at].copy()
+        return found
+
+    def under(self, axis: str, low: float = -inf, high: float = inf) -> NDArray[np.float64]:
+        """Where points are zero or below, as x: they have no place on a logarithmic scale."""
+        at = AXES.index(axis)
+        _, rows = self._points.within(at, low, high, FINE)
+        found: NDArray[np.float64] = rows["last"][rows["under"] > 0, at].copy()
+        return found
+
+    def sick(self, axis: str, low: float, high: float) -> Sick | None:
+        """What is not finite from `low` to `high`; None where all is well."""
+        at = AXES.index(axis)
+        points = self._points.points(at, low, high)
+        points = points[~np.isfinite(points["value"])]
+        if len(points):
+            return Sick(len(points), float(points["place"][0, 0]), float(points["value"][0]))
+        _, rows = self._points.within(at, low, high, FINE)
+        rows = rows[(rows["bad"] > 0) & (rows["last"][:, at] >= low) & (rows["first"][:, at] <= high)]
+        return Sick(int(rows["bad"].sum()), float(rows["first"][0, 0]), None) if len(rows) else None
+
+    def counts(self) -> tuple[int, int]:
+        """How many points are not finite, and how many are zero or below."""
+        rows = self._points.whole(FINE)
+        return int(rows["bad"].sum()), int(rows["under"].sum())
+
+    def seams(self, axis: str) -> list[float]:
+        """The last places before the run went on from an earlier step, as x."""
+        return [seam[AXES.index(axis)] for seam in self._seams]
 
     def end(self, axis: str) -> float:
         """x of the last point; 0 when there is none."""
-        return float(self._rows["last"][self._count - 1, AXES.index(axis)]) if self._count else 0.0
+        last = self._points.last()
+        return float(last["place"][0, AXES.index(axis)]) if last is not None else 0.0
 
-    def span(self) -> tuple[float, float, float]:
+    def span(self, axis: str = "step", low: float = -inf, high: float = inf) -> tuple[float, float, float]:
         """Smallest and largest finite value, and the smallest above zero; NaN where there is none."""
-        rows = self._rows[: self._count]
+        _, rows = self._points.within(AXES.index(axis), low, high, FINE)
         if not len(rows):
             return (np.nan, np.nan, np.nan)
-        low, high = float(np.fmin.reduce(rows["low"])), float(np.fmax.reduce(rows["high"]))
-        if low > 0 or not high > 0:
-            return low, high, low if low > 0 else np.nan
-        lows = rows["low"][rows["low"] > 0]
-        highs = rows["high"][rows["high"] > 0]
-        return low, high, float(min(lows.min(initial=np.inf), highs.min()))
+        least = float(rows["least"].min())
+        lowest, highest = np.fmin.reduce(rows["low"]), np.fmax.reduce(rows["high"])
+        return float(lowest), float(highest), least if isfinite(least) else np.nan
 
 
-def _growing(
-    x: NDArray[np.float64], y: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _smooth_on(average: MovingAverage, into: Pyramid, points: NDArray[np.void]) -> None:
+    made = points.copy()
+    made["value"] = average.extend(points["value"])
+    into.extend(made)
+
+
+def _smooth_buckets(average: MovingAverage, into: Pyramid, rows: NDArray[np.void]) -> None:
+    """Go on over stretches of which only the means are known."""
+    made = np.empty(len(rows), POINT)
+    made["place"] = rows["last"]
+    for index, row in enumerate(rows):
+        if finite := int(row["size"] - row["bad"]):
+            average.skip(float(row["total"]) / finite, finite)
+        made["value"][index] = average.value
+    into.extend(made)
+
+
+def _with_holes(
+    x: NDArray[np.float64], y: NDArray[np.float64], wanted: NDArray[np.bool_], rows: NDArray[np.void]
+) -> Drawing:
+    """The points in one line, with a gap where steps are missing between two of them."""
+    first, last = rows["first"][:, 0], rows["last"][:, 0]
+    between = first[1:] - last[:-1]
+    if len(rows) < _FEWEST:
+        return x[wanted], y[wanted]
+    after = np.zeros(len(rows), bool)
+    after[:-1] = between > HOLE * np.median(between)
+    inside = (last - first) > HOLE * np.median(last - first)
+    inside &= wanted[:, 1]
+    if not (after.any() or inside.any()):
+        return x[wanted], y[wanted]
+    # Columns: first point, gap within, last point, gap behind.
+    all_x, all_y = np.full((len(rows), 4), np.nan), np.full((len(rows), 4), np.nan)
+    all_x[:, 0], all_x[:, 2], all_y[:, 0], all_y[:, 2] = x[:, 0], x[:, 1], y[:, 0], y[:, 1]
+    all_x[:, 1] = x.mean(1)
+    ends = np.where(wanted[:, 1], x[:, 1], x[:, 0])
+    all_x[:-1, 3] = (ends[:-1] + x[1:, 0]) / 2
+    kept = np.column_stack((wanted[:, 0], inside, wanted[:, 1], after))
+    return all_x[kept], all_y[kept]
+
+
+def _growing(x: NDArray[np.float64], y: NDArray[np.float64]) -> Drawing:
     """The points whose x lies beyond all x before them."""
     if len(x) < 2:
         return x, y
@@ -183,68 +250,3 @@ def _growing(
     grows[0] = True
     np.greater(x[1:], np.maximum.accumulate(x)[:-1], out=grows[1:])
     return (x, y) if grows.all() else (x[grows], y[grows])
-
-
-def _grouped(rows: NDArray[np.void], group: int) -> NDArray[np.void]:
-    """Each `group` neighbouring buckets as one; the last may have fewer."""
-    starts = np.arange(0, len(rows), group)
-    ends = np.minimum(starts + group, len(rows)) - 1
-    made = np.zeros(len(starts), BUCKET)
-    made["first"], made["last"] = rows["first"][starts], rows["last"][ends]
-    made["total"] = np.add.reduceat(rows["total"], starts)
-    made["low"] = np.fmin.reduceat(rows["low"], starts)
-    made["high"] = np.fmax.reduceat(rows["high"], starts)
-    made["bad"] = np.add.reduceat(rows["bad"], starts)
-    made["size"] = np.add.reduceat(rows["size"], starts)
-    shape = (len(starts), group)
-    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
-    low.ravel()[: len(rows)], high.ravel()[: len(rows)] = rows["low"], rows["high"]
-    low_at, high_at = np.nan_to_num(low, nan=np.inf).argmin(1), np.nan_to_num(high, nan=-np.inf).argmax(1)
-    within = rows["low_first"][np.minimum(starts + low_at, len(rows) - 1)]
-    made["low_first"] = (low_at < high_at) | ((low_at == high_at) & within)
-    return made
-
-
-def _buckets(places: NDArray[np.float64], values: NDArray[np.float64], per: int) -> NDArray[np.void]:
-    """Buckets of `per` points each; the last may hold fewer."""
-    count = -(-len(values) // per)
-    made = np.zeros(count, BUCKET)
-    starts = np.arange(count) * per
-    ends = np.minimum(starts + per, len(values)) - 1
-    made["first"], made["last"] = places[starts], places[ends]
-    made["size"] = ends - starts + 1
-    finite = np.isfinite(values)
-    made["bad"] = np.add.reduceat(~finite, starts)
-    made["total"] = np.add.reduceat(np.where(finite, values, 0.0), starts)
-    if per == 1:
-        made["low"] = made["high"] = np.where(finite, values, np.nan)
-        made["low_first"] = True
-        return made
-    padded = np.full(count * per, np.nan)
-    padded[: len(values)] = np.where(finite, values, np.nan)
-    grid = padded.reshape(count, per)
-    low = np.where(np.isnan(grid), np.inf, grid)
-    high = np.where(np.isnan(grid), -np.inf, grid)
-    empty = made["bad"] == made["size"]
-    made["low"] = np.where(empty, np.nan, low.min(axis=1))
-    made["high"] = np.where(empty, np.nan, high.max(axis=1))
-    made["low_first"] = low.argmin(axis=1) <= high.argmax(axis=1)
-    return made
-
-
-def _joined(left: NDArray[np.void], right: NDArray[np.void]) -> NDArray[np.void]:
-    """Each bucket of `left` with its neighbour in `right`, which comes later."""
-    made = np.zeros(len(left), BUCKET)
-    made["first"], made["last"], made["total"] = left["first"], right["last"], left["total"] + right["total"]
-    made["low"] = np.fmin(left["low"], right["low"])
-    made["high"] = np.fmax(left["high"], right["high"])
-    left_has_low = ~(right["low"] < left["low"]) & np.isfinite(left["low"])
-    left_has_high = ~(right["high"] > left["high"]) & np.isfinite(left["high"])
-    made["low_first"] = np.where(
-        left_has_low == left_has_high,
-        np.where(left_has_low, left["low_first"], right["low_first"]),
-        left_has_low,
-    )
-    made["bad"] = left["bad"] + right["bad"]
-    made["size"] = left["size"] + right["size"]
-    return made
