@@ -52,7 +52,15 @@ class Look:
         """The run as it is now, not a copy."""
         device, seed = run.settings.device, run.settings.seed
         return cls(
-            run.program, run.model, run.data, run.heads, device, pinned, run.step, memory=run.memory, seed=seed
+            run.program,
+            run.model,
+            run.data,
+            run.heads,
+            device,
+            pinned,
+            run.step,
+            memory=run.memory,
+            seed=seed,
         )
 
     @property
