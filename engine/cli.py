@@ -310,6 +310,7 @@ def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
     """What the exported run was fastest with, or what is measured now; None where nobody asks."""
     from engine.data.shipped import datasets_folder
     from engine.emit.fast import Fast
+    from engine.emit.optimise import is_general
     from engine.run.fast import measured
     from engine.run.records import read_settings
 
@@ -317,7 +318,7 @@ def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
         recorded = Fast.from_json(read_settings(options.weights).get("fast_path"))
         if recorded is not None:
             return recorded
-    if not (options.fast or project.plan.fast) or not project.plan.supervised:
+    if not (options.fast or project.plan.fast) or is_general(project.plan):
         return None
     found = measured(project, catalogue, datasets_folder())
     warn(found.sentence())

@@ -20,6 +20,7 @@ from app.widgets.labels import label, rule, title_field
 from app.workspace import DEVICES, Workspace
 from engine.edits import SetNotes, SetTitle
 from engine.emit.fast import Fast
+from engine.emit.optimise import PLAIN_PLANS, is_general
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.params import ParamSpec
 from engine.plan import LARGEST_SEED
@@ -41,7 +42,7 @@ _FAST_SAYS = (
     "As fast as this machine can: lower precision, compiled code and the like are tried in the first "
     "seconds, and what wins is kept; results then differ in their last digits."
 )
-_FAST_NOT_HERE = "Only plans of one phase that lowers one loss have a fast path; this one trains plainly."
+_FAST_NOT_HERE = f"The fast path is only for {PLAIN_PLANS}; this one trains plainly."
 
 
 class PlanPage(QWidget):
@@ -213,7 +214,7 @@ class PlanPage(QWidget):
         text = _FAST_SAYS
         if isinstance(chosen, Fast):
             text = chosen.sentence()
-        elif plan.fast and not plan.supervised:
+        elif plan.fast and is_general(plan):
             text = _FAST_NOT_HERE
         if text != self.fast_says.text():
             self.fast_says.setText(text)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.emit.lines import Line, block, laid_out, quoted
+from engine.emit.optimise import PLAIN_PLANS, is_general
 from engine.errors import EmitError
-from engine.optimisers import make_optimiser
 from engine.plan import Plan
 
 WORLD = (
@@ -50,10 +50,9 @@ SIGNATURE = TRAIN.replace("as_json: bool)", "as_json: bool, checkpoint: Path | N
 
 def check_shareable(plan: Plan) -> None:
     """Errors: `EmitError` for a plan that several processes cannot train together."""
-    if not plan.supervised or make_optimiser(plan.optimiser).needs_closure:
+    if is_general(plan):
         raise EmitError(
-            "Several processes train plans of one phase that lowers one loss by gradient steps.",
-            fix="Export without the lines for torchrun.",
+            f"Several processes train {PLAIN_PLANS}.", fix="Export without the lines for torchrun."
         )
 
 

@@ -10,12 +10,16 @@ from typing import Any
 
 from engine.emit.lines import Line, indented, laid_out
 from engine.errors import EmitError, ParamError
-from engine.optimisers import Optimiser, make_optimiser, make_schedule
+from engine.optimisers import OPTIMISERS, SCHEDULES, Optimiser, make_optimiser, make_schedule
 from engine.penalties import make_penalty
 from engine.plan import Choice, Minimise, Plan
 from engine.schedules import Plateau, Schedule, Step
 from engine.symbols import Expr, carried, lift, math, name, torch, without_defaults
 
+PLAIN_PLANS = (
+    "plans of one phase that lowers one loss by gradient steps, on a schedule set beforehand, and watches "
+    "the validation loss"
+)
 # the names of the constructors' arguments where they differ from our parameters'
 RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}
 
@@ -30,10 +34,14 @@ def check_plan(plan: Plan) -> None:
 
 
 def is_general(plan: Plan) -> bool:
-    """Whether a plan asks for more than the plain loop: players, phases, or an optimiser that asks back."""
+    """Whether a plan asks for more than the plain loop: players, phases, or an optimiser that asks back.
+
+    Those that don't are `PLAIN_PLANS`: they alone have a fast path and can be trained by several processes.
+    """
     if not plan.supervised or plan.stop.monitor != "val_loss":
         return True
-    return make_optimiser(plan.optimiser).needs_closure or make_schedule(plan.schedule).per_epoch
+    optimiser, schedule = OPTIMISERS.get(plan.optimiser.name), SCHEDULES.get(plan.schedule.name)
+    return bool(optimiser and optimiser.needs_closure) or bool(schedule and schedule.per_epoch)
 
 
 def check_objective(objective: Minimise, weights: int = 0) -> None:

@@ -130,6 +130,9 @@ def write_script(
     if distributed:
         check_shareable(project.plan)
     check_plan(project.plan)
+    general = is_general(project.plan)
+    if general:
+        fast = None  # what was measured for the plain loop has no place in another
     made = assemble(project, book or check(project, catalogue))
     if fast is not None and fast.late_relu:
         for one in (made, *(found.version.made for found in made.classes.finished)):
@@ -140,7 +143,6 @@ def write_script(
     metrics = [one for one in order if isinstance(types[one], Metric)]
     data = types[made.source] if made.source else None
     plan = project.plan
-    general = is_general(plan)
     rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
     trains = (bool(losses) or rules) and isinstance(data, Data)
     files = data.files if isinstance(data, Data) else ()

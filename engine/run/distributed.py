@@ -25,8 +25,8 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parallel import DistributedDataParallel
 
+from engine.emit.optimise import PLAIN_PLANS
 from engine.errors import TrainingError
-from engine.optimisers import make_optimiser
 from engine.run.devices import choose_device
 from engine.run.records import read_settings
 
@@ -81,11 +81,9 @@ class World:
 
     def share(self, program: Program) -> Program:
         """The program for this process's part of each batch. Errors: `TrainingError` for other plans."""
-        plan = program.plan
-        if not plan.supervised or make_optimiser(plan.optimiser).needs_closure:
+        if program.players is not None:
             raise TrainingError(
-                "Several processes train plans of one phase that lowers one loss by gradient steps; "
-                "this project's plan is another.",
+                f"Several processes train {PLAIN_PLANS}; this project's plan is another.",
                 fix="Train it in one process, without torchrun.",
             )
         return cast("Program", SharedProgram(program, self))

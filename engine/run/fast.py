@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.emit.fast import FUSED, Fast
+from engine.emit.optimise import PLAIN_PLANS
 from engine.run.devices import choose_device, untouched_random, use_threads
 
 if TYPE_CHECKING:
@@ -127,10 +128,8 @@ def fastest(
     def make(fast: Fast) -> Program:
         return made_with(program, catalogue, fast)
 
-    if not program.plan.supervised:
-        feed.note(
-            "info", "Fast path: only for plans of one phase that lowers one loss; this one trains plainly."
-        )
+    if program.players is not None:
+        feed.note("info", f"Fast path: only for {PLAIN_PLANS}; this one trains plainly.")
         return program
     data = load()
     decided = decided or (lambda decide: decide())
@@ -140,12 +139,15 @@ def fastest(
 
 
 def measured(project: Project, catalogue: Catalogue, datasets: Path) -> Fast:
-    """What trains a supervised project fastest on this machine's best device. Errors: as for training."""
+    """What trains a project fastest on this machine's best device; `Fast()` where its plan has no fast path.
+
+    Errors: as for training.
+    """
     from engine.emit.program import compile_program
     from engine.run.loop import Settings
 
     program = compile_program(project, catalogue)
-    if not program.trains:
+    if not program.trains or program.players is not None:
         return Fast()
     settings = Settings.of(project.plan, device=choose_device()[0])
     use_threads(program.threads)
@@ -166,7 +168,9 @@ def made_with(program: Program, catalogue: Catalogue, fast: Fast) -> Program:
 
 
 def offered(program: Program, settings: Settings) -> dict[str, object]:
-    """The settings that can help this program on this device, as values of `Fast`."""
+    """The settings that can help this program on this device, as values of `Fast`; none for `players`."""
+    if program.players is not None:
+        return {}
     device = settings.device.partition(":")[0]
     found: dict[str, object] = {}
     with untouched_random(settings.device):
@@ -178,7 +182,7 @@ def offered(program: Program, settings: Settings) -> dict[str, object]:
         found["channels_last"] = True
     if device in ("cpu", "cuda", "mps") and program.plan.optimiser.name in FUSED:
         found["fused"] = True
-    if program.plan.supervised and _has_bfloat16(device):
+    if _has_bfloat16(device):
         found["autocast"] = device
     if device == "cuda" and _long(program, settings) and _has_compiler():
         found["compiled"] = True

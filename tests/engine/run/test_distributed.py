@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 import torch
 
+from engine.emit.program import compile_program
 from engine.emit.script import export_script
-from engine.errors import EmitError
+from engine.errors import EmitError, TrainingError
 from engine.files import save_project
 from engine.graph import Project
-from engine.plan import Choice, Phase
+from engine.plan import Choice, Phase, Plan
 from engine.run.attach import Attached
-from engine.run.distributed import Part, differences
+from engine.run.distributed import Part, World, differences
 from engine.run.headless import run_headless
 from engine.run.records import read_metrics, read_settings
 from tests.engine.run.networks import DATASETS, catalogue, iris, run_of
@@ -149,8 +150,19 @@ def test_what_differs_is_said() -> None:
     assert len(found) == 2 and "Dropout" in found[0] and "Batch normalisation" in found[1]
 
 
-def test_other_plans_are_refused_with_words() -> None:
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan(phases=(Phase(), Phase())),
+        Plan().with_(optimiser=Choice("LBFGS")),
+        Plan().with_(schedule=Choice("Plateau")),
+        Plan().with_(monitor="val_accuracy"),
+    ],
+)
+def test_other_plans_are_refused_with_words(plan: Plan) -> None:
     project = gallery("iris")
-    project.plan = type(project.plan)(phases=(Phase(), Phase()))
+    project.plan = plan
     with pytest.raises(EmitError, match="Several processes"):
         export_script(project, catalogue(), distributed=True)
+    with pytest.raises(TrainingError, match="Several processes"):
+        World(0, 2, 0, 0).share(compile_program(project, catalogue()))

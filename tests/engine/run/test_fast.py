@@ -12,8 +12,10 @@ import torch
 from engine.emit.fast import Fast
 from engine.emit.program import Program, compile_program
 from engine.graph import Project
+from engine.plan import Choice
 from engine.run import fast as fast_path
-from engine.run.fast import choose, lay_out_like_weights, offered
+from engine.run.fast import choose, fastest, lay_out_like_weights, measured, offered
+from engine.run.feed import Feed
 from engine.run.headless import run_headless
 from engine.run.loop import Run, Settings
 from engine.run.records import read_settings
@@ -109,6 +111,34 @@ def test_offers_follow_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     program = compile_program(project, catalogue())
     found = offered(program, Settings.of(project.plan, device="cpu"))
     assert found.keys() <= {"fused", "threads"}
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"schedule": Choice("Plateau")},
+        {"optimiser": Choice("LBFGS")},
+        {"optimiser": Choice("LineSearch")},
+        {"monitor": "val_accuracy"},
+    ],
+)
+def test_a_plan_with_another_loop_trains_plainly(asks: dict[str, Any]) -> None:
+    project = digits(epochs=1)
+    project.plan = project.plan.with_(fast=True, **asks)
+    program = compile_program(project, catalogue())
+    settings, feed = Settings.of(project.plan, device="cpu"), Feed()
+
+    def load() -> Any:
+        return program.load(DATASETS)
+
+    def make(fast: Fast) -> Program:
+        return compile_program(project, catalogue(), fast=fast)
+
+    assert fastest(program, catalogue(), load, settings, feed) is program
+    assert "this one trains plainly" in feed.events[-1].message
+    assert offered(program, settings) == {}
+    assert choose(make, load(), settings) == measured(project, catalogue(), DATASETS) == Fast()
+    assert make(CHOSEN).source.text == program.source.text and make(CHOSEN).fast == Fast()
 
 
 CHOSEN = Fast(channels_last=True, fused=True, step=0.01, plain_step=0.02, computer="A processor")
