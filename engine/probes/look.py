@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from engine.run.feed import Tried
 from engine.run.heads import Head
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class NotWanted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A model at one step. `pinned` is the validation example that the user looks at.
+    """A model at one step. `pinned` is the validation example that the user looks at, `tried` their own.
 
     The splits of `data` are `{column: (N, ...) tensor}`, on `device`. `memory` is what kinds keep from one
     picture of this run to the next, under names of their own; `seed` is what the first weights came from.
@@ -41,6 +42,7 @@ class Look:
     wanted: Callable[[], bool] = lambda: True
     memory: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
+    tried: Tried | None = None
 
     def check(self) -> None:
         """For a long computation, now and then. Errors: `NotWanted` when nobody looks any more."""
@@ -48,7 +50,7 @@ class Look:
             raise NotWanted
 
     @classmethod
-    def of(cls, run: Run, pinned: int) -> Look:
+    def of(cls, run: Run, pinned: int, tried: Tried | None = None) -> Look:
         """The run as it is now, not a copy."""
         device, seed = run.settings.device, run.settings.seed
         return cls(
@@ -61,6 +63,7 @@ class Look:
             run.step,
             memory=run.memory,
             seed=seed,
+            tried=tried,
         )
 
     @property

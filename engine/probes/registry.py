@@ -34,6 +34,7 @@ class ProbeKind:
     `apart`: taken in a thread of its own from a copy of the weights, for what takes longer than a few steps;
     such a taker draws random numbers from a `torch.Generator` of its own only.
     `once`: taken once for each probe, and again when another `detail` is asked for.
+    `tries`: reads `look.tried`, so it is taken at once when the user feeds the model something else.
     """
 
     name: str
@@ -41,20 +42,21 @@ class ProbeKind:
     every: float = 0.5
     apart: bool = False
     once: bool = False
+    tries: bool = False
 
 
 _KINDS: dict[str, ProbeKind] = {}
 
 
 def probe_kind(
-    name: str, *, every: float = 0.5, apart: bool = False, once: bool = False
+    name: str, *, every: float = 0.5, apart: bool = False, once: bool = False, tries: bool = False
 ) -> Callable[[Taker], Taker]:
     """Registers a function as the taker of a kind. Errors: `ValueError` for a name that is taken."""
 
     def register(take: Taker) -> Taker:
         if name in _KINDS and _KINDS[name].take.__module__ != take.__module__:
             raise ValueError(f"there are two kinds of picture called {name!r}")
-        _KINDS[name] = ProbeKind(name, take, every, apart, once)
+        _KINDS[name] = ProbeKind(name, take, every, apart, once, tries)
         return take
 
     return register

@@ -62,6 +62,13 @@ class Probe(NamedTuple):
     detail: tuple[str | int | float, ...] = ()
 
 
+class Tried(NamedTuple):
+    """Something the user feeds the model: `number` counts them, `columns` are `{column: array (...)}`."""
+
+    number: int
+    columns: Mapping[str, NDArray[Any]]
+
+
 class Series:
     """One growing curve of `POINT` rows."""
 

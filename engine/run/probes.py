@@ -22,7 +22,7 @@ from engine.probes.registry import NOTHING, ProbeKind, probe_kinds
 from engine.run import reduce
 from engine.run.apart import Apart
 from engine.run.devices import untouched_random
-from engine.run.feed import Feed, Probe, Snapshot
+from engine.run.feed import Feed, Probe, Snapshot, Tried
 from engine.run.heads import CLASSES, VALUES, YES_NO, Head
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class Probes:
         self._apart = Apart(self._take_kind, self.charge, lambda group: group in self._groups)
         self._done: set[Probe] = set()  # of kinds that are taken once
         self.pinned = 0
+        self.tried: Tried | None = None  # set by any thread
+        self._answered: Tried | None = None
         self.spent = 0.0
 
     def watch(self, probes: frozenset[Probe]) -> None:
@@ -94,6 +96,18 @@ class Probes:
         """Everything is due: the model, the data or the pinned example has changed."""
         self._due = dict.fromkeys(self._groups, 0.0)
         self._done.clear()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the user tries something that has not been answered yet."""
+        return self.tried is not self._answered
+
+    def take_tried(self, run: Run) -> None:
+        """Answer what the user tries."""
+        self._answered = self.tried
+        kinds = probe_kinds()
+        for group in [group for group in self._groups if group in kinds and kinds[group].tries]:
+            self._timed(group, run)
 
     def close(self) -> None:
         """End the thread that takes costly pictures, after the one it is at."""
@@ -161,7 +175,7 @@ class Probes:
             else:
                 kind, wanted = probe_kinds()[group], probes - self._done
                 with untouched_random(run.settings.device):
-                    self._take_kind(kind, wanted, Look.of(run, self.pinned), run.revision)
+                    self._take_kind(kind, wanted, Look.of(run, self.pinned, self.tried), run.revision)
                 if kind.once:
                     self._done |= wanted
         except Exception as error:  # a picture that fails must not end a run; training meets the fault itself

@@ -19,7 +19,7 @@ from engine.catalogue import Catalogue
 from engine.emit.fast import Fast
 from engine.errors import NeuroloomError, TrainingError
 from engine.run.failures import free_frames
-from engine.run.feed import Feed, Probe
+from engine.run.feed import Feed, Probe, Tried
 from engine.run.loop import Splits, Stage
 from engine.run.progress import Progress
 from engine.run.sources import Compile, Sources
@@ -189,6 +189,14 @@ class Trainer:
     def pin(self, example: int) -> None:
         """Choose the validation example that activations and predictions are shown for."""
         self._send(partial(self._worker.pin, example))
+
+    def try_input(self, tried: Tried | None) -> None:
+        """Feed the model something made up, for the pictures that show what it answers; None for nothing.
+
+        It is answered at once, also while training or paused; of several in a row perhaps the last alone.
+        """
+        self._worker.try_input(tried)
+        self._send(self._worker.answer)
 
     def close(self, timeout: float = 10.0) -> bool:
         """Save the run and end the thread; returns whether it ended in time. Later calls do nothing."""

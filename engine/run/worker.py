@@ -18,7 +18,7 @@ from engine.probes.look import Look
 from engine.run.begin import begin_run, continue_run, look_for_heads
 from engine.run.devices import choose_device, device_name, release_memory
 from engine.run.failures import explain, free_frames, node_name, remedy_for
-from engine.run.feed import Feed, Probe
+from engine.run.feed import Feed, Probe, Tried
 from engine.run.heads import check_labels
 from engine.run.health import Health
 from engine.run.loop import Interrupted, Run, Settings, Stage
@@ -99,6 +99,8 @@ class Worker:
         assert run is not None
         try:
             now = perf_counter()
+            if self._probes.asked:
+                self._probes.take_tried(run)
             if now >= self._probe_at:
                 self._probes.take_due(run, now)
                 self._probe_at = self._probes.next_due
@@ -341,6 +343,23 @@ class Worker:
         elif self.run is not None:
             self._probes.take_all(self.run)
 
+    def try_input(self, tried: Tried | None) -> None:
+        """Keep what the user feeds the model, from any thread; it is answered between two batches."""
+        self._probes.tried = tried
+
+    def answer(self) -> None:
+        """Answer what the user feeds the model where nothing trains."""
+        if self._probes.asked and not self.going and self.run is not None:
+            self._probes.take_tried(self.run)
+
+    def _between_batches(self) -> bool:
+        """Before each batch of an evaluation: whether somebody wants the thread back."""
+        if self._probes.asked and self.run is not None:
+            self.run.interrupted = None  # the answer runs the model too
+            self._probes.take_tried(self.run)
+            self.run.interrupted = self._between_batches
+        return self._hurried()
+
     def close(self) -> None:
         """Save what is under way and let everything go."""
         self.going = False
@@ -376,7 +395,7 @@ class Worker:
 
     def _take_over(self, run: Run, folder: Path | None) -> None:
         """Make a run the one that is under way, and open its folder."""
-        run.interrupted = self._hurried
+        run.interrupted = self._between_batches
         self.run = run
         self.device = device_name(run.settings.device)
         if run.program.fast.names():
