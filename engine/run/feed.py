@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.run.history import History
+
 POINT = np.dtype([("step", np.int64), ("epoch", np.float64), ("seconds", np.float64), ("value", np.float64)])
 
 _FIRST_ROOM = 4096
@@ -122,6 +124,7 @@ class Feed:
         self._changes = 0
         self._noted = 0
         self.generation = 0
+        self.history = History()
 
     @property
     def version(self) -> int:
@@ -168,10 +171,11 @@ class Feed:
         return float(found.read(len(found) - 1)[-1]["value"])
 
     def put(self, key: tuple[Any, ...], snapshot: Snapshot) -> None:
-        """Replace the latest snapshot of a key."""
+        """Replace the latest snapshot of a key; the history takes it in if it is recorded."""
         with self._lock:
             self._latest[key] = snapshot
             self._noted += 1
+        self.history.record(key, snapshot)
 
     def latest(self, key: tuple[Any, ...]) -> Snapshot | None:
         return self._latest.get(key)
@@ -204,6 +208,7 @@ class Feed:
 
     def cut(self, step: int) -> None:
         """Drop the points of later steps: the run has gone back. Readers start again, events stay."""
+        self.history.cut(step)
         with self._lock:
             for series in self._series.values():
                 series.cut(step)
@@ -213,6 +218,7 @@ class Feed:
 
     def clear(self) -> None:
         """Begin a new run: no series, no events; `generation` tells readers to start again."""
+        self.history.clear()
         with self._lock:
             self._series = {}
             self._events = []

@@ -7,12 +7,13 @@ were cut off in the middle, until there is room again. A folder that somebody de
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.errors import NeuroloomError
 from engine.run.feed import Feed
-from engine.run.store import LAST_AND_BEST, BusyRun, Keep, RunFolder
+from engine.run.store import LAST_AND_BEST, SHARE, BusyRun, Keep, RunFolder
 
 if TYPE_CHECKING:
     from engine.graph import Project
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AGAIN = 5.0  # seconds until a folder that could not be made is tried again
+_PICTURES_EVERY = 30.0  # seconds; they are many, and only a slider wants them
 
 
 class Saver:
@@ -34,6 +36,8 @@ class Saver:
         self._project: Project | None = None
         self._failing = False
         self._try_at = 0.0
+        self._pictures_written = -1
+        self._pictures_at = 0.0
 
     @property
     def folder(self) -> Path | None:
@@ -82,6 +86,7 @@ class Saver:
                 self._renew(run)
             assert self.store is not None
             self.store.write(run)
+            self._write_pictures(run)
         except (NeuroloomError, OSError) as error:
             self._refused(error, run)
         else:
@@ -123,11 +128,40 @@ class Saver:
             if self.store is None or self._failing or not self._folder.is_dir():
                 self._renew(run)
             assert self.store is not None
+            self._write_pictures(run, at_once=True)
             self.store.end(run, state, error)
         except (NeuroloomError, OSError) as problem:
             self._refused(problem, run, last=True)
         else:
             self._works_again(run)
+
+    # -- recorded pictures
+
+    def recall(self, run: Run, folder: Path) -> None:
+        """Take in the pictures that a run has kept, up to where it goes on."""
+        try:
+            run.feed.history.load(folder)
+        except NeuroloomError as error:
+            self._feed.note("warning", str(error), step=run.step)
+        run.feed.history.cut(run.step)
+
+    def keep_pictures(self, run: Run) -> None:
+        """Write what the pictures have shown, now that the run rests."""
+        if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
+            return
+        try:
+            self._write_pictures(run, at_once=True)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+
+    def _write_pictures(self, run: Run, *, at_once: bool = False) -> None:
+        history, began = run.feed.history, time.perf_counter()
+        unchanged = history.version == self._pictures_written or not history.probes()
+        if unchanged or self._folder is None or (began < self._pictures_at and not at_once):
+            return
+        history.save(self._folder)
+        self._pictures_written = history.version
+        self._pictures_at = began + max(_PICTURES_EVERY, (time.perf_counter() - began) / SHARE)
 
     # -- parts of it
 

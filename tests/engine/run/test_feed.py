@@ -45,7 +45,7 @@ def test_every_change_raises_the_version() -> None:
 def test_only_the_latest_snapshot_is_kept_and_a_probe_is_a_plain_key() -> None:
     feed = Feed()
     for step in (1, 2):
-        feed.put(("n1", "filters"), Snapshot(5, step, np.zeros(1)))
+        feed.put(("n1", "filters", ()), Snapshot(5, step, np.zeros(1)))
     found = feed.latest(Probe("n1", "filters"))
     assert found is not None and found.step == 2
     feed.forget_pictures()
