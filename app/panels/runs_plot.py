@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 from app.background import Background
 from app.panels.runs_columns import when
 from app.panels.runs_curves import CurveReader, Rows, quantities, take_in, tracks_of
+from app.views.curve_options import CurveOptions
 from app.views.legend import Legend
 from app.views.run_curves import quantity, words
 from app.views.segments import Segments
@@ -71,7 +72,10 @@ class RunsPlot(QWidget):
         self._axis.setObjectName("runsAxis")
         self._axis.choose("epoch")
         self._legend = Legend()
-        self._reading = ElidedLabel("", "small")
+        self._options = CurveOptions()
+        self._options.setObjectName("runsOptions")
+        self._note = ElidedLabel("", "small")
+        self._note.setObjectName("runsNote")
         self._message = label(NOTHING, "empty", wrap=True)
         self._message.setObjectName("runsPlotMessage")
         self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -81,6 +85,7 @@ class RunsPlot(QWidget):
         for segments in (self._quantity, self._split, self._axis):
             segments.chosen.connect(self._chosen)
         self._scale.chosen.connect(self._scale_chosen)
+        self._options.changed.connect(self._options_changed)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -92,7 +97,8 @@ class RunsPlot(QWidget):
         foot.setContentsMargins(0, 0, 0, 0)
         foot.setSpacing(8)
         foot.addWidget(self._scale)
-        foot.addWidget(self._reading, 1)
+        foot.addWidget(self._options)
+        foot.addWidget(self._note, 1)
         foot.addWidget(self._axis)
         body = QWidget()
         self._column = QVBoxLayout(body)
@@ -198,6 +204,8 @@ class RunsPlot(QWidget):
                     continue
                 name = f"{self._names[one.record.name]}{', train' if train else ''}"
                 curves.append(Curve(name, track, "smooth" if train else "points", one.role, dashed=train))
+        self.plot.set_smoothing(self._options.weight)
+        self.plot.set_newest(self._options.newest)
         self.plot.show_curves(curves)
         self.plot.set_log(log)
         axis = self._axis.key
@@ -225,10 +233,13 @@ class RunsPlot(QWidget):
 
             self.plot = CurvePlot()
             self.plot.setObjectName("runsCurves")
-            self.plot.read.connect(self._reading.setText)
+            self.plot.noted.connect(self._note.setText)
             self._column.insertWidget(2, self.plot, 1)
 
     def _chosen(self, key: str) -> None:
+        self.redraw(follow=True)
+
+    def _options_changed(self) -> None:
         self.redraw(follow=True)
 
     def _scale_chosen(self, scale: str) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from app.panels.plan_parts import objective_series
+from app.views.curve_options import CurveOptions
 from app.views.legend import Legend
 from app.views.run_curves import RunCurves, quantity, words
 from app.views.segments import Segments
@@ -54,7 +55,10 @@ class TrainingCurves(QWidget):
         self._axis = Segments(AXES)
         self._axis.setObjectName("curveAxis")
         self._axis.choose("epoch")
-        self._reading = ElidedLabel("", "small")
+        self._options = CurveOptions()
+        self._options.setObjectName("curveOptions")
+        self._note = ElidedLabel("", "small")
+        self._note.setObjectName("curveNote")
         self._export = QPushButton("CSV")
         self._export.setObjectName("exportMetrics")
         self._export.setProperty("kind", "quiet")
@@ -72,6 +76,7 @@ class TrainingCurves(QWidget):
         self._quantity.chosen.connect(self._quantity_chosen)
         self._scale.chosen.connect(self._scale_chosen)
         self._axis.chosen.connect(self._redraw_now)
+        self._options.changed.connect(self._options_changed)
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         # pyqtgraph takes a third of a second to import: once the engine is there, before anybody trains.
         self._ready = QTimer(self)
@@ -91,8 +96,9 @@ class TrainingCurves(QWidget):
         foot.setContentsMargins(0, 0, 0, 0)
         foot.setSpacing(10)
         foot.addWidget(self._scale)
+        foot.addWidget(self._options)
         foot.addWidget(self._low_legend)
-        foot.addWidget(self._reading, 1)
+        foot.addWidget(self._note, 1)
         foot.addWidget(self._axis)
         self._column = QVBoxLayout(self._body)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -109,7 +115,7 @@ class TrainingCurves(QWidget):
         self.plot = CurvePlot()
         self.plot.setObjectName("curvePlot")
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.plot.read.connect(self._reading.setText)
+        self.plot.noted.connect(self._note.setText)
         self._column.insertWidget(2, self.plot, 1)
 
     # -- drawing ----------------------------------------------------------------------------------
@@ -162,16 +168,16 @@ class TrainingCurves(QWidget):
             elif name.startswith("train_"):
                 role = _PLAYERS[players % len(_PLAYERS)]
                 told = "train" if quantity(name) == shown else words(quantity(name))
-                curves[2 * players : 2 * players] = [
-                    Curve(told, track, "raw", role),
-                    Curve(told, track, "smooth", role),
-                ]
+                raw = Curve(told, track, "raw", role)
+                curves[2 * players : 2 * players] = [raw, Curve(told, track, "smooth", role)]
                 entries.insert(players, (told, role, False))
                 players += 1
             else:
                 curves.append(Curve(words(quantity(name)), track, "line", "accent"))
         self._show_legend(entries)
         if self.plot is not None:
+            self.plot.set_smoothing(self._options.weight)
+            self.plot.set_newest(self._options.newest)
             self.plot.show_curves(curves)
             self.plot.set_log(scale == "log")
 
@@ -182,7 +188,8 @@ class TrainingCurves(QWidget):
         above = (
             self._quantity.sizeHint().width() + wanted + self._export.sizeHint().width() + 2 * _GAP <= room
         )
-        below = self._scale.sizeHint().width() + wanted + self._axis.sizeHint().width() + 3 * _GAP <= room
+        beside = (self._scale, self._options, self._axis)
+        below = sum(one.sizeHint().width() for one in beside) + wanted + 4 * _GAP <= room
         own = not above and not below and len(entries) > 2
         self._legend.show_entries(entries if above else ())
         self._low_legend.setVisible(not above and not own)
@@ -196,6 +203,9 @@ class TrainingCurves(QWidget):
         self._redraw_now(scale)
 
     def _redraw_now(self, key: str) -> None:
+        self._live.pace.now()
+
+    def _options_changed(self) -> None:
         self._live.pace.now()
 
     def _probes(self) -> Probes:

@@ -7,58 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, log10
+from math import inf, isclose, isfinite, log10
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Signal
-from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QGraphicsItem, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QTimer, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.theme import Theme, current_theme, themes
 from app.views.axes import Axis, duration
+from app.views.crosshair import Crosshair, Reading
+from app.views.marks import NEAR, Marks, Places, thinned
 from app.views.picture import colour_of, number
 from app.views.track import Track
+
+NEWEST = 0.2  # of what is drawn: what y is fitted to when it follows the newest part
+MARGIN = 0.5  # of the width of a view, drawn beside it so that moving shows no empty edge
+BESIDE = 12  # pixels after its end within which a curve is still read
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How a track is drawn: `style` is "raw" (thin), "smooth" (a mean), "line" or "points"; or `dashed`."""
+    """How a track is drawn: `style` is "raw" (thin, faint), "smooth", "line" or "points"; or `dashed`."""
 
     name: str
     track: Track
     style: str
     role: str  # of the theme
     dashed: bool = False
-
-
-class Crosses(QGraphicsItem):
-    """Marks at the upper edge where a value is not a finite number."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.places: list[float] = []  # in pixels of the parent
-        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemHasNoContents, False)
-        self._colour = QColor()
-        self._width = 1.0
-
-    def place(self, places: list[float], width: float, colour: QColor) -> None:
-        """Marks at these x, in pixels of a plot `width` wide."""
-        if places != self.places or width != self._width or colour != self._colour:
-            self.prepareGeometryChange()
-            self.places, self._width, self._colour = places, width, colour
-            self.update()
-
-    def boundingRect(self) -> QRectF:
-        return QRectF(0, 0, self._width, 12)
-
-    def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(pg.mkPen(self._colour, width=1.5))
-        for x in self.places:
-            painter.drawLine(QPointF(x - 3, 3), QPointF(x + 3, 9))
-            painter.drawLine(QPointF(x - 3, 9), QPointF(x + 3, 3))
 
 
 def _pen(colour: QColor, dashed: bool) -> QPen:
@@ -71,7 +49,7 @@ def _pen(colour: QColor, dashed: bool) -> QPen:
 class CurvePlot(pg.PlotWidget):
     """Tracks on one pair of axes; the wheel zooms, dragging moves, a double click shows everything again."""
 
-    read = Signal(str)  # what stands under the pointer; empty when it has left
+    noted = Signal(str)  # what there is to say of values that can't be drawn; empty where nothing is
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._left, self._bottom = Axis("left"), Axis("bottom")
@@ -79,12 +57,16 @@ class CurvePlot(pg.PlotWidget):
         self._curves: tuple[Curve, ...] = ()
         self._lines: list[pg.PlotDataItem | pg.PlotCurveItem] = []
         self._drawn: list[tuple[object, ...] | None] = []
+        self._stretch = (-inf, inf)
         self._axis = "epoch"
         self._log = True
+        self._weight: float | None = None
+        self._newest = False
         self._planned: float | None = None
         self._following = True
         self._ranged = False  # whether the y axis has been fitted since what is drawn changed
-        self._crosses = Crosses()
+        self._note = ""
+        self._marks, self._crosshair = Marks(), Crosshair()
         item = self.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
@@ -94,9 +76,15 @@ class CurvePlot(pg.PlotWidget):
         box.disableAutoRange()
         box.setDefaultPadding(0)
         box.sigRangeChangedManually.connect(self._moved)
+        box.sigXRangeChanged.connect(self._seen_changed)
         box.sigResized.connect(self._resized)
-        self._crosses.setParentItem(box)
-        self._crosses.setZValue(10)
+        self._marks.setParentItem(box)
+        self._marks.setZValue(10)
+        self._crosshair.setParentItem(box)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(0)
+        self._later.timeout.connect(self.refresh)
         self._left.setGrid(255)
         self._left.setZValue(-1)
         self._left.setStyle(tickAlpha=255)
@@ -148,6 +136,16 @@ class CurvePlot(pg.PlotWidget):
             self._log = log
             self.follow()
 
+    def set_smoothing(self, weight: float | None) -> None:
+        """How curves of style "smooth" are: a centred mean (None), a moving average, or not at all (0)."""
+        self._weight = weight
+
+    def set_newest(self, newest: bool) -> None:
+        """Whether y is fitted to the newest fifth of the curves in place of the whole."""
+        if newest != self._newest:
+            self._newest = newest
+            self.follow()
+
     @property
     def following(self) -> bool:
         """Whether the axes fit themselves to the curves; False after the person has zoomed or moved."""
@@ -167,21 +165,30 @@ class CurvePlot(pg.PlotWidget):
 
     def refresh(self) -> None:
         """Draw what the tracks hold now."""
-        columns = max(32, int(self.getViewBox().width()))
         mode = "log" if self._log else "linear"
         if self._left.mode != mode:
             self._left.mode = mode
             self._left.picture = None
+        if self._following:
+            self.fit()
+        low, high = self._stretch = self._seen()
+        columns = max(32, int(self.getViewBox().width()))
+        if not self._following:
+            columns = int(columns * (1 + 2 * MARGIN))
         for index, (curve, line) in enumerate(zip(self._curves, self._lines, strict=True)):
-            state = (curve.track.changes, self._axis, self._log, columns)
+            weight = self._weight if curve.style == "smooth" else 0.0
+            state = (curve.track.changes, self._axis, self._log, columns, low, high, weight)
             if self._drawn[index] == state:
                 continue
             self._drawn[index] = state
-            x, y = (
-                curve.track.smoothed(self._axis, columns // 3)
-                if curve.style == "smooth"
-                else curve.track.outline(self._axis, columns if curve.style == "points" else columns // 2)
-            )
+            if weight is None:
+                x, y = curve.track.smoothed(self._axis, columns // 3)
+            elif weight:
+                x, y = curve.track.averaged(weight, self._axis, columns // 2, low, high)
+            else:
+                x, y = curve.track.outline(
+                    self._axis, columns if curve.style == "points" else columns // 2, low, high
+                )
             if self._log:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     y = np.where(y > 0, np.log10(y), np.nan)
@@ -190,14 +197,27 @@ class CurvePlot(pg.PlotWidget):
                 size = 6 if len(x) <= 30 else 4 if len(x) <= 100 else 1
                 if line.opts["symbolSize"] != size:
                     line.setSymbolSize(size)
+        self._mark()
+        self._say_what_is_left_out()
+
+    def _seen(self) -> tuple[float, float]:
+        """The stretch of x to draw: all of it, or the view with a margin on each side."""
         if self._following:
-            self.fit()
-        self._mark_bad()
+            return -inf, inf
+        low, high = self.getViewBox().viewRange()[0]
+        wide = high - low
+        drawn_low, drawn_high = self._stretch
+        right_size = isclose(drawn_high - drawn_low, (1 + 2 * MARGIN) * wide, rel_tol=0.01)
+        if right_size and drawn_low <= low and high <= drawn_high:
+            return self._stretch
+        return low - MARGIN * wide, high + MARGIN * wide
 
     def fit(self) -> None:
         """Axes that hold all points and the planned end of the run; they move in leaps."""
         tracks = [curve.track for curve in self._curves if len(curve.track)]
-        spans = [track.span() for track in tracks]
+        end = max([track.end(self._axis) for track in tracks], default=0.0) or 1.0
+        newest = (1 - NEWEST) * end if self._newest else -inf
+        spans = [track.span(self._axis, newest) for track in tracks if track.end(self._axis) >= newest]
         lows = [span[2] if self._log else span[0] for span in spans]
         lows = [low for low in lows if isfinite(low)]
         highs = [span[1] for span in spans if isfinite(span[1]) and (span[1] > 0 or not self._log)]
@@ -205,7 +225,6 @@ class CurvePlot(pg.PlotWidget):
         if self._log:
             low, high = log10(low), log10(max(low, high))
         pad = 0.06 * (high - low) or max(0.1, abs(high) * 0.1)
-        end = max([track.end(self._axis) for track in tracks], default=0.0) or 1.0
         whole = self._planned is not None and end <= self._planned
         if whole and self._planned is not None:
             # The first steps of a long run would be a line at the edge: the axis doubles up to the plan.
@@ -237,69 +256,162 @@ class CurvePlot(pg.PlotWidget):
                 line.setSymbolSize(6)
                 line.setSymbolBrush(colour)
                 line.setSymbolPen(None)
-        self._mark_bad()
+        self._mark()
 
-    def _mark_bad(self) -> None:
+    def _mark(self) -> None:
+        """Mark what has no place on the axes."""
         box = self.getViewBox()
-        (low, high), _ = box.viewRange()
+        low, high = box.viewRange()[0]
         width = box.width()
-        places = [
-            (x - low) / (high - low) * width
-            for curve in self._curves
-            if curve.style != "smooth"
-            for x in curve.track.bad(self._axis)
-            if low <= x <= high
-        ]
-        # Marks closer than three pixels are one mark: a run of NaN must not cost a cross a step.
-        thinned: list[float] = []
-        for place in sorted(places):
-            if not thinned or place - thinned[-1] >= 3:
-                thinned.append(place)
-        self._crosses.place(thinned, width, current_theme().bad)
+        bad: list[float] = []
+        under: list[float] = []
+        seams: list[float] = []
+        for curve in self._curves:
+            if curve.style == "smooth":
+                continue
+            track = curve.track
+            bad += track.bad(self._axis, low, high).tolist()
+            under += track.under(self._axis, low, high).tolist() if self._log else []
+            seams += track.seams(self._axis)
+        places = (
+            thinned([(x - low) / (high - low) * width for x in found if low <= x <= high])
+            for found in (bad, under, seams)
+        )
+        self._marks.place(Places(*places), width, box.height(), current_theme())
+
+    def _say_what_is_left_out(self) -> None:
+        counts = [curve.track.counts() for curve in self._curves if curve.style != "smooth"]
+        bad, under = sum(count[0] for count in counts), sum(count[1] for count in counts)
+        words = []
+        if bad:
+            words.append(f"{bad:,} not finite ×")
+        if under and self._log:
+            words.append(f"{under:,} at or below 0 ▾")
+        note = " · ".join(words)
+        if note != self._note:
+            self._note = note
+            self.noted.emit(note)
 
     @property
-    def marks(self) -> list[float]:
-        """Where values that are not finite are marked, in pixels."""
-        return list(self._crosses.places)
+    def note(self) -> str:
+        """What there is to say of values that can't be drawn."""
+        return self._note
+
+    @property
+    def marks(self) -> Places:
+        """What is marked at the edges, in pixels."""
+        return self._marks.places
 
     # -- pointer ----------------------------------------------------------------------------------
 
     def _moved(self, *_: object) -> None:
         self._following = False
-        self._mark_bad()
+
+    def _seen_changed(self, *_: object) -> None:
+        if not self._following:
+            self._later.start()
 
     def _resized(self, *_: object) -> None:
-        self._mark_bad()
+        self._later.start()
 
     def mouseDoubleClickEvent(self, event: object) -> None:
         self.follow()
         self.refresh()
 
-    def mouseMoveEvent(self, event: object) -> None:
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self.read.emit(self._reading(event.position()))
+        self._read_at(event.position())
 
     def leaveEvent(self, event: object) -> None:
         super().leaveEvent(event)
-        self.read.emit("")
+        self._crosshair.hide()
 
-    def _reading(self, position: QPointF) -> str:
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = self.told_at(event.pos())
+            if text:
+                QToolTip.showText(event.globalPos(), text, self)
+            else:
+                QToolTip.hideText()
+            return True
+        return bool(super().viewportEvent(event))
+
+    @property
+    def reading(self) -> str:
+        """The values under the pointer in one line; empty while it is elsewhere."""
+        return self._crosshair.words if self._crosshair.isVisible() else ""
+
+    def told_at(self, position: QPoint) -> str:
+        """What the mark at a place of the widget means; empty where there is none."""
+        box = self.getViewBox()
+        place = box.mapFromScene(self.mapToScene(position))
+        found = self._marks.at(place.x(), place.y())
+        if found is None:
+            return ""
+        kind, x = found
+        low, high = box.viewRange()[0]
+        scale = (high - low) / max(1.0, box.width())
+        left, right = low + (x - NEAR) * scale, low + (x + NEAR) * scale
+        if kind == "seams":
+            return "The run went on from here: what it did after this the first time is not drawn."
+        words = []
+        for curve in self._curves:
+            if curve.style == "smooth":
+                continue
+            if kind == "bad" and (sick := curve.track.sick(self._axis, left, right)) is not None:
+                what = number(sick.value) if sick.value is not None else "not finite"
+                more = f", and {sick.many - 1:,} more near it" if sick.many > 1 else ""
+                words.append(f"{curve.name}: {what} at step {sick.step:,.0f}{more}")
+            elif kind == "under" and len(curve.track.under(self._axis, left, right)):
+                lowest = curve.track.span(self._axis, left, right)[0]
+                words.append(f"{curve.name}: {number(lowest)} has no place on a logarithmic scale")
+        return "\n".join(words)
+
+    def _read_at(self, position: QPointF) -> None:
         box = self.getViewBox()
         if not self._curves or not box.sceneBoundingRect().contains(position):
-            return ""
+            self._crosshair.hide()
+            return
+        (low, high), (bottom, top) = box.viewRange()
         at = box.mapSceneToView(position).x()
-        words = [
-            {"step": f"step {at:,.0f}", "epoch": f"epoch {at:.2f}", "seconds": duration(round(at, 1))}[
-                self._axis
-            ]
-        ]
+        beside = BESIDE * (high - low) / max(1.0, box.width())
+        width, height = box.width(), box.height()
+        rows = []
+        lone = not any(curve.style == "smooth" for curve in self._curves)
         for curve, line in zip(self._curves, self._lines, strict=True):
-            x, y = line.getData()
-            if x is None or not len(x) or curve.style == "raw":
+            if (curve.style == "raw" and not lone) or at > curve.track.end(self._axis) + beside:
                 continue
-            index = int(np.clip(np.searchsorted(x, at), 0, len(x) - 1))
-            if index and abs(x[index - 1] - at) < abs(x[index] - at):
-                index -= 1
-            if isfinite(y[index]):
-                words.append(f"{curve.name} {number(10 ** y[index] if self._log else y[index])}")
-        return " · ".join(words)
+            x, y = line.getData() if curve.style == "smooth" else (None, None)
+            found = _nearest(x, y, at)
+            if found is None:
+                near = curve.track.near(self._axis, at)
+                if near is None:
+                    continue
+                found = near[0], _log10(near[1]) if self._log else near[1]
+            x, y = found
+            point = ((x - low) / (high - low) * width, (top - y) / (top - bottom) * height)
+            seen = isfinite(y) and 0 <= point[0] <= width and 0 <= point[1] <= height
+            value = number(10.0**y if self._log else y) if isfinite(y) else self._unseen(curve, x)
+            colour = colour_of(current_theme(), curve.role)
+            rows.append(Reading(curve.name, colour, value, curve.dashed, point if seen else None))
+        title = {"step": f"step {at:,.0f}", "epoch": f"epoch {at:.2f}", "seconds": duration(round(at, 1))}
+        self._crosshair.read((at - low) / (high - low) * width, title[self._axis], rows, width, height)
+
+    def _unseen(self, curve: Curve, x: float) -> str:
+        near = curve.track.near(self._axis, x)
+        return number(near[1]) if near is not None and isfinite(near[1]) else "not finite"
+
+
+def _nearest(
+    x: NDArray[np.float64] | None, y: NDArray[np.float64] | None, at: float
+) -> tuple[float, float] | None:
+    if x is None or y is None or not len(x):
+        return None
+    index = int(np.clip(np.searchsorted(x, at), 0, len(x) - 1))
+    if index and abs(x[index - 1] - at) < abs(x[index] - at):
+        index -= 1
+    return float(x[index]), float(y[index])
+
+
+def _log10(value: float) -> float:
+    return log10(value) if value > 0 else np.nan

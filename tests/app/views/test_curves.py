@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import psutil
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import current_theme, set_theme
 from app.views.axes import duration, duration_ticks, log_ticks, round_ticks
+from app.views.curve_options import CurveOptions
 from app.views.curves import Curve, CurvePlot
 from app.views.track import Track
 from tests.app.views.test_track import points
@@ -49,8 +50,19 @@ def test_values_that_are_not_finite_are_marked(plot: CurvePlot) -> None:
     plot.show_curves([Curve("train", track_of([1.0, float("nan"), 0.5, float("inf"), 0.2]), "raw", "accent")])
     plot.set_axis("step")
     plot.refresh()
-    assert len(plot.marks) == 2
-    plot.grab()
+    assert len(plot.marks.bad) == 2
+    assert plot.note == "2 not finite ×"
+    box = plot.getViewBox()
+
+    def at(step: float, y: float) -> QPoint:
+        middle = box.mapViewToScene(QPointF(step, 0)).x()
+        return plot.mapFromScene(QPointF(middle, box.mapToScene(QPointF(0, y)).y()))
+
+    assert plot.told_at(at(2, 6)) == "train: not a number at step 2"
+    assert plot.told_at(at(4, 6)) == "train: infinite at step 4"
+    assert plot.told_at(at(3, 6)) == ""
+    picture = plot.grab().toImage()
+    assert picture.pixelColor(at(2, 6)).red() > 200
 
 
 def test_zero_and_below_have_no_place_on_a_logarithmic_scale(plot: CurvePlot) -> None:
@@ -58,9 +70,13 @@ def test_zero_and_below_have_no_place_on_a_logarithmic_scale(plot: CurvePlot) ->
     plot.set_log(True)
     plot.refresh()
     assert np.isnan(plot.drawn(0)[1]).tolist() == [False, True, True, False]
+    assert len(plot.marks.under) == 2
+    assert plot.note == "2 at or below 0 ▾"
     plot.set_log(False)
     plot.refresh()
     assert plot.drawn(0)[1].tolist() == [1.0, 0.0, -1.0, 0.1]
+    assert plot.marks.under == ()
+    assert plot.note == ""
 
 
 def test_nothing_but_nan_does_no_harm(plot: CurvePlot) -> None:
@@ -105,15 +121,88 @@ def test_the_wheel_zooms_and_a_double_click_shows_everything_again(plot: CurvePl
     assert plot.following
 
 
-def test_the_pointer_reads_the_curve(plot: CurvePlot, qtbot: QtBot) -> None:
-    plot.show_curves([Curve("validation", track_of([0.5, 0.4, 0.3]), "points", "convolution")])
+def test_the_pointer_reads_all_curves(plot: CurvePlot, qtbot: QtBot) -> None:
+    train, val = track_of(np.linspace(1.0, 0.1, 100)), Track()
+    rows = points([0.9, 0.6, 0.25])
+    rows["step"] = [20, 50, 80]
+    val.extend(rows)
+    plot.show_curves([Curve("train", train, "line", "accent"), Curve("validation", val, "points", "loss")])
+    plot.set_axis("step", 100)
+    plot.refresh()
+    box = plot.getViewBox()
+    place = plot.mapFromScene(box.mapViewToScene(QPointF(51.2, 0)))
+    qtbot.mouseMove(plot.viewport(), QPoint(place.x(), plot.viewport().height() // 2))
+    assert plot.reading.startswith("step 51 · train ")
+    assert plot.reading.endswith("validation 0.6")
+    value = float(plot.reading.split("train ")[1].split(" ")[0])
+    assert abs(value - train.near("step", 51.0)[1]) < 0.01
+    plot.grab()
+    QApplication.sendEvent(plot, QEvent(QEvent.Type.Leave))
+    assert plot.reading == ""
+
+
+def test_smoothing_is_a_mean_an_average_or_none(plot: CurvePlot) -> None:
+    values = np.where(np.arange(200) % 2, 1.0, 3.0)
+    track = track_of(values)
+    plot.show_curves([Curve("train", track, "smooth", "accent")])
     plot.set_axis("step")
     plot.refresh()
-    with qtbot.waitSignal(plot.read) as caught:
-        qtbot.mouseMove(plot.viewport(), plot.viewport().rect().center())
-    assert caught.args is not None
-    assert caught.args[0].startswith("step ")
-    assert "validation 0." in caught.args[0]
+    assert abs(plot.drawn(0)[1][100] - 2.0) < 0.2
+    plot.set_smoothing(0.9)
+    plot.refresh()
+    x, y = plot.drawn(0)
+    assert np.allclose(y, track.averaged(0.9, "step", 10_000)[1][np.searchsorted(np.arange(1, 201), x)])
+    plot.set_smoothing(0)
+    plot.refresh()
+    assert set(np.round(plot.drawn(0)[1], 6)) == {1.0, 3.0}
+
+
+def test_y_can_follow_the_newest_part(plot: CurvePlot) -> None:
+    track = track_of([100.0, 50.0, *np.linspace(2.0, 1.0, 98)])
+    plot.show_curves([Curve("train", track, "line", "accent")])
+    plot.set_axis("step")
+    plot.set_log(False)
+    plot.refresh()
+    assert plot.getViewBox().viewRange()[1][1] > 100
+    plot.set_newest(True)
+    plot.refresh()
+    (left, right), (bottom, top) = plot.getViewBox().viewRange()
+    assert left == 0 and right >= 100
+    assert 0.9 < bottom < 1.0
+    assert 1.2 < top < 1.3
+
+
+def test_moving_a_zoomed_view_draws_what_comes_into_sight(plot: CurvePlot, qtbot: QtBot) -> None:
+    values = np.random.default_rng(0).uniform(1, 2, 1_000_000)
+    values[600_500] = 9.0
+    plot.show_curves([Curve("train", track_of(values), "line", "accent")])
+    plot.set_axis("step")
+    plot.refresh()
+    plot._moved()
+    box = plot.getViewBox()
+    box.setXRange(100_000, 101_000, padding=0)
+    qtbot.waitUntil(lambda: plot.drawn(0)[0][0] > 90_000)
+    assert len(plot.drawn(0)[0]) > 420
+    box.setXRange(600_000, 601_000, padding=0)
+    qtbot.waitUntil(lambda: plot.drawn(0)[0][0] > 590_000)
+    assert np.isclose(plot.drawn(0)[1].max(), 9.0)
+    plot.mouseDoubleClickEvent(None)
+    assert plot.drawn(0)[0][-1] == 1_000_000
+    assert np.isclose(plot.drawn(0)[1].max(), 9.0)
+
+
+def test_a_resumed_run_is_drawn_forwards_and_the_place_is_marked(plot: CurvePlot) -> None:
+    """C-13: to step 15, then on from 10."""
+    track = track_of(np.linspace(2, 1, 15))
+    track.extend(points(np.linspace(3, 2, 10), first_step=11))
+    plot.show_curves([Curve("train", track, "line", "accent")])
+    plot.set_axis("step")
+    plot.refresh()
+    assert (np.diff(plot.drawn(0)[0]) > 0).all()
+    assert len(plot.marks.seams) == 1
+    box = plot.getViewBox()
+    place = plot.mapFromScene(box.mapViewToScene(QPointF(10, 0.2)))
+    assert plot.told_at(place).startswith("The run went on from here")
 
 
 def test_curves_wear_the_theme(plot: CurvePlot) -> None:
@@ -158,3 +247,21 @@ def test_ticks_are_round_and_few() -> None:
         "1 h",
         "1:30 h",
     ]
+
+
+def test_the_options_say_how_curves_are_smoothed(qtbot: QtBot) -> None:
+    options = CurveOptions()
+    qtbot.addWidget(options)
+    assert options.weight is None
+    assert not options.newest
+    actions = {action.text(): action for action in options.menu_of_ways.actions()}
+    with qtbot.waitSignal(options.changed):
+        actions["Moving average, weight 0.99"].trigger()
+    assert options.weight == 0.99
+    with qtbot.waitSignal(options.changed):
+        actions["Fit the y axis to the newest fifth"].trigger()
+    assert options.newest
+    assert options.weight == 0.99
+    actions["None: every batch"].trigger()
+    assert options.weight == 0
+    assert "newest fifth" in options.toolTip()

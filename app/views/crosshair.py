@@ -1,0 +1,117 @@
+"""A line under the pointer with the values of all curves there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QGraphicsItem, QWidget
+
+from app.theme import SMALL, Theme, current_theme
+
+ROW = 16
+PAD = 6
+SWATCH = 14
+APART = 10  # between the line and the box
+WIDEST_NAME = 150
+
+
+class Reading(NamedTuple):
+    """One curve at the line: its value as text, and its point in pixels, None where that is out of view."""
+
+    name: str
+    colour: QColor
+    text: str
+    dashed: bool = False
+    point: tuple[float, float] | None = None
+
+
+class Crosshair(QGraphicsItem):
+    """Stands at `x` pixels of a plot; hidden while the pointer is elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title = ""
+        self.rows: tuple[Reading, ...] = ()
+        self._x = 0.0
+        self._width, self._height = 1.0, 1.0
+        self._box = QRectF()
+        self._name_room = self._left_out = 0
+        self.setZValue(20)
+        self.hide()
+
+    def read(self, x: float, title: str, rows: Sequence[Reading], width: float, height: float) -> None:
+        """Show these values at `x` of a plot of `width` by `height` pixels."""
+        self.prepareGeometryChange()
+        self._x, self.title, self.rows = x, title, tuple(rows)
+        self._width, self._height = width, height
+        self._lay_out(current_theme())
+        self.show()
+        self.update()
+
+    @property
+    def words(self) -> str:
+        """What stands in the box, in one line."""
+        return " · ".join([self.title, *(f"{row.name} {row.text}" for row in self.rows)])
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(0, 0, self._width, self._height)
+
+    def _lay_out(self, theme: Theme) -> None:
+        names, numbers = QFontMetrics(theme.font(SMALL)), QFontMetrics(theme.mono(SMALL))
+        room = max(1, int((self._height - 2 * PAD - 2) // ROW) - 1)
+        shown = len(self.rows) if len(self.rows) <= room else room - 1
+        self._left_out = len(self.rows) - shown
+        rows = self.rows[:shown]
+        self._name_room = min(
+            WIDEST_NAME, max((names.horizontalAdvance(row.name) for row in rows), default=0)
+        )
+        widest = max((numbers.horizontalAdvance(row.text) for row in rows), default=0)
+        wide = max(SWATCH + self._name_room + 10 + widest, names.horizontalAdvance(self.title)) + 2 * PAD
+        tall = (1 + shown + bool(self._left_out)) * ROW + PAD
+        left = self._x + APART
+        if left + wide > self._width:
+            left = max(0.0, self._x - APART - wide)
+        self._box = QRectF(left, 2, wide, tall)
+
+    def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
+        theme = current_theme()
+        painter.setPen(QPen(theme.faint, 1))
+        painter.drawLine(QPointF(round(self._x) + 0.5, 0), QPointF(round(self._x) + 0.5, self._height))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for row in self.rows:
+            if row.point is not None:
+                painter.setPen(QPen(theme.panel, 1.5))
+                painter.setBrush(row.colour)
+                painter.drawEllipse(QPointF(*row.point), 4, 4)
+        painter.setPen(QPen(theme.line, 1))
+        painter.setBrush(theme.raised)
+        painter.drawRoundedRect(self._box, 5, 5)
+        line = QRectF(self._box.left() + PAD, self._box.top() + PAD / 2, self._box.width() - 2 * PAD, ROW)
+        painter.setFont(theme.font(SMALL))
+        painter.setPen(theme.dim)
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, self.title)
+        for row in self.rows[: len(self.rows) - self._left_out]:
+            line.translate(0, ROW)
+            self._paint_row(painter, theme, line, row)
+        if self._left_out:
+            line.translate(0, ROW)
+            painter.setFont(theme.font(SMALL))
+            painter.setPen(theme.dim)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, f"{self._left_out} more")
+
+    def _paint_row(self, painter: QPainter, theme: Theme, line: QRectF, row: Reading) -> None:
+        pen = QPen(row.colour, 2)
+        if row.dashed:
+            pen.setDashPattern([1.5, 1])
+        painter.setPen(pen)
+        middle = line.center().y()
+        painter.drawLine(QPointF(line.left(), middle), QPointF(line.left() + SWATCH - 5, middle))
+        painter.setFont(theme.font(SMALL))
+        painter.setPen(theme.text)
+        name = painter.fontMetrics().elidedText(row.name, Qt.TextElideMode.ElideRight, self._name_room)
+        painter.drawText(line.adjusted(SWATCH, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, name)
+        painter.setFont(theme.mono(SMALL))
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, row.text)
