@@ -166,6 +166,7 @@ class Worker:
         self.set_state(state)
         if self.run is not None:
             self._show(self.run)
+            self.saver.keep_pictures(self.run)
         self.going = False
 
     def _show(self, run: Run) -> None:
@@ -224,6 +225,7 @@ class Worker:
             revision,
         )
         self._overrides = Overrides(run.settings.epochs, run.settings.seed, run.settings.device)
+        self.saver.recall(run, folder)
         self._take_over(run, folder)
         if run.stage is Stage.DONE:
             self._end("finished")
