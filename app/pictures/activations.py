@@ -1,0 +1,64 @@
+"""What a node answers to one example: maps, a sequence, or one bar a unit."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.classes import classes_of
+from app.pictures.arrays import rows_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.example import class_words, picture_of
+from app.pictures.registry import picture_kind
+from app.views.activations import Activations as Maps
+from app.views.activations import activation_caption
+from app.views.colourmaps import GREY, VIRIDIS
+from app.views.picture import number
+from engine.run.feed import Probe
+
+
+def answers(subject: Subject) -> bool:
+    """Whether something leaves the node for each example."""
+    return subject.kind in ("layer", "data", "input")
+
+
+@picture_kind(
+    "activations",
+    "Activations",
+    "What leaves the node for the example: feature maps from dark blue (low) to yellow (high), or bars.",
+    "Images",
+    answers,
+    rank=8,
+)
+class Activations(LivePicture):
+    """Tiles for maps, one map for a sequence, else bars."""
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._probe = Probe(subject.node_id, "activations")
+        self._as_images = subject.kind == "data"
+        self._array: np.ndarray | None = None
+        self.picture = Maps(table=GREY if self._as_images else VIRIDIS)
+        self.picture.setObjectName("viewsActivations")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.picture)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found[self._probe]
+        array = picture_of(snapshot) if self._as_images else np.asarray(snapshot.array)
+        self._array = array
+        self.picture.show_array(array)
+        words = [activation_caption(snapshot)]
+        if array.ndim == 3:
+            low, high = self.picture.tiles.scale
+            words.append(f"{number(low)} to {number(high)}")
+        if self._as_images:
+            words.insert(0, class_words(snapshot, classes_of(self.subject.workspace, self.subject.node_id)))
+        self.set_note(" · ".join(word for word in words if word))
+
+    def table(self) -> Table | None:
+        return None if self._array is None else rows_of(self._array, "activation")

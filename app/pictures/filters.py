@@ -1,0 +1,58 @@
+"""A layer's weights as pictures about zero."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.pictures.arrays import rows_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.registry import picture_kind
+from app.views.filters import Filters as Tiles
+from app.views.filters import caption
+from app.views.picture import number
+from engine.run.feed import Probe
+
+
+def learns(subject: Subject) -> bool:
+    """Whether the node owns weights."""
+    return subject.has_weights
+
+
+@picture_kind(
+    "filters",
+    "Weights as pictures",
+    "The kernels of a convolution, or a matrix: blue is negative, white zero, red positive.",
+    "Weights",
+    learns,
+    rank=12,
+)
+class Filters(LivePicture):
+    """Kernels as tiles, a matrix as one map."""
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._probe = Probe(subject.node_id, "filters")
+        self._array: np.ndarray | None = None
+        self._matrix = False
+        self.picture = Tiles()
+        self.picture.setObjectName("viewsFilters")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.picture)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found[self._probe]
+        self._array = np.asarray(snapshot.array)
+        self._matrix = snapshot.extra.get("kind") == "matrix"
+        self.picture.show_snapshot(snapshot)
+        low, high = self.picture.scale
+        self.set_note(f"{caption(snapshot)} · {number(low)} (blue) to {number(high)} (red)")
+
+    def table(self) -> Table | None:
+        if self._array is None:
+            return None
+        return rows_of(self._array, "weight", ("output", "input") if self._matrix else ())

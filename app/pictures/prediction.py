@@ -1,0 +1,117 @@
+"""What the head that a node belongs to answers to the example."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.registry import picture_kind
+from app.views.bars import ROW, Bar, Bars
+from app.views.series import Line, SeriesPlot
+from engine.run.feed import Probe, Snapshot
+
+MOST = 14
+
+
+def belongs_to_a_head(subject: Subject) -> bool:
+    """Whether the node is a loss, a metric, an output, or what a loss looks at."""
+    return subject.kind in ("loss", "metric", "output") or _feeds_a_loss(subject)
+
+
+def _feeds_a_loss(subject: Subject) -> bool:
+    workspace = subject.workspace
+    graph = workspace.graph_around(subject.node_id)
+    if graph is None:
+        return False
+    for link in graph.outgoing(subject.node_id):
+        kind = workspace.catalogue.get(graph.nodes[link.target].type)
+        if kind is not None and kind.kind == "loss" and link.target_port == "prediction":
+            return True
+    return False
+
+
+@picture_kind(
+    "prediction",
+    "Prediction",
+    "The probability of each class for the example, the right one marked; or what is predicted and right.",
+    "Answers",
+    belongs_to_a_head,
+    rank=6,
+)
+class Prediction(LivePicture):
+    """A bar a class, or two lines where numbers are predicted."""
+
+    size = (260, 220)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._probe = Probe(subject.node_id, "predictions")
+        self._snapshot: Snapshot | None = None
+        self.bars = Bars(unit="probability")
+        self.bars.setObjectName("predictionBars")
+        self.forecast = SeriesPlot(unit="example")
+        self.forecast.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.bars)
+        column.addWidget(self.forecast, 1)
+        column.addStretch()
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        self._snapshot = snapshot = found[self._probe]
+        numbers = snapshot.extra.get("kind") == "values"
+        self.bars.setVisible(not numbers)
+        self.forecast.setVisible(numbers)
+        if numbers:
+            right, predicted = snapshot.array[:, 1], snapshot.array[:, 0]
+            self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
+            self.set_note("blue: predicted, grey: right")
+        else:
+            self._show_bars(snapshot)
+
+    def _show_bars(self, snapshot: Snapshot) -> None:
+        most = max(1, min(MOST, self.height() // ROW))
+        bars = prediction_bars(snapshot, most)
+        self.bars.show_bars(bars, top=1.0)
+        count = np.size(snapshot.array)
+        more = count > len(bars)
+        self.set_note(f"the likeliest {len(bars)} of {count}" if more else "probability of each class")
+
+    def table(self) -> Table | None:
+        snapshot = self._snapshot
+        if snapshot is None:
+            return None
+        if snapshot.extra.get("kind") == "values":
+            pairs = snapshot.array.tolist()
+            return ("example", "predicted", "right"), [(n + 1, *pair) for n, pair in enumerate(pairs)]
+        bars = prediction_bars(snapshot, np.size(snapshot.array))
+        rows = [(bar.name.removesuffix(" ✓"), bar.value, "right" if bar.note else "") for bar in bars]
+        return ("class", "probability", ""), rows
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._snapshot is not None and self._snapshot.extra.get("kind") != "values":
+            self._show_bars(self._snapshot)
+
+
+def prediction_bars(snapshot: Snapshot, most: int = MOST) -> list[Bar]:
+    """One bar a class, the likeliest where there are more; the right class is green and said in words."""
+    chances = np.asarray(snapshot.array, dtype=np.float64).reshape(-1)
+    names = snapshot.extra.get("classes") or ()
+    target = snapshot.extra.get("target")
+    right = int(target) if isinstance(target, int) else -1
+    best = int(chances.argmax()) if len(chances) else -1
+    order = list(range(len(chances))) if len(chances) <= most else np.argsort(-chances).tolist()[:most]
+    bars = []
+    for index in order:
+        name = str(names[index]) if len(names) == len(chances) else str(index)
+        told = f"{name} ✓" if index == right else name
+        note = "the right class" if index == right else ""
+        role = "good" if index == right else "accent"
+        bars.append(Bar(told, float(chances[index]), role, note, index == best))
+    return bars
