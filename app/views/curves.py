@@ -286,7 +286,7 @@ class CurvePlot(pg.PlotWidget):
         if bad:
             words.append(f"{bad:,} not finite ×")
         if under and self._log:
-            words.append(f"{under:,} at or below 0 ▾")
+            words.append(f"{under:,} ≤ 0 ▾")
         note = " · ".join(words)
         if note != self._note:
             self._note = note

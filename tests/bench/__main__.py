@@ -15,6 +15,7 @@ import sys
 from tests.bench import (  # noqa: F401  importing registers rows
     answers,
     canvas,
+    curves,
     distributed,
     fast,
     peer,

@@ -21,6 +21,8 @@ PROMISED = {
     "speed-mlp",
     "stall",
     "open-1000",
+    "pan-million",
+    "redraw-nan",
     "edit-1000",
     "start-up",
     "open-ratio",

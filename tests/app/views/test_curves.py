@@ -71,7 +71,7 @@ def test_zero_and_below_have_no_place_on_a_logarithmic_scale(plot: CurvePlot) ->
     plot.refresh()
     assert np.isnan(plot.drawn(0)[1]).tolist() == [False, True, True, False]
     assert len(plot.marks.under) == 2
-    assert plot.note == "2 at or below 0 ▾"
+    assert plot.note == "2 ≤ 0 ▾"
     plot.set_log(False)
     plot.refresh()
     assert plot.drawn(0)[1].tolist() == [1.0, 0.0, -1.0, 0.1]
