@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from engine.bypass import origin
 from engine.catalogue import Data, Layer, Source, Wire
 from engine.emit.builder import NodeCode, Unpack, build
-from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
-from engine.emit.model import (
-    RESERVED,
-    Assembly,
-    Place,
+from engine.emit.lines import Line, indented, laid_out, statement, tapped
+from engine.emit.measuring import (
+    MEASURED,
+    Computed,
     column_of,
-    enters,
-    forward_lines,
-    signature_of,
-    weight_of,
+    drawn_by,
+    function_lines,
+    function_names,
+    measured,
+    weighed,
+    wires_into,
 )
-from engine.emit.names import NameBook
-from engine.errors import EmitError, NeuroloomError
+from engine.emit.model import Assembly, Place, blamed, comment_of, enters, forward_lines, signature_of
+from engine.emit.names import NameBook, slug
 from engine.symbols import Expr, name
-
-Penalised = Callable[[Expr], list[Expr]]
-
-
-@dataclass(slots=True)
-class Inlined:
-    """A part of the graph as lines of a function, and the expression of each value in it."""
-
-    lines: list[Line]
-    values: dict[Place, str]
-    names: NameBook
 
 
 def objective_lines(
@@ -49,72 +38,27 @@ def objective_lines(
 
     What lies before every trained node is computed without gradients.
     """
-    made_inline = inline(made, list(shares), trained)
-    body = [Line(f'"""{doc}"""'), *made_inline.lines]
-    items: list[tuple[str, Expr, Expr, str | None]] = []
-    total: Expr | None = None
-    several = len(shares) > 1 or bool(penalties)
-    for one, share in shares.items():
-        plain, twin = (measured(made, made_inline, one, taps) for taps in (False, True))
-        share *= weight_of(made.book.types[one])
-        if several or share != 1:
-            variable = made_inline.names.give(made.losses[one])
-            body.append(statement(variable, plain, twin, one))
-            plain = twin = name(variable)
-            part = plain if share == 1 else share * plain
-            total = part if total is None else total + part
-            if len(shares) > 1:
-                items.append((made.losses[one], plain, plain, one))
-        else:
-            items.append(("loss", plain, twin, one))
-    for penalty in penalties:
-        total = penalty if total is None else total + penalty
-    if total is not None:
-        items.insert(0, ("loss", total, total, None))
-    body += returned_dict(items)
-    head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
-    return laid_out([head, *indented(body)])
+    computed = inline(made, list(shares), trained)
+    return function_lines(made, function, doc, computed, weighed(made, shares), penalties=penalties)
 
 
-def measuring_inline(made: Assembly, wanted: Sequence[str], losses: Sequence[str]) -> list[Line]:
+def measuring_inline(made: Assembly, losses: Sequence[str], metrics: Sequence[str]) -> list[Line]:
     """The function `measure`: every loss and metric of a batch; "loss" is the weighted sum of the losses."""
-    inlined = inline(made, wanted, None)
-    body = [Line('"""The losses and metrics of a batch."""'), *inlined.lines]
-    items: list[tuple[str, Expr, Expr, str | None]] = []
-    total: Expr | None = None
-    for one in wanted:
-        plain, twin = (measured(made, inlined, one, taps) for taps in (False, True))
-        if one in losses:
-            variable = inlined.names.give(made.losses[one])
-            body.append(statement(variable, plain, twin, one))
-            plain = twin = name(variable)
-            share = weight_of(made.book.types[one])
-            part = plain if share == 1 else share * plain
-            total = part if total is None else total + part
-            if len(losses) > 1:
-                items.append((made.losses[one], plain, plain, one))
-        else:
-            items.append((made.metrics[one], plain, twin, one))
-    if total is not None:
-        items.insert(0, ("loss", total, total, None))
-    body += returned_dict(items)
-    head = Line("def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
-    return laid_out([head, *indented(body)])
+    computed = inline(made, [*losses, *metrics], None)
+    shares = weighed(made, dict.fromkeys(losses, 1.0))
+    return function_lines(made, "measure", MEASURED, computed, shares, metrics)
 
 
 def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Line]:
     """The function of a rule: the layer's own update, with the values of its inputs and its rule's inputs."""
-    inlined = inline(made, [node_id], None)
+    computed = inline(made, [node_id], None)
     node_type = made.book.types[node_id]
     assert isinstance(node_type, Layer)
-    wires = {
-        link.target_port: _wire(made, (link.source, link.source_port), inlined)
-        for link in made.graph.incoming(node_id)
-    }
+    wires = wires_into(made, computed, node_id)
     with blamed(node_id):
         call = node_type.emit_rule(None, getattr(name("model"), made.attributes[node_id]), **wires)
     made.measured |= call.carries
-    body = [Line(f'"""{doc}"""'), *inlined.lines, Line(f"return {call}", node_id=node_id)]
+    body = [Line(f'"""{doc}"""'), *computed.lines, Line(f"return {call}", node_id=node_id)]
     head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
     return laid_out([head, *indented(body)])
 
@@ -127,16 +71,13 @@ def residual_lines(
     vector: Callable[[Sequence[tuple[float, Expr]]], Expr],
 ) -> list[Line]:
     """The function of the single errors, for optimisers that use more of them than their sum."""
-    inlined = inline(made, list(shares), trained)
-    losses = [
-        (share * weight_of(made.book.types[one]), measured(made, inlined, one, False))
-        for one, share in shares.items()
-    ]
+    computed = inline(made, list(shares), trained)
+    losses = [(share, measured(made, computed, one, False)) for one, share in weighed(made, shares).items()]
     found = vector(losses)
     made.measured |= found.carries
     doc = '"""The vector whose sum of squares is the loss."""'
     head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> Tensor:")
-    return laid_out([head, *indented([Line(doc), *inlined.lines, Line(f"return {found}")])])
+    return laid_out([head, *indented([Line(doc), *computed.lines, Line(f"return {found}")])])
 
 
 def needed_by(made: Assembly, wanted: Sequence[str]) -> list[str]:
@@ -161,67 +102,75 @@ def _root(made: Assembly, node_id: str) -> str:
     return node_id if other is None else other.id
 
 
-def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None) -> Inlined:
+def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None) -> Computed:
     """The lines that compute what goes into `wanted`; gradients only where the `trained` need them."""
-    graph, types = made.graph, made.book.types
+    types = made.book.types
     needed = needed_by(made, wanted)
-    layers = [one for one in needed if isinstance(types[one], Layer)]
-    moved: set[str] = set()
-    for one in layers:
-        if trained is None or one in trained or moved.intersection(graph.ancestors(one)):
+    moved: set[str] = set()  # and what comes after it
+    for one in needed:
+        itself = isinstance(types[one], Layer) and (trained is None or one in trained)
+        if itself or any(link.source in moved for link in made.graph.incoming(one)):
             moved.add(one)
+    layers = [one for one in needed if isinstance(types[one], Layer)]
     still = [one for one in layers if one not in moved]
     order = [*still, *(one for one in layers if one in moved)]
-    names = NameBook((*RESERVED, *made.book.calls, "model", "batch"))
+    names = function_names(made)
     values: dict[Place, str] = {}
-    lines: list[Line] = []
-    for one in needed:
-        if isinstance(types[one], Data):
-            for port in types[one].outputs():
-                leaving = [link for link in graph.outgoing(one) if link.source_port == port.name]
-                if any(
-                    link.target in wanted or (link.target in layers and enters(types, link))
-                    for link in leaving
-                ):
-                    variable = values[one, port.name] = names.give(port.name)
-                    column = column_of((one, port.name), False), column_of((one, port.name), True)
-                    lines.append(statement(variable, *column, one, comment_of(made, (one, port.name))))
-    sample = _sample(made, values)
+    lines = _columns(made, needed, set(wanted), values, names)
     for one in needed:
         if isinstance(types[one], Source):
-            drawn_port = types[one].outputs()[0].name
-            variable = values[one, drawn_port] = names.give(graph.node(one).name or drawn_port)
-            drawn = draw(made, one, sample)
-            comment = comment_of(made, (one, drawn_port))
-            lines.append(statement(variable, drawn, tapped(one, drawn_port, drawn), one, comment))
+            port = types[one].outputs()[0].name
+            found = drawn_by(made, one, values)
+            variable = values[one, port] = names.give(made.graph.node(one).name or port)
+            comment = comment_of(made, (one, port))
+            lines.append(statement(variable, found, tapped(one, port, found), one, comment))
     part = replace(made, codes={}, variables=values, variable_names=names, returned=[], results={})
+    inside = {*order, *wanted}
     quiet: list[Line] = []
     for position, one in enumerate(order):
-        _name_ports(part, order, position, set(wanted))
+        following = order[position + 1] if position + 1 < len(order) else None
+        _name_ports(part, one, following, inside)
         part.codes[one] = _code(part, one, made)
-        (quiet if one in still else lines).extend(forward_lines(part, one))
-        if one == (still[-1] if still else None):
+        (quiet if position < len(still) else lines).extend(forward_lines(part, one))
+        if position == len(still) - 1:
             lines += [Line("with torch.no_grad():"), *indented(quiet)]
-    return Inlined(lines, values, names)
+    return Computed(lines, values, names)
 
 
-def _name_ports(part: Assembly, order: Sequence[str], position: int, wanted: set[str]) -> None:
-    graph, one = part.graph, order[position]
-    inside = {*order, *wanted}
-    links = [link for link in graph.outgoing(one) if link.target in inside]
+def _columns(
+    made: Assembly, needed: Sequence[str], wanted: set[str], values: dict[Place, str], names: NameBook
+) -> list[Line]:
+    """The columns of the batch that the layers among `needed`, and the nodes `wanted`, read, as variables."""
+    types, inside = made.book.types, set(needed)
+    lines: list[Line] = []
+    for one in needed:
+        for port in types[one].outputs() if isinstance(types[one], Data) else ():
+            place = (one, port.name)
+            leaving = [link for link in made.graph.outgoing(one) if link.source_port == port.name]
+            if any(
+                link.target in wanted or (link.target in inside and enters(types, link)) for link in leaving
+            ):
+                values[place] = names.give(port.name)
+                plain, twin = (column_of(place, taps) for taps in (False, True))
+                lines.append(statement(values[place], plain, twin, one, comment_of(made, place)))
+    return lines
+
+
+def _name_ports(part: Assembly, one: str, following: str | None, inside: set[str]) -> None:
+    """Name the variables that hold a node's outputs: `x` where only the node after it reads it."""
+    links = [link for link in part.graph.outgoing(one) if link.target in inside]
     used = list(dict.fromkeys(link.source_port for link in links))
-    following = order[position + 1] if position + 1 < len(order) else None
     for port in used:
         mine = [link for link in links if link.source_port == port]
         if len(used) == 1 and len(mine) == 1 and mine[0].target == following:
             part.variables[one, port] = "x"
-        else:
-            title = part.attributes[one]
-            if part.graph.node(one).name:
-                title = part.graph.node(one).name
-            part.variables[one, port] = part.variable_names.give(
-                title if len(used) == 1 else f"{title} {port}"
-            )
+            continue
+        title = part.graph.node(one).name or part.attributes[one]
+        if len(used) > 1:
+            title = f"{title} {port}"
+        elif slug(title) in part.functions:
+            title = f"{title} output"
+        part.variables[one, port] = part.variable_names.give(title)
 
 
 def _code(part: Assembly, one: str, made: Assembly) -> NodeCode:
@@ -259,60 +208,3 @@ class _Model(ast.NodeTransformer):
 def _of_model(found: Expr) -> Expr:
     copied = ast.parse(ast.unparse(found.tree), mode="eval").body
     return Expr(_Model().visit(copied), found.carries)
-
-
-def _sample(made: Assembly, values: Mapping[Place, str]) -> Expr:
-    """A column whose rows are the examples of the batch."""
-    known = next((name(variable) for place, variable in values.items() if place[0] == made.source), None)
-    if known is not None:
-        return known
-    if made.source is None:
-        raise EmitError("Nothing says how many values to draw.", fix="Connect a data source.")
-    columns = made.columns()
-    return column_of((made.source, columns[0].name), False)
-
-
-def draw(made: Assembly, node_id: str, sample: Expr) -> Expr:
-    """What a source draws beside a column of the batch."""
-    node_type = made.book.types[node_id]
-    with blamed(node_id):
-        found = node_type.emit(None, name("len")(sample), sample.device)
-    if not isinstance(found, Expr):
-        raise EmitError(f"{node_type.title} does not say what it draws.", node_id=node_id)
-    made.measured |= found.carries
-    return found
-
-
-def measured(made: Assembly, inlined: Inlined, one: str, taps: bool) -> Expr:
-    """The value of a loss or metric node."""
-    wires = {
-        link.target_port: _wire(made, (link.source, link.source_port), inlined)
-        for link in made.graph.incoming(one)
-    }
-    with blamed(one):
-        code = build(made.book.types[one], "loss", wires)
-    result = next(iter(code.ports.values()))
-    made.measured |= result.carries
-    return tapped(one, "value", result) if taps else result
-
-
-def _wire(made: Assembly, place: Place, inlined: Inlined) -> Wire:
-    found = signature_of(made, place)
-    return Wire(name(inlined.values[place]), found.shape, found.dtype)
-
-
-def comment_of(made: Assembly, place: Place) -> str:
-    """The sizes of a value, as a comment: `(N, 28, 28)`."""
-    found = signature_of(made, place)
-    sizes = ", ".join(["N", *(str(size) for size in found.shape)])
-    return f"({sizes},)" if not found.shape else f"({sizes})"
-
-
-@contextmanager
-def blamed(node_id: str) -> Iterator[None]:
-    """Errors in here belong to that node."""
-    try:
-        yield
-    except NeuroloomError as error:
-        error.node_id = node_id
-        raise

@@ -1,4 +1,4 @@
-"""The graph as code: the `Model` class, and the functions that measure it on a batch."""
+"""The graph as code: the `Model` class and those of its blocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from engine.catalogue import (
 )
 from engine.emit.builder import NodeCode, build, names_in
 from engine.emit.classes import Classes, Version
-from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
+from engine.emit.lines import Line, indented, laid_out, statement, tapped
 from engine.emit.names import NameBook
 from engine.emit.optimise import is_general
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
@@ -64,6 +64,7 @@ class Assembly:
     blocks: dict[str, Version] = field(default_factory=dict)  # what each instance of a block constructs
     ties: list[tuple[str, str]] = field(default_factory=list)  # nodes that take another's weight matrix
     in_forward: frozenset[str] | None = None  # the nodes that `forward` runs, where it does not run all
+    functions: set[str] = field(default_factory=set)  # of the module: no variable of another is called so
     returned: list[str] = field(default_factory=list)  # variables, where they are not those of `results`
     attribute_names: NameBook = field(default_factory=NameBook)
     variable_names: NameBook = field(default_factory=NameBook)
@@ -219,87 +220,11 @@ def class_lines(
         forward.append(Line(f"return {', '.join(returned)}"))
     arguments = ", ".join(f"{argument}: Tensor" for argument in made.arguments.values())
     kind = "Tensor" if len(returned) == 1 else f"tuple[{', '.join(['Tensor'] * len(returned))}]"
-    takes = ", ".join(_comment(made, place) for place in made.arguments)
+    takes = ", ".join(comment_of(made, place) for place in made.arguments)
     head = Line(f"    def forward(self, {arguments}) -> {kind}:", comment=takes)
     takes_too = "".join(f", {one}: {kind}" for one, kind in (parameters or {}).items())
     start = [Line(f"class {title}(nn.Module):"), Line(f"    def __init__(self{takes_too}) -> None:")]
     return laid_out([*start, *indented(init, 8), Line(""), head, *indented(forward, 8)])
-
-
-def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[str]) -> list[Line]:
-    """A function of a model and a batch that returns the named values of the loss and metric nodes `wanted`.
-
-    It runs the model once; of several losses, "loss" is the weighted sum.
-    """
-    graph, types = made.graph, made.book.types
-    body: list[Line] = [Line(f'"""{doc}"""')]
-    needed = {
-        (link.source, link.source_port)
-        for one in wanted
-        for link in graph.incoming(one)
-        if (link.source, link.source_port) in made.results
-    }
-    names = NameBook((*RESERVED, *made.book.calls, "model", "batch"))
-    locals_ = {place: names.give(variable) for place, variable in made.results.items()}
-    inputs = list(made.arguments)
-    call, twin_call = (
-        name("model")(*(argument_of(made, place, taps) for place in inputs)) for taps in (False, True)
-    )
-    shown = [locals_[place] if place in needed else "_" for place in made.results]
-    body.append(Line(f"{', '.join(shown)} = {call}", f"{', '.join(shown)} = {twin_call}"))
-
-    def value(one: str, taps: bool) -> Expr:
-        wires: dict[str, Wire] = {}
-        for link in graph.incoming(one):
-            place = (link.source, link.source_port)
-            found = name(locals_[place]) if place in made.results else column_of(place, taps)
-            wires[link.target_port] = _wire(made, place, found)
-        with _at(one):
-            code = build(types[one], "loss", wires)
-        result = next(iter(code.ports.values()))
-        made.measured |= result.carries
-        return tapped(one, "value", result) if taps else result
-
-    losses = [one for one in wanted if isinstance(types[one], Loss)]
-    items: list[tuple[str, Expr, Expr, str | None]] = []
-    total: Expr | None = None
-    if len(losses) == 1 and weight_of(types[losses[0]]) == 1:
-        items.append(("loss", value(losses[0], False), value(losses[0], True), losses[0]))
-    elif losses:
-        for one in losses:
-            variable = names.give(made.losses[one])
-            body.append(statement(variable, value(one, False), value(one, True), one))
-            share = weight_of(types[one])
-            part = name(variable) if share == 1 else share * name(variable)
-            total = part if total is None else total + part
-            items.append((made.losses[one], name(variable), name(variable), one))
-        assert total is not None
-        items.insert(0, ("loss", total, total, None))
-        if len(losses) == 1:
-            items.pop()
-    for one in wanted:
-        if one not in losses:
-            items.append((made.metrics[one], value(one, False), value(one, True), one))
-    body.extend(returned_dict(items))
-    head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
-    return laid_out([Line(head), *indented(body)])
-
-
-def argument_of(made: Assembly, place: Place, taps: bool) -> Expr:
-    """What the model is called with: a column of the batch, or what a source draws for its rows."""
-    source = made.book.types[place[0]]
-    if not isinstance(source, Source):
-        return column_of(place, taps)
-    columns = made.columns()
-    if made.source is None or not columns:
-        raise EmitError("Nothing says how many values to draw.", node_id=place[0])
-    sample = column_of((made.source, columns[0].name), False)
-    with _at(place[0]):
-        drawn = source.emit(None, name("len")(sample), sample.device)
-    if not isinstance(drawn, Expr):
-        raise EmitError(f"{source.title} does not say what it draws.", node_id=place[0])
-    made.measured |= drawn.carries
-    return tapped(*place, drawn) if taps else drawn
 
 
 def _name_results(made: Assembly, measured: Iterable[str]) -> None:
@@ -371,7 +296,7 @@ def _build(made: Assembly, one: str) -> NodeCode:
     for link in made.graph.incoming(one):
         if enters(made.book.types, link):
             place = (link.source, link.source_port)
-            wires[link.target_port] = _wire(made, place, name(made.variables[place]))
+            wires[link.target_port] = wire_of(made, place, name(made.variables[place]))
     attribute = made.attributes[one]
     shared = made.graph.node(one).shares and not any(one == tying for tying, _ in made.ties)
 
@@ -385,7 +310,7 @@ def _build(made: Assembly, one: str) -> NodeCode:
         return constructor
 
     namer = str if shared else made.attribute_names.give
-    with _at(one):
+    with blamed(one):
         code = build(made.book.types[one], attribute, wires, namer, made.variable_names.give, class_of)
     if shared:
         code.modules.clear()  # the node it shares weights with keeps them
@@ -417,20 +342,20 @@ def forward_lines(made: Assembly, one: str) -> list[Line]:
         target = pattern_text(unpack.pattern, read, renamed)
         twin = tapped(one, ports_of_pattern(unpack.pattern, bare), unpack.call)
         comment = ", ".join(
-            _comment(made, (one, bare[part])) for part in flat(unpack.pattern) if part in bare
+            comment_of(made, (one, bare[part])) for part in flat(unpack.pattern) if part in bare
         )
         lines.append(Line(f"{target} = {unpack.call}", f"{target} = {twin}", one, comment))
     for port, value in code.ports.items():
         if port in bare.values():
             continue
         twin = code.twins.get(port) or tapped(one, port, value)
-        comment = _comment(made, (one, port))
+        comment = comment_of(made, (one, port))
         lines.append(statement(made.variables[one, port], value, twin, one, comment))
     return lines
 
 
 @contextmanager
-def _at(node_id: str) -> Iterator[None]:
+def blamed(node_id: str) -> Iterator[None]:
     """Errors in here belong to that node."""
     try:
         yield
@@ -439,15 +364,10 @@ def _at(node_id: str) -> Iterator[None]:
         raise
 
 
-def _wire(made: Assembly, place: Place, expression: Expr) -> Wire:
+def wire_of(made: Assembly, place: Place, expression: Expr) -> Wire:
+    """An expression as a wire, which knows its sizes and dtype."""
     found = signature_of(made, place)
     return Wire(expression, found.shape, found.dtype)
-
-
-def column_of(place: Place, taps: bool) -> Expr:
-    """A column of the batch: `batch["image"]`."""
-    column = name("batch")[place[1]]
-    return tapped(place[0], place[1], column) if taps else column
 
 
 def signature_of(made: Assembly, place: Place) -> Signature:
@@ -458,15 +378,11 @@ def signature_of(made: Assembly, place: Place) -> Signature:
     return found
 
 
-def _comment(made: Assembly, place: Place) -> str:
+def comment_of(made: Assembly, place: Place) -> str:
+    """The sizes of a value, as a comment: `(N, 28, 28)`."""
     found = signature_of(made, place)
     sizes = ", ".join(["N", *(str(size) for size in found.shape)])
     return f"({sizes},)" if not found.shape else f"({sizes})"
-
-
-def weight_of(node_type: NodeType) -> float:
-    """How much a loss node counts."""
-    return float(getattr(node_type, "weight", 1.0))
 
 
 def _leaving(graph: Graph, one: str, port: str) -> list[Link]:

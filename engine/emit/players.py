@@ -29,7 +29,7 @@ from engine.emit.optimise import (
 from engine.emit.turns import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments, stop_tests
 from engine.errors import EmitError
 from engine.optimisers import make_optimiser
-from engine.plan import Minimise, Objective, Phase, Plan, Rule
+from engine.plan import Minimise, Phase, Plan, Rule
 from engine.schedules import make_schedule
 from engine.symbols import name
 
@@ -40,45 +40,53 @@ _OWN_NAMES = (*_LOOP_NAMES.split(), *_CARRIED_NAMES.split(), "dataclass", "field
 
 @dataclass(slots=True)
 class Players:
-    """A general plan as code: the functions, what they carry, and the names of the players phase by phase."""
+    """A general plan as code: the functions, what they carry, and the objectives' functions by phase."""
 
     parts: list[list[Line]] = field(default_factory=list)
     carries: set[Any] = field(default_factory=set)
-    names: list[list[str]] = field(default_factory=list)
     functions: list[list[str]] = field(default_factory=list)
     measures: bool = False
 
 
-def players_of(made: Assembly, plan: Plan, first: str) -> Players:
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What an objective's value is called, its function, and those that make its player."""
+
+    key: str
+    function: str
+    weights: str = ""
+    optimiser: str = ""
+    schedule: str = ""
+    residuals: str = ""
+
+    @property
+    def functions(self) -> set[str]:
+        return {self.function, self.weights, self.optimiser, self.schedule, self.residuals} - {""}
+
+
+def players_of(made: Assembly, plan: Plan) -> Players:
     """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`."""
-    found = Players()
-    book = NameBook(
-        (*MODULE_NAMES, *_OWN_NAMES, *(one.name for one in made.classes.finished), *made.book.calls)
-    )
-    keys = NameBook(("step", "epoch", "phase"))
+    found, facts = Players(), Features(plan)
     order = made.graph.order()
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
-    wanted = [*losses, *(one for one in order if isinstance(made.book.types[one], Metric))]
-    several = sum(len(phase.objectives) for phase in plan.phases) > 1
-    factories, static, facts = [], [], Features(plan)
-    for number, phase in enumerate(plan.phases):
-        calls, names, functions = [], [], []
+    metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
+    factories, static = [], []
+    for phase, (factory, named) in zip(plan.phases, _named(made, plan), strict=True):
+        calls: list[list[str]] = []
         trained: set[str] = set()
-        for index, objective in enumerate(phase.objectives):
-            title = _title(made, plan, number, index) if several else "objective"
-            key = keys.give(title) if several else "loss"
-            function = book.give(title) if several else "objective"
-            names.append(key)
-            functions.append(function)
-            calls.append(_player(made, found, book, objective, function, key, losses))
-            trained |= _moved(made, objective, losses)
-        found.names.append(names)
-        found.functions.append(functions)
-        factory = book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players")
+        for objective, names in zip(phase.objectives, named, strict=True):
+            if isinstance(objective, Rule):
+                calls.append(_rule(made, found, objective, names))
+                trained.add(objective.node)
+            else:
+                call, moved = _player(made, found, objective, names, losses)
+                calls.append(call)
+                trained |= moved
+        found.functions.append([names.function for names in named])
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
-    if wanted:
-        found.parts.append(measuring_inline(made, wanted, losses))
+    if losses or metrics:
+        found.parts.append(measuring_inline(made, losses, metrics))
         found.measures = True
     found.parts.append(block(facts.player_class()))
     found.parts.append(block(facts.take_turn()))
@@ -94,6 +102,34 @@ def players_of(made: Assembly, plan: Plan, first: str) -> Players:
 
         found.carries |= {getattr(progress, wanted) for wanted in facts.seen_functions}
     return found
+
+
+def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
+    """The names of each phase's function and of its objectives' parts; no variable takes them afterwards."""
+    called = _called(plan)
+    classes = (one.name for one in made.classes.finished)
+    book = NameBook((*MODULE_NAMES, *_OWN_NAMES, *classes, *made.book.calls, *called))
+    keys = NameBook(("step", "epoch", "phase"))
+    several = sum(len(phase.objectives) for phase in plan.phases) > 1
+    found: list[tuple[str, list[Named]]] = []
+    for number, phase in enumerate(plan.phases):
+        named: list[Named] = []
+        for index, objective in enumerate(phase.objectives):
+            title = _title(made, plan, number, index) if several else "objective"
+            key, function = (keys.give(title), book.give(title)) if several else ("loss", "objective")
+            parts = () if isinstance(objective, Rule) else ("weights", "optimiser", "schedule", "residuals")
+            named.append(Named(key, function, **{part: book.give(f"{function} {part}") for part in parts}))
+        found.append((book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players"), named))
+    made.functions |= called.union(*(names.functions for _, named in found for names in named))
+    return found
+
+
+def _called(plan: Plan) -> set[str]:
+    """The functions of ours that objectives call, beside those of the nodes."""
+    facts = Features(plan)
+    terms = [term for one in facts.minimised for term in penalty_terms(one.penalties, name("weights"))]
+    called = {function.__name__ for term in terms for function in term.carries}
+    return called | ({"residuals"} if "residuals" in facts.closures else set())
 
 
 def higher_is_better(made: Assembly, monitor: str) -> bool:
@@ -159,14 +195,6 @@ def shares_of(made: Assembly, objective: Minimise, losses: Sequence[str]) -> dic
     return chosen
 
 
-def _moved(made: Assembly, objective: Objective, losses: Sequence[str]) -> set[str]:
-    """The layers that an objective trains."""
-    if isinstance(objective, Rule):
-        return {objective.node}
-    needed = set(needed_by(made, list(shares_of(made, objective, losses))))
-    return set(trained_nodes(made, objective.of) & needed)
-
-
 def _paths(made: Assembly, nodes: Sequence[str]) -> dict[str, list[str]]:
     """The model's parts by node, each part once: nodes that share weights are one part."""
     found: dict[str, list[str]] = {}
@@ -180,24 +208,21 @@ def _paths(made: Assembly, nodes: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
+def _rule(made: Assembly, found: Players, rule: Rule, names: Named) -> list[str]:
+    """Write the function of a rule; returns the line that makes its player."""
+    node_type = made.book.types.get(rule.node)
+    if not isinstance(node_type, Layer) or not node_type.learns_by_rule:
+        raise EmitError("A rule of the plan belongs to a node that has none.", node_id=rule.node)
+    title = made.graph.node(rule.node).name or node_type.title
+    found.parts.append(rule_lines(made, names.function, f"The rule of {_plain(title)}.", rule.node))
+    every = f", every={rule.every}" if rule.every > 1 else ""
+    return [f"Player({quoted(names.key)}, {names.function}{every}),"]
+
+
 def _player(
-    made: Assembly,
-    found: Players,
-    book: NameBook,
-    objective: Objective,
-    function: str,
-    key: str,
-    losses: Sequence[str],
-) -> list[str]:
-    """Write the functions of an objective; returns the lines that make its player."""
-    if isinstance(objective, Rule):
-        node_type = made.book.types.get(objective.node)
-        if not isinstance(node_type, Layer) or not node_type.learns_by_rule:
-            raise EmitError("A rule of the plan belongs to a node that has none.", node_id=objective.node)
-        title = made.graph.node(objective.node).name or node_type.title
-        found.parts.append(rule_lines(made, function, f"The rule of {_plain(title)}.", objective.node))
-        every = f", every={objective.every}" if objective.every > 1 else ""
-        return [f"Player({quoted(key)}, {function}{every}),"]
+    made: Assembly, found: Players, objective: Minimise, names: Named, losses: Sequence[str]
+) -> tuple[list[str], set[str]]:
+    """Write the functions of an objective; returns the lines that make its player, and what it trains."""
     shares = shares_of(made, objective, losses)
     trained = trained_nodes(made, objective.of)
     needed = needed_by(made, list(shares))
@@ -205,27 +230,36 @@ def _player(
     if not paths:
         raise EmitError("An objective of the plan has no weights to train.")
     check_objective(objective, sum(made.book.parameters(one) for one in paths))
-    flat = [path for parts in paths.values() for path in parts]
-    everything = set(_paths(made, list(made.codes)))
-    whole = set(paths) == everything
-    layers = ["model"] if whole else flat
+    whole = set(paths) == set(_paths(made, list(made.codes)))
+    layers = ["model"] if whole else [path for parts in paths.values() for path in parts]
     rated = {one: parts for one, parts in paths.items() if one in objective.rates}
     rates = {path: objective.rates[one] for one, parts in rated.items() for path in parts}
-    weights = book.give(f"{function} weights")
-    penalties = penalty_terms(objective.penalties, name(weights)(name("model")))
+    penalties = penalty_terms(objective.penalties, name(names.weights)(name("model")))
     for penalty in penalties:
         found.carries |= penalty.carries
     doc = _doc(made, objective, [one for one in paths], whole)
-    found.parts.append(objective_lines(made, function, doc, shares, trained, penalties))
-    found.parts.append(_weights_lines(weights, layers))
-    optimiser = book.give(f"{function} optimiser")
-    found.parts.append(optimiser_lines(objective, optimiser, layers, rates))
+    found.parts.append(objective_lines(made, names.function, doc, shares, trained, penalties))
+    found.parts.append(_weights_lines(names.weights, layers))
+    found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates))
     found.carries |= carried_by(objective)
-    schedule = book.give(f"{function} schedule")
-    schedule_part = schedule_lines(objective, schedule)
+    schedule_part = schedule_lines(objective, names.schedule)
     if schedule_part:
         found.parts.append(schedule_part)
-    chosen = make_optimiser(objective.optimiser)
+    options = _options(found, objective, names)
+    if make_optimiser(objective.optimiser).closure == "residuals":
+        found.parts.append(residual_lines(made, names.residuals, shares, trained, residual_vector))
+        options.append(f"residuals={names.residuals}")
+    variable = f"{names.function}_by"
+    schedule = f"{names.schedule}({variable}, steps_per_epoch, epochs)" if schedule_part else "None"
+    arguments = [quoted(names.key), names.function, f"{names.weights}(model)", variable, schedule, *options]
+    if not schedule_part and not options:
+        arguments.pop()
+    lines = [f"{variable} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
+    return lines, set(trained.intersection(needed))
+
+
+def _options(found: Players, objective: Minimise, names: Named) -> list[str]:
+    """What a player is told beside its optimiser and its schedule."""
     options = []
     if objective.every > 1:
         options.append(f"every={objective.every}")
@@ -239,20 +273,11 @@ def _player(
         from engine.optim.average import Average
 
         found.carries.add(Average)
-        options.append(f"average=Average({weights}(model){average_arguments(objective.average)})")
+        options.append(f"average=Average({names.weights}(model){average_arguments(objective.average)})")
     planned = make_schedule(objective.schedule)
     if planned.per_epoch:
         options.append(f"watches={quoted(str(getattr(planned, 'monitor', 'val_loss')))}")
-    if chosen.closure == "residuals":
-        residual = book.give(f"{function} residuals")
-        found.parts.append(residual_lines(made, residual, shares, trained, residual_vector))
-        options.append(f"residuals={residual}")
-    variable = f"{function}_by"
-    made_schedule = f"{schedule}({variable}, steps_per_epoch, epochs)" if schedule_part else "None"
-    arguments = [quoted(key), function, f"{weights}(model)", variable, made_schedule, *options]
-    if not schedule_part and not options:
-        arguments.pop()
-    return [f"{variable} = {optimiser}(model)", f"Player({', '.join(arguments)}),"]
+    return options
 
 
 def _doc(made: Assembly, objective: Minimise, trained: Sequence[str], whole: bool) -> str:

@@ -25,13 +25,14 @@ from engine.catalogue import Catalogue
 from engine.catalogue import Source as EngineSource
 from engine.data.shipped import reading
 from engine.emit.fast import Fast
+from engine.emit.measuring import drawn
 from engine.emit.model import module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan
 from engine.shapes import ShapeBook
-from engine.symbols import Expr, evaluate, name
+from engine.symbols import evaluate, name
 
 Batch = dict[str, Tensor]
 Watcher = Callable[[str, str, Tensor], None]
@@ -149,9 +150,8 @@ class Program:
         source = self.book.types[place[0]]
         if not isinstance(source, EngineSource):
             return batch[place[1]]
-        drawn = source.emit(None, name("len")(name("sample")), name("sample").device)
-        assert isinstance(drawn, Expr)
-        return evaluate(drawn, {"sample": sample, "len": len})  # type: ignore[no-any-return]
+        found = drawn(source, name("sample"))
+        return evaluate(found, {"sample": sample, "len": len})  # type: ignore[no-any-return]
 
     @contextmanager
     def tapping(self, watcher: Watcher) -> Iterator[None]:

@@ -16,7 +16,8 @@ from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import Fast, put_relu_late, quickened
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
-from engine.emit.model import Assembly, assemble, block_lines, class_lines, measuring_lines
+from engine.emit.measuring import MEASURED, measuring_lines
+from engine.emit.model import Assembly, assemble, block_lines, class_lines
 from engine.emit.names import slug
 from engine.emit.optimise import carried_by, check_plan, is_general, optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
@@ -160,7 +161,7 @@ def write_script(
         loader, values = _loader(made, data)
         needed.append(loader)
         first = made.columns()[0].name
-        players = players_of(made, plan, first)
+        players = players_of(made, plan)
         needed += players.carries
         parts.append(_load_lines(made, loader.__name__, values))
         parts.append(block(GENERAL_BATCHES.replace("FIRST", quoted(first))))
@@ -179,8 +180,7 @@ def write_script(
         parts.append(measuring_lines(made, "objective", doc, losses))
         measured = "objective"
         if metrics:
-            doc = "The losses and metrics of a batch."
-            parts.append(measuring_lines(made, "measure", doc, [*losses, *metrics]))
+            parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
             measured = "measure"
         parts.append(_load_lines(made, loader.__name__, values))
         whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")

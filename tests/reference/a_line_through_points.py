@@ -175,10 +175,10 @@ def gradient_optimiser(model: Model) -> torch.optim.Optimizer:
 
 def lasso(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """lasso: trains lasso."""
-    x_ = batch["x"]          # (N, 1)
-    y = batch["y"]           # (N, 1)
-    lasso = model.lasso(x_)  # (N, 1)
-    lasso_error = F.mse_loss(lasso, y)
+    x_ = batch["x"]                 # (N, 1)
+    y = batch["y"]                  # (N, 1)
+    lasso_output = model.lasso(x_)  # (N, 1)
+    lasso_error = F.mse_loss(lasso_output, y)
     return {"loss": lasso_error + l1(lasso_weights(model), 0.5)}
 
 
@@ -209,17 +209,17 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     x_ = batch["x"]                      # (N, 1)
     y = batch["y"]                       # (N, 1)
     by_gradient = model.by_gradient(x_)  # (N, 1)
-    lasso = model.lasso(x_)              # (N, 1)
+    lasso_output = model.lasso(x_)       # (N, 1)
     closed_form = model.closed_form(x_)  # (N, 1)
-    ridge = model.ridge(x_)              # (N, 1)
+    ridge_output = model.ridge(x_)       # (N, 1)
     gradient_error = F.mse_loss(by_gradient, y)
-    lasso_error = F.mse_loss(lasso, y)
+    lasso_error = F.mse_loss(lasso_output, y)
     return {
         "loss": gradient_error + lasso_error,
         "gradient_error": gradient_error,
         "lasso_error": lasso_error,
         "closed_error": F.mse_loss(closed_form, y),
-        "ridge_error": F.mse_loss(ridge, y),
+        "ridge_error": F.mse_loss(ridge_output, y),
     }
 
 

@@ -187,10 +187,10 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     code = torch.randn(len(image), 64, device=image.device)  # (N, 64)
     with torch.no_grad():
         real_image = image.flatten(1)                        # (N, 784)
-        generator = model.generator(code)                    # (N, 784)
-    discriminator = model.discriminator(real_image)          # (N, 1)
-    on_made = model.discriminator(generator)                 # (N, 1)
-    return {"loss": told_apart(discriminator, on_made, "cross-entropy")}
+        generator_output = model.generator(code)             # (N, 784)
+    discriminator_output = model.discriminator(real_image)   # (N, 1)
+    on_made = model.discriminator(generator_output)          # (N, 1)
+    return {"loss": told_apart(discriminator_output, on_made, "cross-entropy")}
 
 
 def discriminator_weights(model: Model) -> list[nn.Parameter]:
@@ -222,16 +222,16 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     image = batch["image"]                                   # (N, 1, 28, 28)
     code = torch.randn(len(image), 64, device=image.device)  # (N, 64)
     real_image = image.flatten(1)                            # (N, 784)
-    generator = model.generator(code)                        # (N, 784)
-    discriminator = model.discriminator(real_image)          # (N, 1)
-    on_made = model.discriminator(generator)                 # (N, 1)
-    discriminator_loss = told_apart(discriminator, on_made, "cross-entropy")
+    generator_output = model.generator(code)                 # (N, 784)
+    discriminator_output = model.discriminator(real_image)   # (N, 1)
+    on_made = model.discriminator(generator_output)          # (N, 1)
+    discriminator_loss = told_apart(discriminator_output, on_made, "cross-entropy")
     generator_loss = passed_off(on_made, "non-saturating")
     return {
         "loss": discriminator_loss + generator_loss,
         "discriminator_loss": discriminator_loss,
         "generator_loss": generator_loss,
-        "d_real": torch.sigmoid(discriminator).mean(),
+        "d_real": torch.sigmoid(discriminator_output).mean(),
         "d_made": torch.sigmoid(on_made).mean(),
     }
 

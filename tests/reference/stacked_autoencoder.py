@@ -170,14 +170,14 @@ def second_autoencoder_optimiser(model: Model) -> torch.optim.Optimizer:
 
 def classifier(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """Trains classifier."""
-    image = batch["image"]              # (N, 1, 28, 28)
-    digit = batch["digit"]              # (N,)
+    image = batch["image"]                   # (N, 1, 28, 28)
+    digit = batch["digit"]                   # (N,)
     with torch.no_grad():
-        x = image.flatten(1)            # (N, 784)
-        x = F.relu(model.encoder_1(x))  # (N, 128)
-        x = F.relu(model.encoder_2(x))  # (N, 64)
-    classifier = model.classifier(x)    # (N, 10)
-    return {"loss": F.cross_entropy(classifier, digit)}
+        x = image.flatten(1)                 # (N, 784)
+        x = F.relu(model.encoder_1(x))       # (N, 128)
+        x = F.relu(model.encoder_2(x))       # (N, 64)
+    classifier_output = model.classifier(x)  # (N, 10)
+    return {"loss": F.cross_entropy(classifier_output, digit)}
 
 
 def classifier_weights(model: Model) -> list[nn.Parameter]:
@@ -190,14 +190,14 @@ def classifier_optimiser(model: Model) -> torch.optim.Optimizer:
 
 def fine_tuning(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """Trains encoder_1, encoder_2, classifier."""
-    image = batch["image"]            # (N, 1, 28, 28)
-    digit = batch["digit"]            # (N,)
+    image = batch["image"]                   # (N, 1, 28, 28)
+    digit = batch["digit"]                   # (N,)
     with torch.no_grad():
-        x = image.flatten(1)          # (N, 784)
-    x = F.relu(model.encoder_1(x))    # (N, 128)
-    x = F.relu(model.encoder_2(x))    # (N, 64)
-    classifier = model.classifier(x)  # (N, 10)
-    return {"loss": F.cross_entropy(classifier, digit)}
+        x = image.flatten(1)                 # (N, 784)
+    x = F.relu(model.encoder_1(x))           # (N, 128)
+    x = F.relu(model.encoder_2(x))           # (N, 64)
+    classifier_output = model.classifier(x)  # (N, 10)
+    return {"loss": F.cross_entropy(classifier_output, digit)}
 
 
 def fine_tuning_weights(model: Model) -> list[nn.Parameter]:
@@ -220,16 +220,16 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     decoder_1 = torch.sigmoid(model.decoder_1(encoder_1))  # (N, 784)
     encoder_2 = F.relu(model.encoder_2(encoder_1))         # (N, 64)
     decoder_2 = F.relu(model.decoder_2(encoder_2))         # (N, 128)
-    classifier = model.classifier(encoder_2)               # (N, 10)
+    classifier_output = model.classifier(encoder_2)        # (N, 10)
     reconstruction_1 = F.mse_loss(decoder_1, pixels)
     reconstruction_2 = F.mse_loss(decoder_2, encoder_1)
-    cross_entropy = F.cross_entropy(classifier, digit)
+    cross_entropy = F.cross_entropy(classifier_output, digit)
     return {
         "loss": reconstruction_1 + reconstruction_2 + cross_entropy,
         "reconstruction_1": reconstruction_1,
         "reconstruction_2": reconstruction_2,
         "cross_entropy": cross_entropy,
-        "accuracy": (classifier.argmax(1) == digit).float().mean(),
+        "accuracy": (classifier_output.argmax(1) == digit).float().mean(),
     }
 
 

@@ -160,8 +160,8 @@ def teacher(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         x = image.flatten(1)               # (N, 64)
     x = F.relu(model.teacher_hidden_1(x))  # (N, 256)
     x = F.relu(model.teacher_hidden_2(x))  # (N, 128)
-    teacher = model.teacher(x)             # (N, 10)
-    return {"loss": F.cross_entropy(teacher, digit)}
+    teacher_output = model.teacher(x)      # (N, 10)
+    return {"loss": F.cross_entropy(teacher_output, digit)}
 
 
 def teacher_weights(model: Model) -> list[nn.Parameter]:
@@ -191,10 +191,10 @@ def student(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         pixels = image.flatten(1)                   # (N, 64)
         x = F.relu(model.teacher_hidden_1(pixels))  # (N, 256)
         x = F.relu(model.teacher_hidden_2(x))       # (N, 128)
-        teacher = model.teacher(x)                  # (N, 10)
+        teacher_output = model.teacher(x)           # (N, 10)
     x = F.relu(model.student_hidden(pixels))        # (N, 12)
-    student = model.student(x)                      # (N, 10)
-    return {"loss": distilled(student, teacher, 3.0, digit, 0.9)}
+    student_output = model.student(x)               # (N, 10)
+    return {"loss": distilled(student_output, teacher_output, 3.0, digit, 0.9)}
 
 
 def student_weights(model: Model) -> list[nn.Parameter]:
@@ -212,8 +212,8 @@ def alone(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     with torch.no_grad():
         x = image.flatten(1)           # (N, 64)
     x = F.relu(model.alone_hidden(x))  # (N, 12)
-    alone = model.alone(x)             # (N, 10)
-    return {"loss": F.cross_entropy(alone, digit)}
+    alone_output = model.alone(x)      # (N, 10)
+    return {"loss": F.cross_entropy(alone_output, digit)}
 
 
 def alone_weights(model: Model) -> list[nn.Parameter]:
@@ -231,22 +231,22 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     pixels = image.flatten(1)                   # (N, 64)
     x = F.relu(model.teacher_hidden_1(pixels))  # (N, 256)
     x = F.relu(model.teacher_hidden_2(x))       # (N, 128)
-    teacher = model.teacher(x)                  # (N, 10)
+    teacher_output = model.teacher(x)           # (N, 10)
     x = F.relu(model.student_hidden(pixels))    # (N, 12)
-    student = model.student(x)                  # (N, 10)
+    student_output = model.student(x)           # (N, 10)
     x = F.relu(model.alone_hidden(pixels))      # (N, 12)
-    alone = model.alone(x)                      # (N, 10)
-    teacher_loss = F.cross_entropy(teacher, digit)
-    alone_loss = F.cross_entropy(alone, digit)
-    distillation = distilled(student, teacher, 3.0, digit, 0.9)
+    alone_output = model.alone(x)               # (N, 10)
+    teacher_loss = F.cross_entropy(teacher_output, digit)
+    alone_loss = F.cross_entropy(alone_output, digit)
+    distillation = distilled(student_output, teacher_output, 3.0, digit, 0.9)
     return {
         "loss": teacher_loss + alone_loss + distillation,
         "teacher_loss": teacher_loss,
         "alone_loss": alone_loss,
         "distillation": distillation,
-        "teacher_accuracy": (teacher.argmax(1) == digit).float().mean(),
-        "student_accuracy": (student.argmax(1) == digit).float().mean(),
-        "alone_accuracy": (alone.argmax(1) == digit).float().mean(),
+        "teacher_accuracy": (teacher_output.argmax(1) == digit).float().mean(),
+        "student_accuracy": (student_output.argmax(1) == digit).float().mean(),
+        "alone_accuracy": (alone_output.argmax(1) == digit).float().mean(),
     }
 
 

@@ -180,12 +180,12 @@ def printed(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses and metrics of a batch."""
-    inputs = batch["inputs"]               # (N, 2)
-    target = batch["target"]               # (N, 1)
-    gradient = model.gradient(inputs)      # (N, 1)
-    as_printed = model.as_printed(inputs)  # (N, 1)
+    inputs = batch["inputs"]                  # (N, 2)
+    target = batch["target"]                  # (N, 1)
+    gradient_output = model.gradient(inputs)  # (N, 1)
+    as_printed = model.as_printed(inputs)     # (N, 1)
     return {
-        "gradient_error": F.mse_loss(gradient, target),
+        "gradient_error": F.mse_loss(gradient_output, target),
         "printed_error": F.mse_loss(as_printed, target),
     }
 

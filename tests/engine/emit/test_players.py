@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,6 +28,7 @@ from engine.run import checkpoints
 from engine.run.feed import Feed
 from engine.run.headless import run_headless
 from engine.run.loop import Run, Settings, Stage
+from tests.engine.sketches import gallery
 
 SGD = Choice("SGD", {"lr": 0.1, "momentum": 0.9})
 
@@ -176,6 +179,32 @@ def test_layers_before_what_is_trained_are_computed_without_gradients() -> None:
     upper = text[text.index("def upper(") : text.index("def upper_weights")]
     assert "with torch.no_grad():\n        x = torch.tanh(model.first(features))" in upper
     assert "no_grad" not in text[text.index("def lower(") : text.index("def lower_weights")]
+
+
+def shadowed(text: str) -> set[str]:
+    """The functions of a module whose name is a variable inside one of them."""
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    inner = [node for function in functions for node in ast.walk(function)]
+    variables = {one.id for one in inner if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return variables & {function.name for function in functions}
+
+
+@pytest.mark.parametrize("project_id", ["gan-digits", "stacked-autoencoder", "teacher-student", "delta-rule"])
+def test_no_variable_hides_a_function(project_id: str) -> None:
+    assert shadowed(export_script(gallery(project_id), load_catalogue()).text) == set()
+
+
+def test_a_layer_may_be_called_like_what_its_objective_calls() -> None:
+    plan = Plan((phase(Minimise(penalties=(Choice("L1"),), name="first"), Minimise(name="second")),), 32)
+    project = iris(plan)
+    nodes = [
+        replace(node, name="l1" if node.id == "n4" else node.name) for node in project.graph.nodes.values()
+    ]
+    project.graph = Graph(nodes, project.graph.links)
+    text = export_script(project, load_catalogue()).text
+    assert shadowed(text) == set() and "l1_output = model.l1(x)" in text
+    lines, _ = trained(project)
+    assert exported(project) == lines
 
 
 @pytest.mark.parametrize(
