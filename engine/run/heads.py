@@ -11,14 +11,14 @@ from torch import Tensor, nn
 
 from engine.catalogue import Catalogue, Data
 from engine.errors import NeuroloomError, TrainingError
+from engine.questions import CLASSES as CLASSES
+from engine.questions import VALUES as VALUES
+from engine.questions import YES_NO as YES_NO
+from engine.questions import Wire as Wire
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
     from engine.graph import Project
-
-Wire = tuple[str, str]  # node id, port
-
-CLASSES, YES_NO, VALUES = "classes", "yes or no", "values"
 
 
 @dataclass(frozen=True, slots=True)
