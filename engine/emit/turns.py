@@ -5,15 +5,16 @@ Only what a plan uses is written: a plan that clips no gradients has no line abo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.averages import EMA, SWA, make_average
 from engine.emit.lines import quoted
-from engine.errors import EmitError
 from engine.optimisers import make_optimiser
 from engine.plan import Choice, Minimise, Plan, Rule
 from engine.schedules import make_schedule
+from engine.stopping import Test, make_stop_rule
 
 
 def train_text(plan: Plan, first: str, measures: bool) -> str:
@@ -114,32 +115,9 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
     return "\n".join(lines)
 
 
-def stop_tests(also: Sequence[Choice], higher: Callable[[str], bool]) -> list[tuple[str, str, float]]:
-    """The stop rules of a phase as (what is seen, test, value). Errors: `EmitError`."""
-    found: list[tuple[str, str, float]] = []
-    for rule in also:
-        values = dict(rule.params)
-        if rule.name == "GradientNorm":
-            found.append(("gradient_norm", "<", _real(values, "below", 1e-5)))
-        elif rule.name == "Seconds":
-            found.append(("seconds", ">=", _real(values, "seconds", 60.0)))
-        elif rule.name == "Reaches":
-            monitor = str(values.get("monitor", "val_accuracy"))
-            found.append((monitor, ">=" if higher(monitor) else "<=", _real(values, "value", 0.9)))
-        elif rule.name == "FixedPoint":
-            found.append(("moved", "<", _real(values, "tolerance", 1e-6)))
-        elif rule.name == "CleanPass":
-            found.append(("", "==", 0.0))
-        else:
-            raise EmitError(f"There is no stop rule called {rule.name[:40]!r}.")
-    return found
-
-
-def _real(values: Mapping[str, Any], key: str, usual: float) -> float:
-    value = values.get(key, usual)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise EmitError(f"The {key} of a stop rule is a number, not {value!r}.")
-    return float(value)
+def stop_tests(also: Sequence[Choice], higher: Callable[[str], bool]) -> list[Test]:
+    """The tests of a phase's stop rules. Errors: `ParamError`."""
+    return [make_stop_rule(choice).test(higher) for choice in also]
 
 
 @dataclass(slots=True)
@@ -310,19 +288,15 @@ class Features:
 
 
 def average_arguments(choice: Choice) -> str:
-    """How weights are averaged, as arguments: EMA with its decay, or SWA from an epoch on."""
-    values = dict(choice.params)
-    if choice.name == "EMA":
-        decay = _real(values, "decay", 0.999)
-        if not 0 <= decay < 1:
-            raise EmitError(f"The decay of an average is from 0 to below 1, not {decay:g}.")
-        return f", decay={decay!r}"
-    if choice.name == "SWA":
-        start = _real(values, "start", 0)
-        if start < 0:
-            raise EmitError("Averaging begins at an epoch from 0 on.")
-        return f", start={int(start)}" if start else ""
-    raise EmitError(f"There is no way of averaging called {choice.name[:40]!r}.")
+    """How weights are averaged, as arguments: EMA with its decay, or SWA from an epoch on.
+
+    Errors: `ParamError`.
+    """
+    chosen = make_average(choice)
+    if isinstance(chosen, EMA):
+        return f", decay={float(chosen.decay)!r}"
+    assert isinstance(chosen, SWA)
+    return f", start={chosen.start}" if chosen.start else ""
 
 
 PHASE_CLASS = '''
