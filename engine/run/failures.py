@@ -93,8 +93,8 @@ def _kind_of_source(run: Run, node_id: str) -> bool:
 
 
 def _calm_down(run: Run) -> str:
-    rate = float(run.optimiser.param_groups[0]["lr"])
-    return f"Lower the learning rate to {calmer_rate(run):g} (now {rate:g}), or scale the inputs."
+    now = run.learning_rate
+    return f"Lower the learning rate to {calmer_rate(run):g} (now {now:g}), or scale the inputs."
 
 
 def explain(error: BaseException, program: Program | None, batch: int | None = None) -> NeuroloomError:

@@ -123,8 +123,8 @@ class Health:
         return Finding(
             "explosion",
             f"The loss is exploding: at step {run.step:,} it is {plainly(run.loss)}, {multiple(times)} times "
-            f"what it was at first. Lower the learning rate to {rate:g} (now {run_rate(run):g}), or scale "
-            f"the inputs.",
+            f"what it was at first. Lower the learning rate to {rate:g} (now {run.learning_rate:g}), or "
+            "scale the inputs.",
             worst_layer(run),
             ("lr", rate),
         )
@@ -148,7 +148,7 @@ class Health:
         if level > HARDLY * first:
             swing = (max(recent) - min(recent)) / abs(level) if level else 0.0
             rate = calmer_rate(run) if swing > 0.1 else livelier_rate(run)
-            what = "Lower" if rate < run_rate(run) else "Raise"
+            what = "Lower" if rate < run.learning_rate else "Raise"
             self._tell(
                 found,
                 "plateau",
@@ -156,7 +156,7 @@ class Health:
                     "plateau",
                     f"The network hardly learns: for {FLAT_EPOCHS} epochs the training loss has stayed at "
                     f"{plainly(level)}; it began at {plainly(first)}. {what} the learning rate to {rate:g} "
-                    f"(now {run_rate(run):g}), or give the network more units.",
+                    f"(now {run.learning_rate:g}), or give the network more units.",
                     None,
                     ("lr", rate),
                 ),
@@ -220,7 +220,7 @@ class Health:
                     "leap",
                     f"The gradient is exploding: at step {run.step:,} it is {multiple(size / usual)} times "
                     f"its usual size of {plainly(usual)}. Clip gradients at {limit:g}, or lower the learning "
-                    f"rate to {calmer_rate(run):g} (now {run_rate(run):g}).",
+                    f"rate to {calmer_rate(run):g} (now {run.learning_rate:g}).",
                     worst,
                     ("lr", calmer_rate(run)),
                 ),
@@ -250,7 +250,7 @@ class Health:
                     "dead",
                     f"{names(dead[-1])} learns nothing: its gradient has been exactly zero for a while, as "
                     f"where every unit behind it stands at zero. Use LeakyReLU, or lower the learning rate "
-                    f"to {rate:g} (now {run_rate(run):g}) and train again.",
+                    f"to {rate:g} (now {run.learning_rate:g}) and train again.",
                     dead[-1],
                     ("lr", rate),
                 ),
@@ -277,11 +277,6 @@ class Health:
 def multiple(times: float) -> str:
     """How many times, in digits that a person reads: `1,200`, beyond a million `3e+07`."""
     return f"{times:,.0f}" if times < 1e6 else f"{times:.0e}"
-
-
-def run_rate(run: Run) -> float:
-    """The learning rate now."""
-    return float(run.optimiser.param_groups[0]["lr"])
 
 
 def layer_gradients(run: Run) -> dict[str, tuple[float, int]]:

@@ -167,6 +167,11 @@ class Run:
         """Mean loss of the batches of the current epoch so far."""
         return self.loss_sum / self.index if self.index else math.nan
 
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate now: that of the first weights, where layers have rates of their own."""
+        return float(self.optimiser.param_groups[0]["lr"])
+
     def set_learning_rate(self, rate: float) -> None:
         """Use a new learning rate from the next batch on; a schedule multiplies it as it did the old one."""
         bases = getattr(self.schedule, "base_lrs", None)
@@ -272,8 +277,7 @@ class Run:
         self._side_values_at = 0.0
 
     def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
-        rate = self.optimiser.param_groups[0]["lr"]
-        self.feed.append("lr", self.step, epoch, seconds, float(rate))
+        self.feed.append("lr", self.step, epoch, seconds, self.learning_rate)
         for name, part in found.items():
             if name != "loss":
                 self.feed.append(f"train_{name}", self.step, epoch, seconds, part.item())
@@ -299,7 +303,7 @@ class Run:
             self.feed.append(f"val_{name}", self.step, float(self.epoch), seconds, value)
         for key, snapshot in confusions.snapshots(self.revision, self.step, self.epoch):
             self.feed.put(key, snapshot)
-        rate = float(self.optimiser.param_groups[0]["lr"])
+        rate = self.learning_rate
         self.history.append(
             {**record, "train_loss": train_loss, "lr": rate, "seconds": seconds, "step": self.step}
         )

@@ -28,20 +28,16 @@ def _usual(run: Run) -> float:
     return _USUAL_RATE.get(type(run.optimiser).__name__.lower(), 0.01)
 
 
-def _now(run: Run) -> float:
-    return float(run.optimiser.param_groups[0]["lr"])
-
-
 def calmer_rate(run: Run) -> float:
     """A learning rate that is well below the present one, and never above what is usual."""
-    rate = _now(run)
+    rate = run.learning_rate
     usual = _usual(run)
     return usual if rate > 30 * usual else one_digit(rate * 0.3)
 
 
 def livelier_rate(run: Run) -> float:
     """A learning rate above the present one; below it where that is far above what is usual."""
-    rate, usual = _now(run), _usual(run)
+    rate, usual = run.learning_rate, _usual(run)
     if rate > 30 * usual:
         return usual
     return usual if 10 * rate < usual else one_digit(rate * 3)
