@@ -94,7 +94,12 @@ class Program:
     def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses and metrics of a batch, from one forward pass."""
         measure = self._names.get("measure")
-        return self.objective(model, batch) if measure is None else measure(model, batch)
+        if measure is not None:
+            return measure(model, batch)  # type: ignore[no-any-return]
+        if self.players is None:
+            return self.objective(model, batch)
+        self.forward(model, batch)  # an objective may be a rule, which changes weights
+        return {}
 
     def evaluate(self, model: nn.Module, split: Batch) -> dict[str, float]:
         """The means over a split in evaluation mode; the model is in training mode afterwards."""

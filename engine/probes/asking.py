@@ -52,7 +52,11 @@ def ask(look: Look, question: Question, batch: Batch) -> Answers:
         wires.append(question.spread[0])
     seen = look.values({wire[0] for wire in wires}, batch)
     count = next(len(column) for column in batch.values())
-    rows = [seen[node][port].reshape(count, -1) for node, port in wires]
+    # A plan of rules alone computes nothing from what is right: it is read from the data.
+    found = [seen.get(node, {}).get(port, batch.get(port)) for node, port in wires]
+    if any(value is None for value in found):
+        raise NeuroloomError("Nothing in this plan computes the answer.")
+    rows = [value.reshape(count, -1) for value in found if value is not None]
     right = rows[1][:, 0] if question.kind == CLASSES else rows[1].float()
     if question.kind == YES_NO:
         right = (right > 0).to(torch.int64).flatten()
