@@ -90,15 +90,16 @@ class Taken:
 def taken_apart(
     compute: Callable[[], Tensor],
     names: Iterable[tuple[Tensor, str, str, str]],
-    owner: Callable[[], str] = str,
+    tracer: Tracer | None = None,
 ) -> Taken:
     """What `compute` does, which returns one number, as single additions, products and functions.
 
     `names` are the tensors it begins with, each with what to call its numbers, its role ("input", "weight")
-    and its node; `owner` says at any time which node is computing. Only what the result depends on is kept.
+    and its node; whoever gives the `tracer` may tell it whose numbers they are. Only what the result depends
+    on is kept.
     Errors: `NeuroloomError` for too many numbers, and for operations that cannot be taken apart.
     """
-    tracer = Tracer(owner)
+    tracer = tracer or Tracer()
     for tensor, label, role, node_id in names:
         tracer.begin(tensor, label, role, node_id)
     with torch.no_grad(), tracer:
@@ -120,12 +121,12 @@ def taken_apart(
 class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Follows every operation, and keeps for each tensor the places of its numbers."""
 
-    def __init__(self, owner: Callable[[], str]) -> None:
+    def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.numbers: list[Scalar] = []
         self._places: dict[int, Tensor] = {}
         self._alive: list[Tensor] = []  # an id is only a name while its tensor lives
-        self._owner = owner
+        self._claimed = 0
 
     def begin(self, tensor: Tensor, label: str, role: str, node_id: str = "") -> None:
         """Call the numbers of a tensor that is there from the start."""
@@ -136,6 +137,12 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         for index, value in enumerate(tensor.detach().double().reshape(-1).tolist()):
             found.append(self._put(Scalar(_called(label, index, shape), value, role=role, node_id=node_id)))
         self._keep(tensor, torch.tensor(found, dtype=torch.int64).reshape(shape))
+
+    def claim(self, node_id: str) -> None:
+        """What has been computed since the last claim is this node's."""
+        for number in self.numbers[self._claimed :]:
+            number.node_id = number.node_id or node_id
+        self._claimed = len(self.numbers)
 
     def places(self, tensor: Tensor) -> Tensor:
         """The places of a tensor's numbers; one that nobody has named holds constants."""
@@ -171,7 +178,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if rule is None:
             if result.numel() > MOST:
                 raise too_many()
-            self.begin(result, name, OPAQUE, self._owner())
+            self.begin(result, name, OPAQUE)
             return
         made = rule(self, name, args, kwargs)
         self._keep(result, torch.tensor(made, dtype=torch.int64).reshape(result.shape))
@@ -206,7 +213,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def function(self, label: str, value: float, *parents: tuple[int, float]) -> int:
         """A number that was computed from others."""
-        return self._put(Scalar(label, value, parents, node_id=self._owner()))
+        return self._put(Scalar(label, value, parents))
 
     def value(self, place: int) -> float:
         """The number at a place."""

@@ -27,31 +27,20 @@ def times(
     *,
     passes: int = 7,
     device: str = "cpu",
-    around: Mapping[str, str] | None = None,
+    depth: Mapping[str, int] | None = None,
     check: Callable[[], None] = nothing,
 ) -> dict[str, float]:
     """Seconds of each node in a forward pass, the median of several after one that warms up.
 
-    A node's time is what passes between the value before its own and its own. `around` has, for a node
-    inside a block, the block's node: its time counts for both.
+    A node's time is what passes between the value before its own and its own. `depth` has, for nodes inside
+    blocks, how many blocks are around them: the time of a block is that of everything in it.
     """
     clock = thread_clock() if device == "cpu" else time.perf_counter
     passed: list[dict[str, float]] = []
     for _ in range(passes + 1):
         check()
-        passed.append(_one_pass(forward, tapping, clock, device))
-    kept = passed[1:]
-    outer = dict(around or {})
-    whole: list[dict[str, float]] = []
-    for found in kept:
-        summed = dict(found)
-        for node_id, seconds in found.items():
-            holder = outer.get(node_id)
-            while holder is not None:
-                summed[holder] = summed.get(holder, 0.0) + seconds
-                holder = outer.get(holder)
-        whole.append(summed)
-    return {node_id: median(found.get(node_id, 0.0) for found in whole) for node_id in whole[0]}
+        passed.append(_one_pass(forward, tapping, clock, device, depth or {}))
+    return {node_id: median(found.get(node_id, 0.0) for found in passed[1:]) for node_id in passed[-1]}
 
 
 def _one_pass(
@@ -59,20 +48,20 @@ def _one_pass(
     tapping: Callable[[Watcher], AbstractContextManager[None]],
     clock: Callable[[], float],
     device: str,
+    depth: Mapping[str, int],
 ) -> dict[str, float]:
     found: dict[str, float] = {}
-    last = 0.0
+    last = [0.0] * (max(depth.values(), default=0) + 1)  # the latest value, at each depth
 
     def look(node_id: str, port: str, value: Tensor) -> None:
-        nonlocal last
         _wait_for(device)
-        now = clock()
-        found[node_id] = found.get(node_id, 0.0) + now - last
-        last = clock()
+        now, level = clock(), depth.get(node_id, 0)
+        found[node_id] = found.get(node_id, 0.0) + now - last[level]
+        last[level:] = [clock()] * (len(last) - level)
 
     with torch.no_grad(), tapping(look):
         _wait_for(device)
-        last = clock()
+        last[:] = [clock()] * len(last)
         forward()
     return found
 

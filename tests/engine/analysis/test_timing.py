@@ -27,6 +27,6 @@ def test_each_node_gets_the_time_since_the_value_before(monkeypatch: pytest.Monk
             now[0] += seconds * slow
             watchers[-1](node_id, "output", torch.zeros(1))
 
-    found = timing.times(forward, tapping, passes=3, around={"inner": "block"})
+    found = timing.times(forward, tapping, passes=3, depth={"inner": 1})
     assert found == {"a": 2.0, "inner": 6.0, "block": 6.5, "b": 4.0}
     assert not watchers

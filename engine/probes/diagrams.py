@@ -1,0 +1,229 @@
+"""A network unit by unit, number by number, and the time of each of its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from engine.analysis.scalars import Tracer, taken_apart
+from engine.analysis.timing import times
+from engine.errors import NeuroloomError
+from engine.graph import Graph, Project
+from engine.probes.look import Look, evaluating
+from engine.probes.registry import Taken, probe_kind
+from engine.run.feed import Probe
+
+MOST_UNITS = 20
+MOST_LINES = 1500
+MOST_SCALARS = 90
+TIMED_ROWS = 32
+
+
+@probe_kind("node_times", every=20.0, apart=True)
+def node_times(look: Look, probe: Probe) -> Taken | None:
+    """Seconds (n,) that each of `nodes` takes for a batch of `rows` examples, the median of seven passes."""
+    batch = look.batch(0, TIMED_ROWS)
+    project = look.program.project
+    depth = {
+        node_id: level
+        for scope, level in depths(project).items()
+        for node_id in project.graph_of(scope).nodes
+    }
+    with evaluating(look.model):
+        found = times(
+            lambda: look.program.measure(look.model, batch),
+            look.program.tapping,
+            device=look.device,
+            depth=depth,
+            check=look.check,
+        )
+    facts = {"nodes": tuple(found), "rows": min(TIMED_ROWS, look.rows()), "device": look.device}
+    return np.array(list(found.values())), facts
+
+
+def depths(project: Project) -> dict[str, int]:
+    """How many blocks are around each graph of a project, by its scope; the outermost is ""."""
+    found = {"": 0}
+    waiting = [""]
+    while waiting:
+        scope = waiting.pop()
+        for node in project.graph_of(scope).nodes.values():
+            if node.block in project.blocks and found.get(node.block, -1) < found[scope] + 1:
+                found[node.block] = found[scope] + 1
+                waiting.append(node.block)
+    return found
+
+
+@dataclass
+class _Column:
+    """Units that stand one above the other: a node's outputs, and the layer that made them of another's."""
+
+    node_id: str
+    before: str = ""
+    layer: nn.Linear | None = None
+
+
+@probe_kind("neurons", every=0.25)
+def neurons(look: Look, probe: Probe) -> Taken | None:
+    """The dense layers of a small net: `columns` has for each its node, the place of the column it is fed by
+    (-1 for none), and its units' values for the pinned example; `weights` and `biases` belong to the columns.
+
+    The array is all weights in one row. Errors: `NeuroloomError` for nets that are too large, or not dense.
+    """
+    columns = _columns(look)
+    shown = _shown(look, columns)
+    units = look.values(shown, look.batch(look.example, 1))
+    found: list[dict[str, Any]] = []
+    weights: list[np.ndarray[Any, Any]] = []
+    lines = 0
+    for column, tapped in zip(columns, shown, strict=True):
+        value = next(iter(units.get(tapped, {}).values()), None)
+        if value is None:
+            raise NeuroloomError("Not every layer of this net has been computed.", node_id=column.node_id)
+        numbers = value[0].detach().float().reshape(-1)
+        if len(numbers) > MOST_UNITS:
+            raise NeuroloomError(
+                f"{_named(look, column.node_id)} has {len(numbers):,} units; "
+                f"single units are drawn for layers of up to {MOST_UNITS}.",
+                node_id=column.node_id,
+            )
+        matrix = None if column.layer is None else column.layer.weight.detach().float().cpu().numpy()
+        bias = getattr(column.layer, "bias", None)
+        place = next((at for at, one in enumerate(columns) if one.node_id == column.before), -1)
+        if matrix is not None:
+            lines += matrix.size
+            weights.append(matrix.reshape(-1))
+        found.append(
+            {
+                "node": column.node_id,
+                "from": place,
+                "values": numbers.cpu().numpy(),
+                "weights": matrix,
+                "biases": None if bias is None else bias.detach().float().cpu().numpy(),
+            }
+        )
+    if lines > MOST_LINES:
+        raise NeuroloomError(f"This net has {lines:,} connections; up to {MOST_LINES:,} are drawn.")
+    facts = {"columns": tuple(found), "example": look.example, "split": look.split}
+    return np.concatenate(weights), facts
+
+
+@probe_kind("scalars", every=0.5)
+def scalars(look: Look, probe: Probe) -> Taken | None:
+    """The loss of the pinned example as a graph of single numbers: `(n, 2)` value and derivative of the loss.
+
+    In the order of computing; `labels`, `roles`, `nodes` and `parents` ((place, local derivative), ...)
+    belong to the rows. The last number is the node's, the loss's, or the first that a batch has one of.
+    Errors: `NeuroloomError` for more than 90 numbers, or operations that cannot be taken apart.
+    """
+    head = look.head(probe.node_id) or look.head()
+    wanted = probe.node_id or (head.loss_id if head is not None else "")
+    batch = look.batch(look.example, 1)
+    names = _column_names(batch) + _weight_names(look)
+    tracer = Tracer()
+    results: list[Tensor] = []
+
+    def watch(node_id: str, port: str, value: Tensor) -> None:
+        tracer.claim(node_id)
+        if node_id == wanted or (not wanted and value.numel() == 1 and value.dim() == 0):
+            results.append(value)
+
+    def compute() -> Tensor:
+        with look.program.tapping(watch):
+            look.program.measure(look.model, batch)
+        if not results:
+            raise NeuroloomError("There is no loss whose numbers could be shown.", node_id=wanted or None)
+        return results[0]
+
+    with evaluating(look.model):
+        taken = taken_apart(compute, names, tracer)
+    numbers = taken.numbers
+    if len(numbers) > MOST_SCALARS:
+        raise NeuroloomError(
+            f"One example takes {len(numbers)} numbers to compute; up to {MOST_SCALARS} are drawn.",
+            fix="A net of two or three units fits.",
+        )
+    facts = {
+        "labels": tuple(number.label for number in numbers),
+        "roles": tuple(number.role for number in numbers),
+        "nodes": tuple(number.node_id for number in numbers),
+        "parents": tuple(number.parents for number in numbers),
+        "example": look.example,
+        "split": look.split,
+    }
+    return np.array([(number.value, number.derivative) for number in numbers]), facts
+
+
+Names = list[tuple[Tensor, str, str, str]]
+
+
+def _column_names(batch: dict[str, Tensor]) -> Names:
+    """The columns of numbers by their names; the one with several numbers an example is x."""
+    small = {
+        name: column
+        for name, column in batch.items()
+        if column.is_floating_point() and column.numel() <= MOST_SCALARS
+    }
+    wide = [name for name, column in small.items() if column.numel() > 1]
+    return [(column, "x" if [name] == wide else name, "input", "") for name, column in small.items()]
+
+
+def _weight_names(look: Look) -> Names:
+    """The weights as w1, b1, w2 ... in the order of the layers; other parameters by their own names."""
+    order = [node_id for node_id in look.program.project.graph.order() if look.weights(node_id)]
+    found: Names = []
+    for number, node_id in enumerate(order, start=1):
+        layer = [str(number)] if len(order) > 1 else []
+        for name, weight in look.weights(node_id).items():
+            last, *holders = reversed(name.split("."))
+            inner = [str(int(last) + 1)] if last.isdecimal() else []
+            plain = holders[0] if inner and holders else last
+            letter = plain[0] if plain in ("weight", "weights", "bias") else plain
+            found.append((weight, letter + ".".join(layer + inner), "weight", node_id))
+    return found
+
+
+def _columns(look: Look) -> list[_Column]:
+    """The columns from the inputs to the outputs. Errors: `NeuroloomError` where the net is not dense."""
+    graph = look.program.project.graph
+    dense = {one: layer for one in graph.order() if isinstance(layer := look.module(one), nn.Linear)}
+    if not dense:
+        raise NeuroloomError("This diagram shows dense layers, and this net has none.")
+    columns: dict[str, _Column] = {}
+    for node_id, layer in dense.items():
+        before = _fed_by(graph, node_id, dense)
+        if before not in columns:
+            columns[before] = _Column(before)
+        columns[node_id] = _Column(node_id, before, layer)
+    return list(columns.values())
+
+
+def _fed_by(graph: Graph, node_id: str, dense: dict[str, nn.Linear]) -> str:
+    """The node whose units a dense layer reads: behind nodes that have one input and change no sizes."""
+    here = node_id
+    while True:
+        links = graph.incoming(here)
+        if len(links) != 1:
+            return here
+        here = links[0].source
+        if here in dense or not graph.incoming(here):
+            return here
+
+
+def _shown(look: Look, columns: list[_Column]) -> list[str]:
+    """For each column the node whose values its units show: the last one before the next dense layer."""
+    graph = look.program.project.graph
+    found = []
+    for column in columns:
+        reader = next((one.node_id for one in columns if one.before == column.node_id), None)
+        feeding = None if reader is None else next(iter(graph.incoming(reader)), None)
+        found.append(column.node_id if feeding is None else feeding.source)
+    return found
+
+
+def _named(look: Look, node_id: str) -> str:
+    node = look.program.project.graph.nodes[node_id]
+    return node.name or node.type
