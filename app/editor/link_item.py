@@ -16,7 +16,7 @@ from app.editor.geometry import Point
 from app.editor.node_item import DIMMED
 from app.editor.pens import cosmetic_pen
 from app.editor.routing import Route, curve, path_of
-from app.theme import current_theme
+from app.theme import Theme, current_theme
 from engine.graph import Link
 
 WIRE_Z = 0.0
@@ -124,7 +124,7 @@ class LinkItem(QGraphicsItem):
         elif self.label is not None:
             self.label.place(self.route)
 
-    def _corners(self) -> QPolygonF:
+    def corners(self) -> QPolygonF:
         """The corners of the wire, as it is drawn from afar."""
         if self._far_line is None:
             self._far_line = QPolygonF([QPointF(x, y) for x, y in self.route.points])
@@ -142,6 +142,25 @@ class LinkItem(QGraphicsItem):
         here = (point.x(), point.y())
         return min((_distance(here, a, b) for a, b in pairwise(self.polyline())), default=math.inf)
 
+    def far_look(self, theme: Theme) -> tuple[float, int, float]:
+        """The wire from afar: its opacity, and the colour and width of its pen."""
+        width = 1.5 if self.selected or self.marked else 1.0
+        return (DIMMED if self.dimmed else 1.0), self._colour(theme)[0].rgba(), width
+
+    def _colour(self, theme: Theme) -> tuple[QColor, float]:
+        """The colour and the width of the wire."""
+        if self.marked:
+            return (theme.bad if self.marked == "cut" else theme.accent), 2.4
+        if self.selected:
+            return theme.accent, 2.4
+        if self.bad:
+            return theme.bad, 2.0
+        if self.family:
+            colour = QColor(theme.family(self.family))
+            colour.setAlphaF(0.75)
+            return colour, _DATA_WIRE
+        return theme.wire, 1.8
+
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
@@ -149,22 +168,11 @@ class LinkItem(QGraphicsItem):
         zoom = self._detail.zoom
         if self.dimmed:
             painter.setOpacity(DIMMED)
-        far = zoom < self._detail.plates_below
-        if self.marked:
-            colour, width = (theme.bad if self.marked == "cut" else theme.accent), 2.4
-        elif self.selected:
-            colour, width = theme.accent, 2.4
-        elif self.bad:
-            colour, width = theme.bad, 2.0
-        elif self.family:
-            colour, width = QColor(theme.family(self.family)), _DATA_WIRE
-            colour.setAlphaF(0.75)
-        else:
-            colour, width = theme.wire, 1.8
-        if far:
-            painter.setPen(cosmetic_pen(colour.rgba(), 1.5 if self.selected or self.marked else 1.0))
-            painter.drawPolyline(self._corners())  # smoothing is off unless an item near by turns it on
+        if zoom < self._detail.plates_below:
+            painter.setPen(cosmetic_pen(*self.far_look(theme)[1:]))
+            painter.drawPolyline(self.corners())  # smoothing is off unless an item near by turns it on
             return
+        colour, width = self._colour(theme)
         style = Qt.PenStyle.DashLine if self.marked == "cut" else Qt.PenStyle.SolidLine
         pen = QPen(colour, width, style, Qt.PenCapStyle.FlatCap)
         painter.setBrush(Qt.BrushStyle.NoBrush)

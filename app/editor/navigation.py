@@ -78,15 +78,11 @@ class Navigation:
     def _scroll(self, x: int, y: int) -> None:
         """Moves what is drawn along and paints only what comes into view.
 
-        One move for both directions: after a first one Qt paints everything at the second.
+        One move for both directions: Qt, which makes one of each, would paint everything at the second.
         """
         view = self._view
         bars = view.horizontalScrollBar(), view.verticalScrollBar()
         before = [bar.value() for bar in bars]
-        if not (x and y):
-            bars[0].setValue(before[0] + x)
-            bars[1].setValue(before[1] + y)
-            return
         mode = view.viewportUpdateMode()
         view.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
         try:

@@ -59,8 +59,8 @@ class NodeItem(QGraphicsItem):
         left = LABEL_ROOM if len(layout.inputs) > 1 else 12.0
         right = LABEL_ROOM if len(layout.outputs) > 1 else 12.0
         self._bounds = QRectF(-left, -12, layout.width + left + right, layout.height + 24)
-        self._plate = QRectF(0, 0, layout.width, layout.height)
-        self._stripe = QRectF(1, 1, 11, layout.height - 2)
+        self.plate = QRectF(0, 0, layout.width, layout.height)
+        self.stripe = QRectF(1, 1, 11, layout.height - 2)
 
     def box(self) -> g.Box:
         """The body in scene coordinates."""
@@ -138,6 +138,11 @@ class NodeItem(QGraphicsItem):
         self._texts = self._far = None
         self.update()
 
+    @property
+    def looks_dim(self) -> bool:
+        """Whether the node stands back: a gesture or an objective is about others."""
+        return self.dimmed or self.part == "untouched"
+
     # -- painting
 
     def paint(
@@ -145,7 +150,7 @@ class NodeItem(QGraphicsItem):
     ) -> None:
         theme = current_theme()
         zoom = self._detail.zoom
-        if self.dimmed or self.part == "untouched":
+        if self.looks_dim:
             painter.setOpacity(DIMMED)
         if zoom < self._detail.plates_below:
             self._paint_plate(painter, theme)
@@ -174,7 +179,8 @@ class NodeItem(QGraphicsItem):
         if self.problem is not None:
             self._paint_badge(painter, theme, self.problem[0])
 
-    def _outline(self, theme: Theme) -> tuple[QColor, float]:
+    def outline(self, theme: Theme) -> tuple[QColor, float]:
+        """The colour and the width of the node's edge."""
         if self.selected:
             return theme.accent, 2.0
         if self.problem is not None:
@@ -182,16 +188,19 @@ class NodeItem(QGraphicsItem):
         return (theme.faint if self.hovered else theme.line), 1.0
 
     def _paint_plate(self, painter: QPainter, theme: Theme) -> None:
-        face = self.face
-        colour, width = self._outline(theme)
+        self.dress_plate(painter, theme)
+        painter.drawRect(self.plate)
+        painter.fillRect(self.stripe, theme.family(self.face.family))
+
+    def dress_plate(self, painter: QPainter, theme: Theme) -> None:
+        """Takes the pen and the brush of the plate that stands for the node from afar."""
+        colour, width = self.outline(theme)
         painter.setPen(cosmetic_pen(colour.rgba(), 2.0 if width > 1 else 1.0))
-        painter.setBrush(theme.canvas if face.muted else theme.node)
-        painter.drawRect(self._plate)
-        painter.fillRect(self._stripe, theme.family(face.family))
+        painter.setBrush(theme.canvas if self.face.muted else theme.node)
 
     def _paint_body(self, painter: QPainter, theme: Theme) -> None:
         layout = self.face.layout
-        colour, width = self._outline(theme)
+        colour, width = self.outline(theme)
         if self.face.muted and not self.selected:
             colour = theme.faint
         pen = QPen(colour, width)
@@ -220,7 +229,7 @@ class NodeItem(QGraphicsItem):
     def _paint_stack(self, painter: QPainter, theme: Theme) -> None:
         """A second sheet behind the first: an instance of a block holds more than one node."""
         layout = self.face.layout
-        colour, width = self._outline(theme)
+        colour, width = self.outline(theme)
         painter.setPen(QPen(colour, min(width, 1.5)))
         painter.setBrush(theme.raised)
         for off in (STACK, STACK / 2) if self.face.repeated else (STACK,):

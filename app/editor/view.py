@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
+    QPainter,
     QPaintEvent,
     QResizeEvent,
     QShowEvent,
@@ -24,6 +25,7 @@ from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QToolTip, QW
 
 from app.editor import editing, keys, tips
 from app.editor.composing import Composing
+from app.editor.far_view import FarView
 from app.editor.finder import Finder
 from app.editor.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
 from app.editor.gestures import Gestures
@@ -73,6 +75,7 @@ class GraphView(QGraphicsView):
         self.status = StatusLine(self.viewport())
         self.hint = CursorHint(self)
         self.empty = EmptyPage(self)
+        self._far_view = FarView(self.graph_scene)
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.compose = Composing(self)
@@ -358,8 +361,23 @@ class GraphView(QGraphicsView):
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        self.graph_scene.detail.zoom = self.navigation.zoom
-        super().paintEvent(event)
+        detail = self.graph_scene.detail
+        detail.zoom = self.navigation.zoom
+        far = detail.zoom < detail.plates_below
+        # Items that Qt does not paint itself leave no note of where they were: all is painted at a change.
+        mode = QGraphicsView.ViewportUpdateMode
+        self.setViewportUpdateMode(mode.FullViewportUpdate if far else mode.MinimalViewportUpdate)
+        if not far:
+            super().paintEvent(event)
+            return
+        painter = QPainter(self.viewport())
+        try:
+            painter.setClipRegion(event.region())
+            painter.setWorldTransform(self.viewportTransform())
+            area = self.mapToScene(event.region().boundingRect()).boundingRect()
+            self._far_view.paint(painter, area)
+        finally:
+            painter.end()  # a painter that outlives its event, in a traceback, ends the process
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         super().scrollContentsBy(dx, dy)
