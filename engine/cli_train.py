@@ -21,10 +21,10 @@ from engine.catalogue import Catalogue
 from engine.data.shipped import datasets_folder
 from engine.graph import Project
 from engine.run.branch import branch
-from engine.run.checkpoints import FACTS_NAME
 from engine.run.distributed import World, folder_before, joined, launched
 from engine.run.headless import run_headless
 from engine.run.loop import Record, Run
+from engine.run.records import CHECKPOINT
 from engine.run.store import Keep, new_folder
 from engine.run.warm_start import Report
 
@@ -217,7 +217,7 @@ def _place(project: Project, options: argparse.Namespace) -> Path:
 def _place_again(project: Project, options: argparse.Namespace, restarts: int) -> tuple[Path, bool]:
     """The folder for several processes, and whether to go on from a checkpoint there."""
     before = (options.out or folder_before(Path("runs"))) if restarts else None
-    if before is not None and (before / FACTS_NAME).is_file():
+    if before is not None and (before / CHECKPOINT).is_file():
         return before, True
     if restarts and options.out is not None:
         return options.out, False

@@ -16,7 +16,7 @@ from app.widgets.questions import ask
 from engine.errors import NeuroloomError
 from engine.run.deleted import delete, restore
 from engine.run.index import RunRecord
-from engine.run.records import CHECKPOINTS, INTERRUPTED, PROJECT, RUNNING, UNREADABLE
+from engine.run.records import CHECKPOINT, CHECKPOINTS, INTERRUPTED, PROJECT, RUNNING, UNREADABLE
 from engine.run.table import runs_csv
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class RunsMenu(QObject):
             return "It is being trained already"
         if state not in _CAN_GO_ON:
             return "Its folder cannot be read"
-        if not (chosen[0].folder / "checkpoint.json").is_file():
+        if not (chosen[0].folder / CHECKPOINT).is_file():
             return "It ended before its first checkpoint"
         return ""
 
@@ -278,7 +278,7 @@ def _weights(record: RunRecord | None) -> list[tuple[str, Path]]:
 def _checkpoints(record: RunRecord | None) -> list[tuple[str, Path]]:
     if record is None:
         return []
-    last = [("The last one", record.folder)] if (record.folder / "checkpoint.json").is_file() else []
+    last = [("The last one", record.folder)] if (record.folder / CHECKPOINT).is_file() else []
     if record.state == "finished":  # nothing is left to train there
         last = []
     return last + [(_epoch(name), record.folder / CHECKPOINTS / name) for name in record.checkpoints]

@@ -10,7 +10,6 @@ second: a run is not written oftener. Nothing here writes, keeps a lock or impor
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from engine.run.records import (
     SETTINGS,
     STEPS,
     StepsReader,
+    epoch_points,
     read_metrics,
     read_settings,
     state_of,
@@ -139,11 +139,8 @@ class Attached:
 
     def _read_epochs(self) -> None:
         records = read_metrics(self.folder)
-        for record in records[self._epochs :]:
-            step, seconds, epoch = int(record["step"]), record.get("seconds", math.nan), record["epoch"] + 1
-            for name, value in record.items():
-                if name == "lr" or name.startswith("val_"):
-                    self.feed.open(name).extend(np.array([(step, epoch, seconds, value)], POINT))
+        for name, rows in epoch_points(records[self._epochs :]):
+            self.feed.open(name).extend(rows)
         self._epochs = len(records)
         results = self.settings.get("results")
         for name, value in results.items() if isinstance(results, dict) else ():

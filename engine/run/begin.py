@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from engine.catalogue import Catalogue
 from engine.emit.fast import Fast
@@ -16,10 +13,10 @@ from engine.errors import TrainingError
 from engine.run import checkpoints
 from engine.run.devices import choose_device, untouched_random
 from engine.run.fast import fastest, made_with
-from engine.run.feed import POINT, Feed
+from engine.run.feed import Feed
 from engine.run.heads import check_labels, find_heads
 from engine.run.loop import Run, Settings, Splits
-from engine.run.records import read_metrics, read_step_series
+from engine.run.records import epoch_points, read_metrics, read_step_series
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -104,10 +101,6 @@ def continue_run(
 def _put_back_curves(run: Run, folder: Path) -> None:
     for name, steps in read_step_series(folder).items():
         run.feed.open(name).extend(steps[steps["step"] <= run.step])
-    for record in run.history:
-        step, seconds, epoch = int(record["step"]), record["seconds"], record["epoch"] + 1
-        rates = {"lr": record.get("lr", math.nan)}
-        values = {name: value for name, value in record.items() if name.startswith("val_")} | rates
-        for name, value in values.items():
-            run.feed.open(name).extend(np.array([(step, epoch, seconds, value)], POINT))
+    for name, rows in epoch_points(run.history):
+        run.feed.open(name).extend(rows)
     run.feed.changed()

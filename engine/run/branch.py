@@ -12,9 +12,8 @@ from typing import Any
 
 from engine.errors import TrainingError
 from engine.files import write_atomically
-from engine.run.records import CHECKPOINTS, METRICS, PROJECT, SETTINGS, STEPS, read_settings
+from engine.run.records import CHECKPOINT, CHECKPOINTS, METRICS, PROJECT, SETTINGS, STEPS, read_settings
 
-FACTS = "checkpoint.json"
 # What the first run became, not what it was told: the branch finds its own.
 _OWN = ("started", "ended", "error", "results", "steps", "epochs_done", "seconds", "host", "process")
 
@@ -34,7 +33,7 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
     source = run_of(checkpoint)
     settings = read_settings(source)
     try:
-        facts = json.loads((checkpoint / FACTS).read_text("utf-8"))
+        facts = json.loads((checkpoint / CHECKPOINT).read_text("utf-8"))
         tensors = Path(facts["tensors"]).name
         epoch, step = int(facts["epoch"]), int(facts["step"])
         origin = {"run": source.name, "epoch": epoch, "step": step}
@@ -50,7 +49,7 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
         kept = {name: value for name, value in settings.items() if name not in _OWN}
         text = json.dumps({**kept, "state": "stopped", "branched_from": origin}, indent=2, ensure_ascii=False)
         write_atomically(target / SETTINGS, (text + "\n").encode())
-        write_atomically(target / FACTS, json.dumps(facts).encode())
+        write_atomically(target / CHECKPOINT, json.dumps(facts).encode())
     except OSError as error:
         raise TrainingError(f"The new run could not be made: {error.strerror or error}.") from error
     return origin

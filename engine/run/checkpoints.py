@@ -22,12 +22,12 @@ from engine.files import write_atomically
 from engine.run.devices import random_state, set_random_state
 from engine.run.fast import lay_out_like_weights
 from engine.run.loop import Settings, Stage
+from engine.run.records import CHECKPOINT
 
 if TYPE_CHECKING:
     from engine.run.loop import Run
 
 VERSION = 1
-FACTS_NAME = "checkpoint.json"
 
 Tensors = dict[str, Tensor]
 Facts = dict[str, Any]
@@ -224,7 +224,7 @@ def write(folder: Path, tensors: Tensors, facts: Facts) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_tensors(folder / name, tensors)
-        write_atomically(folder / FACTS_NAME, json.dumps({"tensors": name, **facts}).encode())
+        write_atomically(folder / CHECKPOINT, json.dumps({"tensors": name, **facts}).encode())
         for old in folder.glob("checkpoint-*.safetensors"):
             if old.name != name:
                 old.unlink(missing_ok=True)
@@ -235,7 +235,7 @@ def write(folder: Path, tensors: Tensors, facts: Facts) -> None:
 def load(folder: Path) -> tuple[Tensors, Facts]:
     """Read the checkpoint of a run. Errors: `TrainingError` when there is none or it cannot be read."""
     try:
-        facts = json.loads((folder / FACTS_NAME).read_text("utf-8"))
+        facts = json.loads((folder / CHECKPOINT).read_text("utf-8"))
         if not isinstance(facts, dict) or facts.get("version") != VERSION:
             raise TrainingError(
                 f"The checkpoint in {folder.name} was written by another version of Neuroloom."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.errors import TrainingError
 from engine.run.index import RunIndex, read_run
-from engine.run.records import RUNNING
+from engine.run.records import RUNNING, free_path
 
 DELETED = ".deleted"  # where deleted runs wait, in the folder of the runs
 
@@ -25,7 +25,7 @@ def delete(folder: Path, for_ever: bool = False) -> Path | None:
             shutil.rmtree(folder)
             target = None
         else:
-            target = _free(folder.parent / DELETED / folder.name)
+            target = free_path(folder.parent / DELETED / folder.name)
             target.parent.mkdir(exist_ok=True)
             folder.rename(target)
     except OSError as error:
@@ -36,18 +36,10 @@ def delete(folder: Path, for_ever: bool = False) -> Path | None:
 
 def restore(place: Path) -> Path:
     """Bring a deleted run back and return its folder. Errors: `TrainingError`."""
-    target = _free(place.parent.parent / place.name)
+    target = free_path(place.parent.parent / place.name)
     try:
         place.rename(target)
     except OSError as error:
         raise TrainingError(f"{place.name} could not be restored: {error.strerror or error}.") from error
     RunIndex(target.parent).note(target)
     return target
-
-
-def _free(path: Path) -> Path:
-    number, free = 1, path
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.name}-{number}")
-    return free

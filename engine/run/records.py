@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ SETTINGS, METRICS, STEPS, LABELS, LOCK = (
     "run.lock",
 )
 PROJECT = "project.nloom"
+CHECKPOINT = "checkpoint.json"  # what makes a folder one that a run can be continued from
 CHECKPOINTS = "checkpoints"  # the folder with those that are kept; the last one lies beside the settings
 STEP_COLUMNS = ("step", "epoch", "seconds")
 
@@ -91,6 +93,15 @@ def read_metrics(folder: Path) -> list[dict[str, int | float]]:
         values = {name: float(value) for name, value in row.items() if value}
         found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
     return found
+
+
+def epoch_points(records: Iterable[Mapping[str, int | float]]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """What `metrics.csv` holds beside the training loss, as `POINT` rows by the name it has in the feed."""
+    for record in records:
+        step, seconds, epoch = int(record["step"]), record.get("seconds", math.nan), record["epoch"] + 1
+        for name, value in record.items():
+            if name == "lr" or name.startswith("val_"):
+                yield name, np.array([(step, epoch, seconds, value)], POINT)
 
 
 def read_steps(folder: Path) -> NDArray[Any]:
@@ -201,11 +212,16 @@ def new_folder(runs: Path, title: str) -> Path:
     """A path under `runs` that doesn't exist yet, named for the project and the time."""
     slug = "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())[:40] or "run"
     stem = f"{slug}-{datetime.now():%Y%m%d-%H%M%S}"
-    path, number = runs / stem, 1
-    while path.exists():
+    return free_path(runs / stem)
+
+
+def free_path(path: Path) -> Path:
+    """The path itself or, where there is something, the same name with the first free number behind it."""
+    number, free = 1, path
+    while free.exists():
         number += 1
-        path = runs / f"{stem}-{number}"
-    return path
+        free = path.with_name(f"{path.name}-{number}")
+    return free
 
 
 def kept_checkpoints(folder: Path) -> list[str]:
@@ -214,5 +230,5 @@ def kept_checkpoints(folder: Path) -> list[str]:
         names = [entry.name for entry in (folder / CHECKPOINTS).iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    whole = [name for name in names if (folder / CHECKPOINTS / name / "checkpoint.json").is_file()]
+    whole = [name for name in names if (folder / CHECKPOINTS / name / CHECKPOINT).is_file()]
     return sorted(whole, key=lambda name: (name != "best", len(name), name))

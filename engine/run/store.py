@@ -47,7 +47,10 @@ from engine.run.loop import Stage
 from engine.run.records import (
     CHECKPOINTS,
     LOCK,
+    METRICS,
+    PROJECT,
     RUNNING,
+    SETTINGS,
     STEP_COLUMNS,
     STEPS,
     kept_checkpoints,
@@ -119,7 +122,7 @@ class RunFolder:
         self._facts: dict[str, Any] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if (path / "settings.json").exists():
+            if (path / SETTINGS).exists():
                 self._facts = read_settings(path)
         except OSError as error:
             raise TrainingError(
@@ -161,7 +164,7 @@ class RunFolder:
         """Write the project as it is trained from now on."""
         if self._complete:
             return
-        save_project(project, self.path / "project.nloom")
+        save_project(project, self.path / PROJECT)
         self._facts |= {
             "plan": project.plan.to_json(),
             "plan_hash": plan_hash(project),
@@ -244,12 +247,12 @@ class RunFolder:
         place = self.path / CHECKPOINTS
         if self._best_state is not None:
             checkpoints.write(place / "best", *self._best_state)
-            shutil.copyfile(self.path / "project.nloom", place / "best" / "project.nloom")
+            shutil.copyfile(self.path / PROJECT, place / "best" / PROJECT)
             self._best_state = None
         if self._milestone and run.epoch == self._milestone:
             name = f"epoch-{self._milestone}"
             checkpoints.save(place / name, run)
-            shutil.copyfile(self.path / "project.nloom", place / name / "project.nloom")
+            shutil.copyfile(self.path / PROJECT, place / name / PROJECT)
             self._milestone = 0
             kept = [one for one in kept_checkpoints(self.path) if one.startswith("epoch-")]
             for name in kept[: -self.keep.newest] if self.keep.newest else ():
@@ -312,7 +315,7 @@ class RunFolder:
 
     def _write_settings(self) -> None:
         text = json.dumps(self._facts, indent=2, ensure_ascii=False, default=str) + "\n"
-        write_atomically(self.path / "settings.json", text.encode())
+        write_atomically(self.path / SETTINGS, text.encode())
 
     def _write_steps(self, run: Run) -> None:
         known = dict.fromkeys((*self._objectives, *self._step_columns))
@@ -348,7 +351,7 @@ class RunFolder:
         if any(name not in self._columns for record in fresh for name in record):
             self._rewrite_metrics(run)
             return
-        with open(self.path / "metrics.csv", "a", encoding="utf-8", newline="") as file:
+        with open(self.path / METRICS, "a", encoding="utf-8", newline="") as file:
             _writer(file, self._columns).writerows(map(_from_one, fresh))
         self._epochs_written = len(run.history)
 
@@ -360,7 +363,7 @@ class RunFolder:
         if self._columns:
             writer.writeheader()
         writer.writerows(map(_from_one, run.history))
-        write_atomically(self.path / "metrics.csv", text.getvalue().encode())
+        write_atomically(self.path / METRICS, text.getvalue().encode())
         self._epochs_written = len(run.history)
 
 

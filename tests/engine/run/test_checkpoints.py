@@ -13,6 +13,7 @@ from engine.plan import Choice
 from engine.run import checkpoints
 from engine.run.headless import run_headless
 from engine.run.loop import Record
+from engine.run.records import CHECKPOINT
 from engine.run.store import RunFolder, read_metrics, read_settings, read_steps
 from tests.engine.run.networks import DATASETS, catalogue, iris, run_of
 
@@ -114,7 +115,7 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["missing", "truncated", "junk", "version"])
 def test_a_damaged_checkpoint_is_one_sentence(damage: str, tmp_path: Path) -> None:
     checkpoints.save(tmp_path, run_of(iris()))
-    facts = tmp_path / checkpoints.FACTS_NAME
+    facts = tmp_path / CHECKPOINT
     (tensors,) = tmp_path.glob("*.safetensors")
     if damage == "missing":
         facts.unlink()
