@@ -13,6 +13,7 @@ from app.workspace import Workspace
 from engine.catalogue import NodeType
 from engine.graph import Node
 from engine.run.feed import Probe, Snapshot
+from engine.run.history import History
 
 Probes = frozenset[Probe]
 Snapshots = Mapping[Probe, Snapshot]
@@ -78,6 +79,7 @@ class LivePicture(QWidget):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.subject = subject
+        self.history: History | None = None  # what was recorded of the run on show, set by who draws
         self._note = ""
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
