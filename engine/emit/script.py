@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,10 +128,11 @@ def write_script(
     distributed: bool = False,
 ) -> Script:
     """The script in both readings. Errors: as for `export_script`."""
+    plan = project.plan
     if distributed:
-        check_shareable(project.plan)
-    check_plan(project.plan)
-    general = is_general(project.plan)
+        check_shareable(plan)
+    check_plan(plan)
+    general = is_general(plan)
     if general:
         fast = None  # what was measured for the plain loop has no place in another
     made = assemble(project, book or check(project, catalogue))
@@ -139,66 +140,35 @@ def write_script(
         for one in (made, *(found.version.made for found in made.classes.finished)):
             put_relu_late(one)
     types = made.book.types
-    order = made.graph.order()
-    losses = [one for one in order if isinstance(types[one], Loss)]
-    metrics = [one for one in order if isinstance(types[one], Metric)]
     data = types[made.source] if made.source else None
-    plan = project.plan
-    rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
-    trains = (bool(losses) or rules) and isinstance(data, Data)
     files = data.files if isinstance(data, Data) else ()
-    parts: list[list[Line]] = []
-    parts += block_lines(made)
-    parts.append(class_lines(made))
+    rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
+    trains = isinstance(data, Data) and (
+        rules or any(isinstance(types[one], Loss) for one in made.graph.nodes)
+    )
+    threads = _threads(plan, made.book)
     needed: list[Any] = []
     if weights:
         from engine.data.weights import read_weights
 
         needed.append(read_weights)
+    parts = [*block_lines(made), class_lines(made)]
     players = None
-    if trains and general:
-        assert isinstance(data, Data)
-        loader, values = _loader(made, data)
+    if trains:
+        loader, loads = _loads(made)
         needed.append(loader)
-        first = made.columns()[0].name
-        players = players_of(made, plan)
-        needed += players.carries
-        parts.append(_load_lines(made, loader.__name__, values))
-        parts.append(block(GENERAL_BATCHES.replace("FIRST", quoted(first))))
-        if players.measures:
-            parts.append(block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", "measure")))
-        parts.append(block(REPORT))
-        parts += players.parts
-        parts.append(block(train_text(plan, first, players.measures)))
-        parts.append(main_lines(project, files, weights, _threads(plan, made.book), players))
-    elif trains:
-        assert isinstance(data, Data)
-        loader, values = _loader(made, data)
-        needed.append(loader)
-        first = made.columns()[0].name
-        doc = 'The losses of a batch; training minimises "loss".'
-        parts.append(measuring_lines(made, "objective", doc, losses))
-        measured = "objective"
-        if metrics:
-            parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
-            measured = "measure"
-        parts.append(_load_lines(made, loader.__name__, values))
-        whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
-        parts.append(block(whole.replace("FIRST", quoted(first))))
-        parts.append(block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", measured)))
-        parts.append(optimiser_lines(project.plan.objective))
-        schedule = schedule_lines(project.plan.objective)
-        if schedule:
-            parts.append(schedule)
-        parts.append(block(REPORT))
-        if distributed:
-            parts.append(parts_lines(first))
-        parts.append(_train_lines(project.plan, first, bool(schedule)))
-        parts.append(main_lines(project, files, weights, _threads(project.plan, made.book)))
+        if general:
+            players = players_of(made, plan)
+            needed += _by_name(players.carries)
+            parts += _general_parts(made, plan, loads, players)
+        else:
+            parts += _plain_parts(made, plan, loads, distributed)
+        parts.append(main_lines(project, files, weights, threads, players))
     else:
         parts.append(model_only_lines(project, made, weights))
-    needed += sorted(made.carries | made.classes.carries, key=lambda found: str(found.__name__))
-    needed += carried_by(project.plan.objective) if trains else ()
+    needed += _by_name(made.carries | made.classes.carries)
+    if trains and not general:
+        needed += carried_by(plan.objective)
     parts[:0] = [block(text) for text in portable_source(needed)]
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
@@ -222,12 +192,59 @@ def write_script(
     plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
     twin = "\n".join(line.run for line in lines) + "\n"
     nodes = tuple(line.node_id for line in lines)
-    threads = _threads(project.plan, made.book)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
     return Script(
         Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads, fast, players
     )
+
+
+def _by_name(carried: Iterable[Any]) -> list[Any]:
+    return sorted(carried, key=lambda found: str(found.__name__))
+
+
+def _plain_parts(made: Assembly, plan: Plan, loads: list[Line], distributed: bool) -> list[list[Line]]:
+    """What a plan with the plain loop is made of, up to `train`."""
+    types, first = made.book.types, _first(made)
+    order = made.graph.order()
+    losses = [one for one in order if isinstance(types[one], Loss)]
+    metrics = [one for one in order if isinstance(types[one], Metric)]
+    doc = 'The losses of a batch; training minimises "loss".'
+    parts = [measuring_lines(made, "objective", doc, losses)]
+    if metrics:
+        parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
+    whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
+    parts += [loads, _of(whole, first), _evaluate_lines(first, "measure" if metrics else "objective")]
+    parts.append(optimiser_lines(plan.objective))
+    schedule = schedule_lines(plan.objective)
+    if schedule:
+        parts.append(schedule)
+    parts.append(block(REPORT))
+    if distributed:
+        parts.append(parts_lines(first))
+    return [*parts, _train_lines(plan, first, bool(schedule))]
+
+
+def _general_parts(made: Assembly, plan: Plan, loads: list[Line], players: Players) -> list[list[Line]]:
+    """What a plan of phases and players is made of, up to `train`."""
+    first = _first(made)
+    parts = [loads, _of(GENERAL_BATCHES, first)]
+    if players.measures:
+        parts.append(_evaluate_lines(first, "measure"))
+    return [*parts, block(REPORT), *players.parts, block(train_text(plan, first, players.measures))]
+
+
+def _first(made: Assembly) -> str:
+    """The column by which the rows are counted."""
+    return made.columns()[0].name
+
+
+def _of(text: str, first: str) -> list[Line]:
+    return block(text.replace("FIRST", quoted(first)))
+
+
+def _evaluate_lines(first: str, measure: str) -> list[Line]:
+    return _of(EVALUATE.replace("MEASURE", measure), first)
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:
@@ -252,11 +269,13 @@ def file_name(project: Project) -> str:
     return f"{stem}.py"
 
 
-def _loader(made: Assembly, data: Data) -> tuple[Callable[..., Any], dict[str, Any]]:
+def _loads(made: Assembly) -> tuple[Callable[..., Any], list[Line]]:
+    """The function that loads the data, and the lines of the script's own `load` that call it."""
+    data = made.book.types[made.source or ""]
     loader = build(data, "data", {}).loader
     if loader is None:
         raise EmitError(f"{data.title} does not say how it is loaded.", node_id=made.source)
-    return loader
+    return loader[0], _load_lines(made, loader[0].__name__, loader[1])
 
 
 def _docstring(
