@@ -1,0 +1,64 @@
+"""Small controls for the heads of pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from app.widgets.fields import QuietCombo
+
+
+def choice(name: str, entries: Sequence[tuple[str, object]], tip: str, width: int = 104) -> QuietCombo:
+    """A combo box of (text, value) that keeps its width; `name` is its object name."""
+    combo = QuietCombo()
+    combo.setObjectName(name)
+    combo.setToolTip(tip)
+    combo.setAccessibleName(tip)
+    combo.setFixedWidth(width)
+    combo.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+    offer(combo, entries)
+    return combo
+
+
+def offer(combo: QuietCombo, entries: Sequence[tuple[str, object]]) -> None:
+    """Offer other entries; the one that was chosen stays so where it is among them."""
+    chosen = combo.currentData()
+    before = [(combo.itemText(index), combo.itemData(index)) for index in range(combo.count())]
+    if before == list(entries):
+        return
+    with QSignalBlocker(combo):
+        combo.clear()
+        for text, value in entries:
+            combo.addItem(text, value)
+        choose(combo, chosen)
+
+
+def choose(combo: QuietCombo, value: object) -> bool:
+    """Choose an entry by its value; False, with the choice as it was, where there is none such."""
+    index = combo.findData(value)
+    if value is None or index < 0:
+        return False
+    combo.setCurrentIndex(index)
+    return True
+
+
+def button(name: str, text: str, tip: str) -> QPushButton:
+    """A small button."""
+    made = QPushButton(text)
+    made.setObjectName(name)
+    made.setProperty("kind", "small")
+    made.setToolTip(tip)
+    return made
+
+
+def row(*widgets: QWidget) -> QWidget:
+    """Controls one beside the other."""
+    holder = QWidget()
+    layout = QHBoxLayout(holder)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(6)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return holder
