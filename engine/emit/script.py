@@ -147,11 +147,7 @@ def write_script(
         rules or any(isinstance(types[one], Loss) for one in made.graph.nodes)
     )
     threads = _threads(plan, made.book)
-    needed: list[Any] = []
-    if weights:
-        from engine.data.weights import read_weights
-
-        needed.append(read_weights)
+    needed = _reader(weights)
     parts = [*block_lines(made), class_lines(made)]
     players = None
     if trains:
@@ -181,22 +177,24 @@ def write_script(
         constants.append(Line(WORLD))
     text = "\n".join(line.plain for line in body) + "\n"
     tree = ast.parse(text)
-    head = [
-        *_docstring(project, made, files, trains, "sklearn" in text),
-        Line(""),
-        *_imports(tree),
-        Line(""),
-    ]
-    head += [*constants, Line(""), Line("")] if constants else [Line("")]
+    doc = _docstring(project, made, files, trains, "sklearn" in text)
+    head = [*doc, Line(""), *_imports(tree), Line(""), *constants, *[Line("")] * (2 if constants else 1)]
     lines = [*head, *body]
     plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
+    source = Source(plain, tuple(line.node_id for line in lines), dict(made.attributes))
     twin = "\n".join(line.run for line in lines) + "\n"
-    nodes = tuple(line.node_id for line in lines)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    return Script(
-        Source(plain, nodes, dict(made.attributes)), twin, made, trains, files, threads, fast, players
-    )
+    return Script(source, twin, made, trains, files, threads, fast, players)
+
+
+def _reader(weights: str | None) -> list[Any]:
+    """The function that reads the weights a script starts from."""
+    if not weights:
+        return []
+    from engine.data.weights import read_weights
+
+    return [read_weights]
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
