@@ -87,7 +87,18 @@ COMMANDS = (
     Command("find", "Edit", "&Find…", ("Ctrl+F",), "Nodes, frames and notes by name, type or parameter"),
     Command("toggle_palette", "View", "&Palette", ("Ctrl+1",), checkable=True),
     Command("toggle_inspector", "View", "&Inspector", ("Ctrl+2",), checkable=True),
-    Command("toggle_bottom", "View", "Panels &below", ("Ctrl+3",), checkable=True, before_rule=True),
+    Command("toggle_bottom", "View", "Panels &below", ("Ctrl+3",), checkable=True),
+    Command(
+        "enlarge_views", "View", "&Enlarge views", ("Ctrl+4",), "In the place of the canvas", checkable=True
+    ),
+    Command(
+        "views_window",
+        "View",
+        "Views in a &window",
+        tip="Of their own, for a second screen",
+        checkable=True,
+        before_rule=True,
+    ),
     Command("zoom_in", "View", "Zoom i&n", ("Ctrl++", "Ctrl+=")),
     Command("zoom_out", "View", "Zoom &out", ("Ctrl+-",)),
     Command("zoom_reset", "View", "&Actual size", ("Ctrl+0",)),

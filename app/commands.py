@@ -91,6 +91,7 @@ class Commands:
         """Keeps the entries up to date with another document."""
         workspace = page.workspace
         page.canvas.shown.followed.connect(self.refresh)
+        page.bottom.views.window_changed.connect(self.refresh)
         workspace.changed.connect(self._changed)
         workspace.selected.connect(self._changed)
         workspace.scope_changed.connect(self._changed)
@@ -130,6 +131,21 @@ class Commands:
     def toggle_bottom(self) -> None:
         """Shows or hides the panels below."""
         self._toggle("toggle_bottom")
+
+    def enlarge_views(self) -> None:
+        """Gives the views the place of the canvas, or gives it back."""
+        page = self._window.document_page
+        page.enlarge_views(not page.views_enlarged)
+        self.refresh()
+
+    def views_window(self) -> None:
+        """Shows the views in a window of their own, or back where they were."""
+        views = self._window.bottom.views
+        if views.own_window is None:
+            views.move_out()
+        else:
+            views.bring_back()
+        self.refresh()
 
     def theme_system(self) -> None:
         """Dresses as the system does, now and whenever it changes."""
@@ -289,6 +305,10 @@ class Commands:
         actions["train_back"].setEnabled(at_work and back)
         for name, panel in window.side_panels().items():
             actions[name].setChecked(not panel.isHidden())
+        for name in ("enlarge_views", "views_window"):
+            actions[name].setEnabled(at_work)
+        actions["enlarge_views"].setChecked(window.document_page.views_enlarged)
+        actions["views_window"].setChecked(window.bottom.views.own_window is not None)
         for choice in CHOICES:
             actions[f"theme_{choice}"].setChecked(themes.choice == choice)
         actions["reopen_files"].setChecked(window.open_files.wanted)

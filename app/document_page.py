@@ -8,6 +8,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app.bottom_panels import BottomPanels
+from app.dock.on_nodes import OnNodes
 from app.document_file import DocumentFile
 from app.editor.view import GraphView
 from app.panels.inspector import InspectorPanel
@@ -23,6 +24,7 @@ PALETTE_WIDTH = 216
 INSPECTOR_WIDTH = 300
 # Of the height below the top bar; the rest is canvas.
 BOTTOM_SHARE = 0.39
+ENLARGED_SHARE = 0.75  # for the views, where they are what one wants to see
 
 _numbers = count(1)
 
@@ -46,6 +48,9 @@ class DocumentPage(QWidget):
         self.canvas = GraphView(workspace)
         self.inspector = InspectorPanel(workspace)
         self.bottom = BottomPanels(workspace)
+        self.on_nodes = OnNodes(self.canvas, self.bottom.views.dock.kind_of_card)
+        self._before_enlarging: list[int] = []
+        self._enlarged_for_card = False
         self.at_work = False
         self.notice: Notice | None = None
         self.mark = ""
@@ -53,6 +58,8 @@ class DocumentPage(QWidget):
         self.palette_panel.add_requested.connect(self._add_in_centre)
         self.inspector.left.connect(self.focus_canvas)
         self.breadcrumb.scope_wanted.connect(self._enter)
+        self.bottom.views.dock.show_on(self.on_nodes)
+        self.bottom.views.dock.room_wanted.connect(self._make_room_for_card)
         workspace.scope_changed.connect(self._show_way)
         workspace.changed.connect(self._show_way)
 
@@ -122,6 +129,39 @@ class DocumentPage(QWidget):
             "toggle_bottom": self.bottom,
         }
 
+    # -- views ------------------------------------------------------------------------------------
+
+    @property
+    def views_enlarged(self) -> bool:
+        """Whether the views have most of the room that the canvas has otherwise."""
+        return bool(self._before_enlarging)
+
+    def enlarge_views(self, enlarged: bool) -> None:
+        """Gives the views the place of the canvas, of which a strip stays; or gives it back."""
+        if enlarged == self.views_enlarged:
+            return
+        if enlarged:
+            self.bottom.show()
+            self.bottom.show_panel("Views")
+            self._before_enlarging = self._right.sizes()
+            height = sum(self._before_enlarging)
+            below = round(height * ENLARGED_SHARE)
+            self._right.setSizes([height - below, below])
+        else:
+            self._right.setSizes(self._before_enlarging)
+            self._before_enlarging = []
+            self._enlarged_for_card = False
+
+    def _make_room_for_card(self, wanted: bool) -> None:
+        """One picture fills the dock: it has little room in the panel below, and then more."""
+        if self.bottom.views.own_window is not None:
+            return
+        if wanted and not self.views_enlarged:
+            self.enlarge_views(True)
+            self._enlarged_for_card = True
+        elif not wanted and self._enlarged_for_card:
+            self.enlarge_views(False)
+
     # -- sizes ------------------------------------------------------------------------------------
 
     @property
@@ -148,6 +188,7 @@ class DocumentPage(QWidget):
 
     def remember_sizes(self, settings: QSettings) -> None:
         """Keeps sizes and hidden panels for the next session."""
+        self.enlarge_views(False)
         for splitter in self._splitters:
             settings.setValue(f"window/{splitter.objectName()}", splitter.saveState())
         for name, panel in self.side_panels().items():

@@ -190,6 +190,8 @@ class PictureCard(QFrame):
         if not self.frozen:
             self._draw(playback, stale_before)
         if self.compared is not None and self.other is not None:
+            step = step_words(self.pane.drawn) if self.pane.drawn else ""
+            self.pane.caption(playback.run or "this run", THIS_RUN, step)
             self._draw_other(playback)
         self._show_state()
 
@@ -212,9 +214,6 @@ class PictureCard(QFrame):
         else:
             state = State("waiting", waiting_words(self.subject.workspace, wanted))
         self.pane.show_state(state)
-        if self.other is not None:
-            step = step_words(self.pane.drawn) if self.pane.drawn else ""
-            self.pane.caption(playback.run or "this run", THIS_RUN, step)
 
     def _drawn_state(self, playback: Playback, stale_before: int) -> State:
         drawn = self.pane.drawn
@@ -276,6 +275,9 @@ class PictureCard(QFrame):
         note = self.pane.picture.note if self.pane.state.kind == "drawn" else ""
         if note != self._note.text():
             self._note.setText(note)
+        shown = bool(note or self._mark.text())
+        if self._note.isHidden() == shown:
+            self._note.setVisible(shown)
 
     def show_name(self) -> None:
         """Says whose picture it is: the node may have another name now."""

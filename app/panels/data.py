@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.classes import classes_of
 from app.panels.data_facts import DataFacts, FactsReader
 from app.panels.data_samples import DataSamples
-from app.panels.views import classes_of
 from app.views.bars import Bar, Bars
 from app.views.picture import number
 from app.views.segments import Segments

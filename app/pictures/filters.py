@@ -21,7 +21,7 @@ def learns(subject: Subject) -> bool:
 
 @picture_kind(
     "filters",
-    "Weights as pictures",
+    "Weights",
     "The kernels of a convolution, or a matrix: blue is negative, white zero, red positive.",
     "Weights",
     learns,

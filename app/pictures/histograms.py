@@ -12,7 +12,7 @@ from app.views.histogram import Distribution, Histogram
 from app.widgets.labels import ElidedLabel, label
 from engine.run.feed import Probe
 
-WIDE = 1.7  # width to height from which the histograms stand side by side
+WIDE, LEAST = 1.7, 440  # width to height, and width, from which the histograms stand side by side
 PARTS = (
     ("output_histogram", "Values", "accent"),
     ("weights", "Weights", "good"),
@@ -93,7 +93,8 @@ class Histograms(LivePicture):
         return QSize(120, 80)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        wide = self.width() > WIDE * self.height() and len(self.histograms) > 1
+        roomy = self.width() > WIDE * self.height() and self.width() >= LEAST
+        wide = roomy and len(self.histograms) > 1
         way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if way != self._box.direction():
             self._box.setDirection(way)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cache
 
 from app.pictures.base import LivePicture, PictureKind, Subject
+
+log = logging.getLogger(__name__)
 
 NOT_PICTURES = {"base", "registry"}
 GROUPS = ("Curves", "Images", "Answers", "Sequences", "Weights", "Generation", "Model")
@@ -49,11 +52,19 @@ def picture_kinds() -> Mapping[str, PictureKind]:
     return _KINDS
 
 
+def _suits(kind: PictureKind, subject: Subject) -> bool:
+    try:
+        return kind.suits(subject)
+    except Exception:  # one kind that fails must not take the others with it
+        log.exception("%s could not say whether it suits a node", kind.id)
+        return False
+
+
 def proposed(subject: Subject) -> list[PictureKind]:
     """The kinds that suit a subject, best first."""
     fitting = [
         kind
         for kind in picture_kinds().values()
-        if kind.whole == (not subject.node_id) and kind.suits(subject)
+        if kind.whole == (not subject.node_id) and _suits(kind, subject)
     ]
     return sorted(fitting, key=lambda kind: (kind.rank, GROUPS.index(kind.group), kind.title))

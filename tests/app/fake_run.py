@@ -13,8 +13,9 @@ from app.workspace import Workspace
 from engine.document import Document
 from engine.edits import AddNodes
 from engine.errors import NeuroloomError
-from engine.graph import Link, Node
+from engine.graph import Link, Node, Project
 from engine.run.feed import POINT, Feed, Probe, Snapshot
+from engine.shapes import ShapeBook
 
 STEPS_PER_EPOCH = 430
 DIGITS = tuple("0123456789")
@@ -92,8 +93,9 @@ class FakeTrainer:
 
 @dataclass
 class FakeShapes:
-    """Has what panels use of `engine.shapes.ShapeBook`."""
+    """What panels use of `engine.shapes.ShapeBook`: problems and weights of our own, the rest is real."""
 
+    book: ShapeBook
     problems: list[Any] = field(default_factory=list)
     weights: dict[str, int] = field(default_factory=dict)
 
@@ -104,8 +106,11 @@ class FakeShapes:
     def parameters(self, node_id: str) -> int:
         return self.weights.get(node_id, 0)
 
-    def update(self, project: object, touched: object = None) -> None:
-        pass
+    def update(self, project: Project, touched: frozenset[str] | None = None) -> None:
+        self.book.update(project, touched)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.book, name)
 
 
 def network() -> tuple[tuple[Node, ...], tuple[Link, ...]]:
@@ -140,7 +145,9 @@ def workspace_with_fakes(folder: Path) -> tuple[Workspace, FakeTrainer]:
     workspace = Workspace(Places.under(folder), document=document)
     trainer = FakeTrainer()
     workspace.trainer = trainer
-    workspace.shapes = FakeShapes(weights={"n2": 320, "n4": 18496, "n6": 16010})
+    book = ShapeBook(workspace.catalogue)
+    book.update(document.project)
+    workspace.shapes = FakeShapes(book, weights={"n2": 320, "n4": 18496, "n6": 16010})
     return workspace, trainer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.panels.data import DataPanel
@@ -64,16 +64,18 @@ def test_pictures_come_before_training_and_the_example_can_be_changed(qtbot: QtB
     panel.resize(1100, 280)
     panel.show()
     live.select(["n2"])
-    qtbot.waitUntil(lambda: panel.activations.picture.message == "", timeout=LONG)
-    qtbot.waitUntil(lambda: panel.prediction.bars.bars != (), timeout=LONG)
-    assert [bar.name.split()[0] for bar in panel.prediction.bars.bars] == [
+    card = panel.dock.card
+    qtbot.waitUntil(lambda: card("activations").state.kind == "drawn", timeout=LONG)
+    qtbot.waitUntil(lambda: card("prediction").pane.picture.bars.bars != (), timeout=LONG)
+    assert [bar.name.split()[0] for bar in card("prediction").pane.picture.bars.bars] == [
         "setosa",
         "versicolor",
         "virginica",
     ]
     forward = panel.findChild(QPushButton, "nextExample")
     qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.input.example == 1, timeout=LONG)
+    shown = panel.findChild(QLabel, "viewsExample")
+    qtbot.waitUntil(lambda: shown.text() == "validation example 2", timeout=LONG)
     assert live.trainer.feed.latest(Probe("n2", "filters")) is not None
 
 

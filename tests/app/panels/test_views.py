@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.panels.view_cards import class_words, picture_of, prediction_bars
+from app.dock.card import PictureCard
 from app.panels.views import NOTHING, SEVERAL, ViewsPanel
+from app.pictures.example import class_words, picture_of
+from app.pictures.prediction import prediction_bars
 from app.views.filters import FiltersNow
 from app.workspace import Workspace
 from engine.edits import Remove
@@ -21,7 +24,9 @@ from tests.app.fake_run import FakeTrainer, pictures, workspace_with_fakes
 
 
 class Shown:
-    """A views panel on screen."""
+    """A views panel on screen; `PARTS` are the pictures that these tests are about."""
+
+    PARTS = ("example", "activations", "filters", "histograms", "prediction")
 
     def __init__(self, qtbot: QtBot, folder: Path) -> None:
         self.workspace: Workspace
@@ -34,8 +39,15 @@ class Shown:
             self.panel.show()
 
     def cards(self) -> list[str]:
-        parts = ("input", "activations", "filters", "histograms", "prediction")
-        return [name for name in parts if getattr(self.panel, name).isVisible()]
+        return [name for name in self.PARTS if (card := self.panel.dock.card(name)) and card.isVisible()]
+
+    def card(self, kind: str) -> PictureCard:
+        found = self.panel.dock.card(kind)
+        assert found is not None
+        return found
+
+    def picture(self, kind: str) -> Any:
+        return self.card(kind).pane.picture
 
     def words(self, name: str) -> str:
         found = self.panel.findChild(QLabel, name)
@@ -60,10 +72,10 @@ def test_without_a_selection_the_panel_says_what_to_do(shown: Shown) -> None:
     ("node_id", "cards"),
     [
         ("n1", ["activations", "histograms"]),
-        ("n2", ["input", "activations", "filters", "histograms"]),
-        ("n3", ["input", "activations", "histograms"]),
-        ("n6", ["input", "activations", "filters", "histograms", "prediction"]),
-        ("n7", ["input", "prediction"]),
+        ("n2", ["example", "activations", "filters", "histograms"]),
+        ("n3", ["example", "activations", "histograms"]),
+        ("n6", ["example", "activations", "filters", "histograms", "prediction"]),
+        ("n7", ["example", "prediction"]),
     ],
 )
 def test_each_kind_of_node_has_its_cards(shown: Shown, node_id: str, cards: list[str]) -> None:
@@ -74,7 +86,8 @@ def test_each_kind_of_node_has_its_cards(shown: Shown, node_id: str, cards: list
 
 def test_exactly_the_probes_of_the_visible_cards_are_watched(shown: Shown, qtbot: QtBot) -> None:
     shown.workspace.select(["n3"])
-    wanted = {Probe("n1", "activations"), Probe("n3", "activations"), Probe("n3", "output_histogram")}
+    wanted = frozenset().union(*(card.pane.probes() for card in shown.panel.dock.cards))
+    assert wanted >= {Probe("n1", "activations"), Probe("n3", "activations"), Probe("n3", "output_histogram")}
     qtbot.waitUntil(lambda: shown.trainer.watched == wanted)
     shown.panel.hide()
     qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
@@ -82,12 +95,12 @@ def test_exactly_the_probes_of_the_visible_cards_are_watched(shown: Shown, qtbot
 
 def test_pictures_come_from_the_feed(shown: Shown, qtbot: QtBot) -> None:
     shown.workspace.select(["n2"])
-    assert shown.panel.activations.picture.message != ""
+    assert shown.card("activations").state.words != ""
     pictures(shown.trainer.feed, 100)
     shown.workspace.ticked.emit()
-    qtbot.waitUntil(lambda: shown.panel.activations.picture.tiles.shown == 32)
-    assert shown.panel.filters.picture.shown == 32
-    weights = shown.panel.histograms.histograms["weights"].distribution
+    qtbot.waitUntil(lambda: shown.picture("activations").picture.tiles.shown == 32)
+    assert shown.picture("filters").picture.shown == 32
+    weights = shown.picture("histograms").histograms["weights"].distribution
     assert weights is not None
     assert abs(weights.std - 0.2) < 0.02
     assert shown.words("viewsExample") == "validation example 1"
@@ -96,9 +109,10 @@ def test_pictures_come_from_the_feed(shown: Shown, qtbot: QtBot) -> None:
 def test_another_node_forgets_the_pictures_of_the_last(shown: Shown, qtbot: QtBot) -> None:
     pictures(shown.trainer.feed, 100)
     shown.workspace.select(["n2"])
-    qtbot.waitUntil(lambda: shown.panel.activations.picture.message == "")
+    qtbot.waitUntil(lambda: shown.card("activations").state.kind == "drawn")
     shown.workspace.select(["n4"])  # the feed has nothing of it yet
-    assert shown.panel.activations.picture.message != ""
+    assert shown.card("activations").state.kind == "waiting"
+    assert shown.card("activations").state.words != ""
 
 
 def test_removing_the_selected_node_empties_the_panel(shown: Shown) -> None:
@@ -124,7 +138,7 @@ def test_the_next_example_is_pinned_and_after_the_last_the_first(shown: Shown, q
 def test_waiting_is_said_until_the_engine_is_there(shown: Shown) -> None:
     shown.workspace.trainer = None
     shown.workspace.select(["n2"])
-    assert "engine is starting" in shown.panel.activations.picture.message
+    assert "engine is starting" in shown.card("activations").state.words
 
 
 def test_prediction_bars_mark_the_right_class() -> None:
