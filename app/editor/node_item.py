@@ -45,7 +45,7 @@ class NodeItem(QGraphicsItem):
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
         self._measure(face.layout)
-        self._texts: tuple[str, str] | None = None
+        self._texts: tuple[str, str, str] | None = None
         self._far: tuple[int, str] | None = None
         self.setZValue(NODE_Z)
 
@@ -238,7 +238,7 @@ class NodeItem(QGraphicsItem):
     def _paint_texts(self, painter: QPainter, theme: Theme) -> None:
         if self._texts is None:
             self._texts = self._fitted(theme)
-        name, second = self._texts
+        name, second, count = self._texts
         width = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(theme.font(bold=True))
@@ -249,11 +249,12 @@ class NodeItem(QGraphicsItem):
             painter.setPen(theme.dim)
             top = 34 if self.face.muted else 26  # below the wire that goes through
             painter.drawText(QRectF(g.TEXT_LEFT, top, width, 16), middle | Qt.AlignmentFlag.AlignLeft, second)
-        if self.count:
+        if count:
             painter.setFont(theme.mono(COUNT_SIZE))
             painter.setPen(theme.hint)
-            area = QRectF(g.TEXT_LEFT, 8, width, 16)
-            painter.drawText(area, middle | Qt.AlignmentFlag.AlignRight, self.count)
+            below = self.count_below
+            side = Qt.AlignmentFlag.AlignLeft if below else Qt.AlignmentFlag.AlignRight
+            painter.drawText(QRectF(g.TEXT_LEFT, 26 if below else 8, width, 16), middle | side, count)
 
     def _paint_name(self, painter: QPainter, theme: Theme, zoom: float) -> None:
         """From afar only the name, as large on the screen as can still be read."""
@@ -267,21 +268,35 @@ class NodeItem(QGraphicsItem):
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(QRectF(g.TEXT_LEFT, 3, width, size + 4), middle, self._far[1])
 
-    def _fitted(self, theme: Theme) -> tuple[str, str]:
-        """Name and second line cut to the room they have; their whole text is in the tooltip."""
+    def _fitted(self, theme: Theme) -> tuple[str, str, str]:
+        """Name, second line and count cut to the room they have; their whole text is in the tooltip.
+
+        The count stands beside the name, and below it where the name needs the line and nothing else does.
+        """
         room = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
-        taken = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(self.count) + 8 if self.count else 0.0
-        name = cut(self.face.name, theme.font(bold=True), room - taken)
+        bold, count = theme.font(bold=True), self.count
+        taken = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(count) + 8 if count else 0.0
+        name = cut(self.face.name, bold, room if self.count_below else room - taken)
         if self.value:
-            return name, cut(self.value, theme.mono(SMALL), room)
-        return name, cut_parts(self.face.summary, theme.font(SMALL), room)
+            return name, cut(self.value, theme.mono(SMALL), room), count
+        return name, cut_parts(self.face.summary, theme.font(SMALL), room), count
+
+    @property
+    def count_below(self) -> bool:
+        """Whether the number of parameters stands in the second line."""
+        if not self.count or self.value or self.face.summary:
+            return False
+        theme = current_theme()
+        room = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
+        beside = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(self.count) + 8
+        return cut(self.face.name, theme.font(bold=True), room - beside) != one_line(self.face.name)
 
     def picture_room(self) -> tuple[float, float]:
         """Width and height for a picture: a strip on tall nodes, otherwise beside or under the summary."""
         whole = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         if self.face.tall:
             return whole, g.TILE
-        summary = one_line(self.face.summary)
+        summary = one_line(self.face.summary) or (self.count if self.count_below else "")
         taken = QFontMetricsF(current_theme().font(SMALL)).horizontalAdvance(summary) + 8 if summary else 0.0
         if whole - taken >= SMALLEST_PICTURE:
             return min(LARGEST_PICTURE, whole - taken), PICTURE_HEIGHT
@@ -291,7 +306,7 @@ class NodeItem(QGraphicsItem):
     def shortened(self) -> bool:
         """Whether the tooltip must tell what the node itself cannot show in full."""
         shown = self._texts or self._fitted(current_theme())
-        return shown != (self.face.name, self.value or self.face.summary)
+        return shown[:2] != (self.face.name, self.value or self.face.summary)
 
     def _paint_picture(self, painter: QPainter, theme: Theme, *, words: bool) -> None:
         picture = self.picture
