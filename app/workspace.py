@@ -34,9 +34,15 @@ DEVICES = {"automatic": "auto", "cpu": "cpu", "cuda": "cuda", "mps": "mps"}
 
 def checkpoints_kept(settings: QSettings) -> tuple[int, int]:
     """Every how many epochs a checkpoint is kept (0: none beside last and best), and how many of those."""
-    every = settings.value("training/checkpoint_every", 0, type=int)
-    newest = settings.value("training/checkpoints_kept", 3, type=int)
-    return max(0, int(every)), max(1, int(newest))  # type: ignore[call-overload]
+    every = whole_number(settings, "training/checkpoint_every", 0)
+    newest = whole_number(settings, "training/checkpoints_kept", 3)
+    return max(0, every), max(1, newest)
+
+
+def whole_number(settings: QSettings, key: str, usual: int) -> int:
+    """A whole number among the settings; `usual` where there is none."""
+    found = settings.value(key, usual, type=int)
+    return found if isinstance(found, int) else usual
 
 
 class Workspace(QObject):
@@ -82,6 +88,7 @@ class Workspace(QObject):
         self.trainer: Any = None
         self.engine: EngineParts | None = None
         self.engine_error: str | None = None
+        self.train_when_ready = False  # asked for while the engine was starting
         self._start: EngineStart | None = None
         self._own_start: EngineStart | None = None
         self._feed_version = -1
@@ -121,6 +128,9 @@ class Workspace(QObject):
         self._infer(None)
         self.engine_ready.emit()
         self._retrain.start()
+        if self.train_when_ready:
+            self.train_when_ready = False
+            self.train()
 
     @property
     def state(self) -> str:
@@ -280,6 +290,7 @@ class Workspace(QObject):
     def _document_changed(self, change: Change) -> None:
         loaded = change.kind == "load"
         if loaded:
+            self.train_when_ready = False
             self._begin_at(self._entered)
         else:
             self._stay_inside()
@@ -325,7 +336,14 @@ class Workspace(QObject):
         Layers that fit begin with `weights`: a run's folder, a checkpoint, a safetensors or a .pt file.
         """
         if self.trainer is None:
-            self.message.emit("The engine is still starting; training is ready in a moment.", "info")
+            if weights is None and self.engine_error is None:
+                self.train_when_ready = True
+                self.message.emit(
+                    "The engine is still starting; training begins by itself in a moment.", "info"
+                )
+            else:
+                words = self.engine_error or "The engine is still starting; try again in a moment."
+                self.message.emit(words, "info")
             return False
         errors = self.errors()
         if errors:

@@ -142,3 +142,25 @@ def test_news_of_a_run_names_its_node(shaped: Workspace, qtbot) -> None:  # type
     with qtbot.waitSignal(shaped.message, timeout=2000) as told:
         shaped.trainer.feed.note("error", "About a node that is gone.", "n99", 7)
     assert told.args[1] == "error"
+
+
+def test_training_that_was_asked_for_too_early_begins_when_the_engine_has_started(
+    workspace: Workspace,
+) -> None:
+    from engine.emit.script import export_script
+    from engine.shapes import ShapeBook
+    from tests.app.fake_run import FakeTrainer
+
+    started: list[FakeTrainer] = []
+
+    def trainer(*_: object) -> FakeTrainer:
+        started.append(FakeTrainer())
+        return started[-1]
+
+    add_iris(workspace)
+    said: list[str] = []
+    workspace.message.connect(lambda words, kind: said.append(words))
+    assert not workspace.train()
+    assert said == ["The engine is still starting; training begins by itself in a moment."]
+    workspace.adopt_engine(EngineParts(ShapeBook, trainer, export_script))
+    assert started[0].asked.count("start") == 1
