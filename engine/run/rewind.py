@@ -21,9 +21,7 @@ from engine.run import checkpoints
 if TYPE_CHECKING:
     from engine.run.loop import Run
 
-BUDGET = 200 * 2**20  # bytes
-LEAST = 32  # states that are kept even where they take more than the budget, but
-TOO_MUCH = 10  # not where they take this many times as much
+BUDGET = 200 * 2**20  # bytes, of all states together; one is kept even where it takes more
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class Rewind:
         moment = moment_of(run, self._moments[-1] if self._moments else None)
         self._moments.append(moment)
         self.bytes += moment.bytes
-        while len(self._moments) > 2 and self._too_much():
+        while len(self._moments) > 1 and self.bytes > self.budget:
             self._drop_oldest()
         self._show()
 
@@ -103,11 +101,6 @@ class Rewind:
         self._moments.clear()
         self.bytes = 0
         self._show()
-
-    def _too_much(self) -> bool:
-        if self.bytes <= self.budget:
-            return False
-        return len(self._moments) > LEAST or self.bytes > TOO_MUCH * self.budget
 
     def _drop_from(self, step: int) -> None:
         while self._moments and self._moments[-1].step >= step:

@@ -67,13 +67,26 @@ def test_a_run_that_went_back_gives_the_same_numbers(plan: Plan) -> None:
     assert run.step == 0
 
 
-def test_the_oldest_states_give_way() -> None:
-    run, rewind = run_of(Plan(batch=32)), Rewind(budget=1)
-    rewind.keep(run)
-    for _ in range(2):
+def test_the_oldest_states_give_way_where_all_take_more_than_the_budget() -> None:
+    run = run_of(Plan(batch=32))
+    whole = Rewind()
+    whole.keep(run)
+    one = whole.bytes
+    rewind = Rewind(budget=4 * one)
+    for _ in range(8):
         steps(run, 1)
         rewind.keep(run)
-    assert rewind.steps == (1, 2) and rewind.bytes > 0
+        assert rewind.bytes <= rewind.budget
+    assert 1 < len(rewind) < 8 and rewind.steps[-1] == run.step == 8
+
+
+def test_the_newest_state_is_kept_whatever_it_takes() -> None:
+    run, rewind = run_of(Plan(batch=32)), Rewind(budget=1)
+    for _ in range(3):
+        rewind.keep(run)
+        steps(run, 1)
+    assert rewind.steps == (2,) and rewind.bytes > rewind.budget
+    assert rewind.back(run) and run.step == 2
 
 
 def test_a_person_steps_and_goes_back(tmp_path: Path) -> None:
