@@ -40,15 +40,16 @@ class LossField(QWidget):
         loss = objective.loss
         self.head.show_value(loss if isinstance(loss, str) else SUM)
         graph = self._focus.workspace.document.project.graph
+        weights = {} if isinstance(loss, str) else loss
         rows: dict[str, str] = {}
-        if not isinstance(loss, str):
-            rows = {**losses(self._focus.workspace), **{one: named(graph, one) for one in loss}}
-            rows = {**rows, **losses(self._focus.workspace)}
+        if weights:
+            known = losses(self._focus.workspace)
+            rows = {**known, **{one: known.get(one, named(graph, one)) for one in weights}}
         if tuple(rows.items()) != self._made_for:
             self._made_for = tuple(rows.items())
             self._make(rows)
         for node_id in rows:
-            self.fields[f"weight.{node_id}"].show_value(loss.get(node_id))  # type: ignore[union-attr]
+            self.fields[f"weight.{node_id}"].show_value(weights.get(node_id))
         self.notice.say(self._complaint(objective))
 
     def _make(self, rows: dict[str, str]) -> None:
@@ -90,7 +91,7 @@ class LossField(QWidget):
             loss = {objective.loss: 1.0} if objective.loss in known else dict.fromkeys(known, 1.0)
         if loss:
             self._focus.change_objective("Change loss", "loss", loss=loss)
-        self.refresh(self._focus.objective)  # type: ignore[arg-type]
+        self._show_again()
 
     def _weighed(self, node_id: str, weight: Any) -> None:
         objective = self._focus.objective
@@ -105,6 +106,9 @@ class LossField(QWidget):
 
     def _finished(self) -> None:
         self._focus.workspace.document.seal()
+        self._show_again()
+
+    def _show_again(self) -> None:
         objective = self._focus.objective
         if isinstance(objective, Minimise):
             self.refresh(objective)

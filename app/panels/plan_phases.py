@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.panels.plan_fields import BatchSpec
 from app.panels.plan_focus import PlanFocus
@@ -106,7 +106,9 @@ class PlanEditor(QWidget):
         batch = self._rows["phase_batch"]
         batch.show_value(phase.batch)
         size = "all rows" if plan.batch == WHOLE else str(plan.batch)
-        batch.control.setPlaceholderText(f"{size}, as the plan")  # type: ignore[attr-defined]
+        control = batch.control
+        assert isinstance(control, QLineEdit)
+        control.setPlaceholderText(f"{size}, as the plan")
         self.minimise.setVisible(isinstance(objective, Minimise))
         self.rule.setVisible(isinstance(objective, Rule))
         if isinstance(objective, Minimise):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from app.panels.runs_columns import EDITABLE, TAGS, TICK, Column, columns_of
+from app.panels.runs_columns import EDITABLE, TAGS, TICK, Column, Value, columns_of
 from engine.run.index import RunRecord
 from engine.run.records import Labels, tags_from
 from engine.run.run_filter import matching
@@ -82,7 +82,7 @@ class RunsModel(QAbstractTableModel):
             return records
         known = [record for record in records if column.value(record) not in (None, "")]
         rest = [record for record in records if column.value(record) in (None, "")]
-        return sorted(known, key=column.value, reverse=down) + rest  # type: ignore[arg-type]
+        return sorted(known, key=lambda record: _rank(column.value(record)), reverse=down) + rest
 
     def row_of(self, name: str) -> int:
         """Where a run stands; -1 where it is not on show."""
@@ -203,3 +203,8 @@ def _tip(record: RunRecord, column: Column) -> str | None:
     if column.key in EDITABLE:
         return column.text(record) or "Double-click to write"
     return column.tip or None
+
+
+def _rank(value: Value) -> tuple[float, str]:
+    """By what a value of a column is sorted: a number, or a text."""
+    return (0.0, value) if isinstance(value, str) else (value or 0.0, "")

@@ -38,8 +38,7 @@ class SchedulePicture(QWidget):
             return
         self._shown = known
         self._epochs = min(epochs, MOST_EPOCHS)
-        number = isinstance(rate, (int, float)) and not isinstance(rate, bool)
-        self._rate = float(rate) if number else 0.0  # type: ignore[arg-type]
+        self._rate = float(rate) if isinstance(rate, (int, float)) and not isinstance(rate, bool) else 0.0
         self.factors = curve(schedule, self._epochs)
         self.setVisible(bool(self.factors))
         if self.factors:

@@ -62,7 +62,8 @@ class NodeBuilder:
         self._suffixes.add(suffix)
         attribute = self.attributes(f"{self.attribute}_{suffix}") if suffix else self.attribute
         self.code.modules[attribute] = constructor
-        return getattr(name("self"), attribute)  # type: ignore[no-any-return]
+        layer: Expr = getattr(name("self"), attribute)
+        return layer
 
     def begin(self, statements: Sequence[Expr]) -> None:
         self.code.begins += statements

@@ -189,9 +189,9 @@ def _constructor(chosen: Optimiser, weights: Expr) -> Expr:
         named["max_eval"] = 25 * named["max_iter"]  # torch's own limit leaves a line search none at all
     kind: Expr = getattr(torch.optim, chosen.makes.rpartition(".")[2])
     short = without_defaults(kind(weights, **named))
-    first, *_ = short.tree.args  # type: ignore[attr-defined]
-    rest = {word.arg: Expr(word.value) for word in short.tree.keywords}  # type: ignore[attr-defined]
-    return kind(Expr(first), lr=rate, **rest)
+    assert isinstance(short.tree, ast.Call)
+    rest = {word.arg: Expr(word.value) for word in short.tree.keywords if word.arg is not None}
+    return kind(Expr(short.tree.args[0]), lr=rate, **rest)
 
 
 def _ours(dotted: str) -> Any:

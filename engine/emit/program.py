@@ -36,6 +36,7 @@ from engine.symbols import evaluate, name
 
 Batch = dict[str, Tensor]
 Watcher = Callable[[str, str, Tensor], None]
+Measure = Callable[[nn.Module, Batch], dict[str, Tensor]]
 _numbers = iter(range(1, sys.maxsize))
 
 
@@ -76,11 +77,11 @@ class Program:
 
     def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses of a batch; "loss" is what training minimises: the first objective's, of several."""
-        function = self._names["objective" if self.players is None else self.players.functions[0][0]]
+        function: Measure = self._names["objective" if self.players is None else self.players.functions[0][0]]
         if self.fast.autocast:
             with torch.autocast(self.fast.autocast, torch.bfloat16):
-                return function(model, batch)  # type: ignore[no-any-return]
-        return function(model, batch)  # type: ignore[no-any-return]
+                return function(model, batch)
+        return function(model, batch)
 
     def make_model(self, device: str) -> nn.Module:
         """A model with first weights drawn from torch's generator, laid out as the script lays it out."""
@@ -93,9 +94,9 @@ class Program:
 
     def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses and metrics of a batch, from one forward pass."""
-        measure = self._names.get("measure")
+        measure: Measure | None = self._names.get("measure")
         if measure is not None:
-            return measure(model, batch)  # type: ignore[no-any-return]
+            return measure(model, batch)
         if self.players is None:
             return self.objective(model, batch)
         self.forward(model, batch)  # an objective may be a rule, which changes weights
@@ -110,18 +111,19 @@ class Program:
         self, split: Batch, shuffle: torch.Generator | None = None, phase: int = 0
     ) -> Iterator[Batch]:
         """The split in batches of a phase's size, in a new random order where `shuffle` is given."""
-        if self.players is None:
-            return self._names["batches"](split, shuffle)  # type: ignore[no-any-return]
-        return self._names["batches"](split, shuffle, self.phases[phase].batch)  # type: ignore[no-any-return]
+        batches: Callable[..., Iterator[Batch]] = self._names["batches"]
+        return batches(split, shuffle, *(() if self.players is None else [self.phases[phase].batch]))
 
     @property
     def phases(self) -> tuple[Any, ...]:
         """The phases of a plan that is not plainly supervised, as the script describes them."""
-        return self._names.get("PHASES", ())  # type: ignore[no-any-return]
+        found: tuple[Any, ...] = self._names.get("PHASES", ())
+        return found
 
     def take_turn(self, player: Any, model: nn.Module, batch: Batch, turn: int) -> dict[str, Tensor]:
         """One step of an objective. Errors: `FloatingPointError` for a loss that is not finite."""
-        return self._names["take_turn"](player, model, batch, turn)  # type: ignore[no-any-return]
+        found: dict[str, Tensor] = self._names["take_turn"](player, model, batch, turn)
+        return found
 
     def set_modes(self, model: nn.Module, phase: int) -> None:
         """Training mode, but for the layers that the phase leaves alone."""
@@ -134,8 +136,9 @@ class Program:
 
     def load(self, folder: Path, device: str = "cpu") -> dict[str, Batch]:
         """The splits "train", "validation" and "test". Errors: `DataError` naming the data node."""
+        load: Callable[[Path, str], dict[str, Batch]] = self._names["load"]
         with reading(self.data_node):
-            return self._names["load"](folder, device)  # type: ignore[no-any-return]
+            return load(folder, device)
 
     def configure(
         self, model: nn.Module, steps_per_epoch: int, epochs: int
@@ -156,7 +159,8 @@ class Program:
         if not isinstance(source, EngineSource):
             return batch[place[1]]
         found = drawn(source, name("sample"))
-        return evaluate(found, {"sample": sample, "len": len})  # type: ignore[no-any-return]
+        values: Tensor = evaluate(found, {"sample": sample, "len": len})
+        return values
 
     @contextmanager
     def tapping(self, watcher: Watcher) -> Iterator[None]:
