@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from engine.emit.lines import Line, block, laid_out, quoted
+from engine.emit.lines import Line, block, check_met, laid_out, quoted
 from engine.emit.optimise import PLAIN_PLANS, is_general
 from engine.errors import EmitError
 from engine.plan import Plan
@@ -62,16 +62,19 @@ def parts_lines(first: str) -> list[Line]:
 
 
 def shared(lines: Iterable[Line], plan: Plan, scheduled: bool) -> list[Line]:
-    """The lines of a supervised script, made to run in several processes."""
+    """The lines of a supervised script, made to run in several processes. Errors: `EmitError`."""
     changes = _changes(plan, scheduled)
+    met: set[str] = set()
     found: list[Line] = []
     for line in lines:
         code = line.plain.strip()
         pad = line.plain[: len(line.plain) - len(line.plain.lstrip())]
         if code in changes:
+            met.add(code)
             found += laid_out([Line(pad + text if text else "") for text in changes[code]])
         else:
             found.append(line)
+    check_met(changes, met)
     return found
 
 

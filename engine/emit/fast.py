@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from engine.emit.lines import WIDTH, Line, laid_out, tapped
+from engine.emit.lines import WIDTH, Line, check_met, laid_out, tapped
 from engine.symbols import Expr, F
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # of torch.optim, with kernels for all weights at once
 RELUS = ("F.relu", "torch.relu")
 POOLS = ("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
+OPTIMISER = "return torch.optim."
 OBJECTIVE = 'loss = objective(model, batch)["loss"]'
 MODEL = "model = Model().to(args.device)"
 SEEDED = "torch.manual_seed(args.seed)"
@@ -188,14 +189,17 @@ def _with_argument(value: Expr, first: Expr) -> Expr:
 
 
 def quickened(lines: Iterable[Line], fast: Fast) -> list[Line]:
-    """The lines of a script with the settings written in."""
+    """The lines of a script with the settings written in. Errors: `EmitError`."""
+    wanted = {OPTIMISER: fast.fused, OBJECTIVE: fast.autocast, MODEL: True, SEEDED: fast.threads is not None}
+    met: set[str] = set()
     found: list[Line] = []
     rest = deque(lines)
     while rest:
         line = rest.popleft()
         code = line.plain.strip()
         pad = line.plain[: len(line.plain) - len(line.plain.lstrip())]
-        if fast.fused and any(code.startswith(f"return torch.optim.{name}(") for name in FUSED):
+        if fast.fused and any(code.startswith(f"{OPTIMISER}{name}(") for name in FUSED):
+            met.add(OPTIMISER)
             while rest and rest[0].twin == "" and rest[0].plain:  # the call stands on several lines
                 rest.popleft()
             found += laid_out([Line(f"{line.run.removesuffix(')')}, fused=True)")])
@@ -210,6 +214,8 @@ def quickened(lines: Iterable[Line], fast: Fast) -> list[Line]:
             found += [Line(f"{pad}torch.set_num_threads({fast.threads})"), line]
         elif not (code.startswith(THREADS) and fast.threads is not None):
             found.append(line)
+        met.add(code)
+    check_met((line for line, asked in wanted.items() if asked), met)
     return found
 
 

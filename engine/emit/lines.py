@@ -6,10 +6,11 @@ Both readings have the same lines, so a position in one is a position in the oth
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.emit.wrap import wrapped
+from engine.errors import EmitError
 from engine.symbols import Expr, lift, name
 
 WIDTH = 110
@@ -93,6 +94,13 @@ def returned_dict(items: Sequence[tuple[str, Expr, Expr, str | None]]) -> list[L
         lines.append(Line(f"    {quoted(key)}: {plain},", f"    {quoted(key)}: {value},", node_id))
     lines.append(Line("}"))
     return lines
+
+
+def check_met(wanted: Iterable[str], met: Container[str]) -> None:
+    """Errors: `EmitError` for a line that was to be changed and has not been met in the script."""
+    for line in wanted:
+        if line not in met:
+            raise EmitError(f"The script has no line {line!r} any more, which was to be changed in it.")
 
 
 def quoted(text: str) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import torch
 
+from engine.emit.distributed import shared
+from engine.emit.lines import block
 from engine.emit.program import compile_program
 from engine.emit.script import export_script
 from engine.errors import EmitError, TrainingError
@@ -102,6 +104,15 @@ def test_an_exported_script_trains_as_one(tmp_path: Path) -> None:
     assert state["epoch"] == 1
     again = records(str(script), "--json", "--checkpoint", kept)
     close(again, two[-len(again) :])
+
+
+def test_a_line_that_is_not_there_is_an_error() -> None:
+    project = iris()
+    lines = block(export_script(project, catalogue()).text)
+    assert len(shared(lines, project.plan, False)) > len(lines)
+    for line in ("loss.backward()", "if args.save:", "for epoch in range(epochs):"):
+        with pytest.raises(EmitError, match="no line"):
+            shared([one for one in lines if one.plain.strip() != line], project.plan, False)
 
 
 @asked
