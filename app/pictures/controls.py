@@ -50,6 +50,7 @@ def button(name: str, text: str, tip: str) -> QPushButton:
     made.setObjectName(name)
     made.setProperty("kind", "small")
     made.setToolTip(tip)
+    made.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     return made
 
 

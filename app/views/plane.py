@@ -76,7 +76,7 @@ class Plane(Picture):
 
         area = self.area
         painter.setFont(theme.mono(TICK))
-        room = max(2, int(area.height() // 28))
+        room = max(2, int(area.height() // 32))
         ups = log_ticks(*self._y, room) if self._log else round_ticks(*self._y, room)
         for tick in ups:
             y = area.bottom() - (tick - self._y[0]) / (self._y[1] - self._y[0]) * area.height()
