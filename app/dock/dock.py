@@ -33,6 +33,7 @@ from engine.run.history import DEFAULT_BUDGET, History
 log = logging.getLogger(__name__)
 
 REDRAW_MS = 250
+AT_ONCE, AGAIN_MS = 0.008, 12  # seconds of drawing in one go, and until the rest is drawn
 STALE_AFTER = 0.8  # seconds that training has to take a change over before pictures are called old
 FOLLOWED, MOST_FOLLOWED = 30, 6  # a picture with a rank up to this follows the selection by itself
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
@@ -84,6 +85,11 @@ class ViewsDock(QWidget):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(int(STALE_AFTER * 1000) + 50)
+        self._waiting: list[PictureCard] = []  # to be drawn
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(AGAIN_MS)
+        self._rest.timeout.connect(self._draw_some)
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         self._connect()
         self._read_layout()
@@ -334,13 +340,22 @@ class ViewsDock(QWidget):
         watching(self._workspace).watch(f"recorded {id(self)}", pinned)
 
     def refresh(self) -> None:
-        """Draw what is new."""
-        stale_before = self._stale_before if monotonic() - self._changed_at > STALE_AFTER else 0
-        for card in self.cards:
-            if self.grid.in_view(card):
-                card.refresh(self.playback, stale_before)
+        """Draw what is new, a few cards at a time, so that the window answers in between."""
+        self._waiting += [card for card in self.cards if card not in self._waiting]
+        self._draw_some()
         self.timeline.refresh()
         self.strip.show_example(self._example())
+
+    def _draw_some(self) -> None:
+        began = monotonic()
+        stale_before = self._stale_before if began - self._changed_at > STALE_AFTER else 0
+        shown = set(self.cards)
+        while self._waiting and monotonic() - began < AT_ONCE:
+            card = self._waiting.pop(0)
+            if card in shown and self.grid.in_view(card):
+                card.refresh(self.playback, stale_before)
+        if self._waiting:
+            self._rest.start()
 
     def _example(self) -> int | None:
         for card in reversed(self.cards):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -24,10 +25,11 @@ GAP = 8
 UNIT = 100  # pixels of a column as it would be best; the number of columns is a multiple of six
 SIX = 6
 ROW = 180  # pixels of a row as it would be best; whole rows fill what is visible
-LOWEST, HIGHEST = 132, 280
+LOWEST, HIGHEST = 150, 280
 SPANS = {"S": (2, 1), "M": (3, 1), "L": (6, 2)}  # columns and rows of a card
 
 Cell = tuple[int, int, int, int]  # column, row, columns, rows
+WIDEST, NARROWEST = 1.6, 0.9  # width to height that a picture makes use of
 
 
 def columns_for(width: int) -> int:
@@ -69,6 +71,34 @@ def pack(sizes: Sequence[str], columns: int, rows_shown: int) -> list[Cell]:
         while all((x, first) in taken for x in range(columns)):
             first += 1
     return cells
+
+
+class Plan(NamedTuple):
+    """How many columns there are, the height of a row, and the cell of each card."""
+
+    columns: int
+    row: int
+    cells: list[Cell]
+
+
+def plan(sizes: Sequence[str], width: int, height: int) -> Plan:
+    """Cards as large as they can be if all fit into what is visible, else of the best size and scrolled."""
+    usual = columns_for(width)
+    best, most = None, 0.0
+    for columns in range(usual, 0, -3):
+        cells = pack(sizes, columns, 2)
+        rows = max((top + high for _, top, _, high in cells), default=1)
+        row = (height - GAP * (rows - 1)) // rows
+        if row < LOWEST:
+            break
+        wide = (width + GAP) * min(3, columns) / columns - GAP
+        area = min(wide, WIDEST * row) * min(row, wide / NARROWEST)
+        if area > most:
+            best, most = Plan(columns, row, cells), area
+    if best is not None:
+        return best
+    row = row_height(height)
+    return Plan(usual, row, pack(sizes, usual, max(1, (height + GAP) // (row + GAP))))
 
 
 class CardGrid(QScrollArea):
@@ -136,9 +166,7 @@ class CardGrid(QScrollArea):
             self._sheet.resize(room)
             self._one.setGeometry(QRect(QPoint(0, 0), room))
             return
-        columns, row = columns_for(room.width()), row_height(room.height())
-        rows_shown = max(1, (room.height() + GAP) // (row + GAP))
-        cells = pack([card.size_name for card in self.cards], columns, rows_shown)
+        columns, row, cells = plan([card.size_name for card in self.cards], room.width(), room.height())
         lowest = max((top + high for _, top, _, high in cells), default=0)
         self._sheet.resize(room.width(), max(room.height(), lowest * (row + GAP) - GAP))
         for card, (left, top, wide, high) in zip(self.cards, cells, strict=True):

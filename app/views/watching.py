@@ -79,7 +79,7 @@ class Live(QObject):
         self._widget = widget
         self._workspace = workspace
         self._probes = probes
-        self._owner = f"{type(widget).__name__} {id(widget)}"
+        self._owner = f"{type(widget).__name__} {id(self)}"
         self.pace = Pace(interval_ms, redraw, self)
         widget.installEventFilter(self)
         workspace.ticked.connect(self.ask)
