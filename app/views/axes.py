@@ -57,6 +57,14 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min" if whole % 60 == 0 else f"{whole // 60}:{whole % 60:02d}"
 
 
+def short(value: float) -> str:
+    """A round value for a narrow axis: `0.01`, `5e-4`, `2e6`."""
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return number(value)
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{float(mantissa):g}e{int(exponent)}"
+
+
 class Axis(pg.AxisItem):
     """One axis; `mode` is "linear", "log" (values are exponents of ten), "whole" or "duration"."""
 
@@ -95,12 +103,12 @@ class Axis(pg.AxisItem):
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         if self.mode == "log":
-            return [number(10.0**value) for value in values]
+            return [short(10.0**value) for value in values]
         if self.mode == "duration":
             return [duration(value) for value in values]
         if self.mode == "whole":
             return [f"{value:,.0f}" for value in values]
-        return [number(round(value, 12)) for value in values]
+        return [short(round(value, 12)) for value in values]
 
     def wheelEvent(self, event: Any) -> None:
         event.ignore()

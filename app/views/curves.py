@@ -67,10 +67,12 @@ class CurvePlot(pg.PlotWidget):
         self._ranged = False  # whether the y axis has been fitted since what is drawn changed
         self._note = ""
         self._marks, self._crosshair = Marks(), Crosshair()
+        self._level = pg.InfiniteLine(angle=0, movable=False)
+        self._level_at: float | None = None
         item = self.getPlotItem()
         item.setMenuEnabled(False)
         item.hideButtons()
-        item.setContentsMargins(0, 4, 8, 0)
+        item.setContentsMargins(0, 4, 16, 0)
         item.layout.setContentsMargins(0, 0, 0, 0)
         box = item.getViewBox()
         box.disableAutoRange()
@@ -81,6 +83,8 @@ class CurvePlot(pg.PlotWidget):
         self._marks.setParentItem(box)
         self._marks.setZValue(10)
         self._crosshair.setParentItem(box)
+        self._level.setVisible(False)
+        box.addItem(self._level, ignoreBounds=True)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(0)
@@ -146,6 +150,10 @@ class CurvePlot(pg.PlotWidget):
             self._newest = newest
             self.follow()
 
+    def set_level(self, value: float | None) -> None:
+        """Mark a value of y with a broken line across the plot; None for none."""
+        self._level_at = value
+
     @property
     def following(self) -> bool:
         """Whether the axes fit themselves to the curves; False after the person has zoomed or moved."""
@@ -169,6 +177,10 @@ class CurvePlot(pg.PlotWidget):
         if self._left.mode != mode:
             self._left.mode = mode
             self._left.picture = None
+        shown = self._level_at is not None and (self._level_at > 0 or not self._log)
+        if shown and self._level_at is not None:
+            self._level.setValue(log10(self._level_at) if self._log else self._level_at)
+        self._level.setVisible(shown)
         if self._following:
             self.fit()
         low, high = self._stretch = self._seen()
@@ -221,6 +233,9 @@ class CurvePlot(pg.PlotWidget):
         lows = [span[2] if self._log else span[0] for span in spans]
         lows = [low for low in lows if isfinite(low)]
         highs = [span[1] for span in spans if isfinite(span[1]) and (span[1] > 0 or not self._log)]
+        if self._level.isVisible() and self._level_at is not None and lows and highs:
+            lows.append(self._level_at)
+            highs.append(self._level_at)
         low, high = (min(lows), max(highs)) if lows and highs else (0.01, 1.0)
         if self._log:
             low, high = log10(low), log10(max(low, high))
@@ -244,6 +259,9 @@ class CurvePlot(pg.PlotWidget):
     def _dress(self, theme: Theme) -> None:
         self._left.dress(theme)
         self._bottom.dress(theme)
+        level = pg.mkPen(theme.warning, width=1.2)
+        level.setDashPattern([5, 4])
+        self._level.setPen(level)
         for curve, line in zip(self._curves, self._lines, strict=True):
             colour = colour_of(theme, curve.role)
             if curve.style == "raw":

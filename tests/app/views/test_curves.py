@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import current_theme, set_theme
-from app.views.axes import duration, duration_ticks, log_ticks, round_ticks
+from app.views.axes import duration, duration_ticks, log_ticks, round_ticks, short
 from app.views.curve_options import CurveOptions
 from app.views.curves import Curve, CurvePlot
 from app.views.track import Track
@@ -235,6 +235,14 @@ def test_many_updates_of_a_long_curve_with_runs_of_nan_are_stable(plot: CurvePlo
 
 
 def test_ticks_are_round_and_few() -> None:
+    assert [short(value) for value in (0.0, 0.01, 5e-4, -1e-8, 2e6, 1.5e7)] == [
+        "0",
+        "0.01",
+        "5e-4",
+        "-1e-8",
+        "2e6",
+        "1.5e7",
+    ]
     assert [round(10**tick, 3) for tick in log_ticks(-2.0, 0.0, 5)] == [0.01, 0.03, 0.1, 0.3, 1.0]
     assert log_ticks(-9.0, 0.0, 4) == [-9.0, -6.0, -3.0, 0.0]
     assert round_ticks(0.0, 12.0, 5) == [0.0, 3.0, 6.0, 9.0, 12.0]
@@ -265,3 +273,21 @@ def test_the_options_say_how_curves_are_smoothed(qtbot: QtBot) -> None:
     actions["None: every batch"].trigger()
     assert options.weight == 0
     assert "newest fifth" in options.toolTip()
+
+
+def test_a_level_is_marked_and_stays_in_view(plot: CurvePlot) -> None:
+    plot.show_curves([Curve("ratio", track_of([0.1, 0.2, 0.05]), "line", "accent")])
+    plot.set_axis("step")
+    plot.set_level(1e-3)
+    plot.refresh()
+    bottom, top = plot.getViewBox().viewRange()[1]
+    assert bottom < -3 < top
+    box = plot.getViewBox()
+    y = plot.mapFromScene(box.mapViewToScene(QPointF(1.5, -3))).y()
+    image, warning = plot.grab().toImage(), current_theme().warning
+    row = [image.pixelColor(x, y) for x in range(60, 300)]
+    drawn = [abs(seen.red() - warning.red()) + abs(seen.green() - warning.green()) < 30 for seen in row]
+    assert 0.4 < np.mean(drawn) < 0.8  # broken
+    plot.set_level(None)
+    plot.refresh()
+    assert plot.getViewBox().viewRange()[1][0] > -2

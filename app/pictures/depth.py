@@ -1,0 +1,88 @@
+"""Whether signals vanish or explode on their way through the layers, forward and backward."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.layer_measures import name_in, trains
+from app.pictures.registry import picture_kind
+from app.views.depth import Depth, Series
+from app.views.picture import number
+from engine.run.feed import Probe
+
+VARIANCE = Probe("", "depth_variance")
+FAR = 1e3  # times as large, or as small, after all layers: too far
+
+
+@picture_kind(
+    "depth",
+    "Variance by depth",
+    "How widely values spread from layer to layer, and gradients on their way back; level lines are well.",
+    "Curves",
+    trains,
+    rank=20,
+    whole=True,
+)
+class DepthPicture(LivePicture):
+    """Variance of what leaves each layer, and of the gradient there."""
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._nodes: tuple[str, ...] = ()
+        self._values: NDArray[np.float64] = np.empty((0, 2))
+        self.lines = Depth()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.lines)
+        self.lines.picked.connect(self._picked)
+
+    def probes(self) -> Probes:
+        return frozenset({VARIANCE})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found[VARIANCE]
+        self._nodes, self._values = snapshot.extra["nodes"], snapshot.array.astype(np.float64)
+        names = [name_in(self.subject.workspace, node_id) for node_id in self._nodes]
+        forward, backward = self._values.T
+        self.lines.show_series(
+            names,
+            [
+                Series("variance of values", forward, "accent"),
+                Series("of gradients", backward, "convolution", "square"),
+            ],
+        )
+        self.set_note(f"{verdict(forward, backward)} · {snapshot.extra['rows']} examples")
+
+    def _picked(self, layer: int) -> None:
+        self.node_asked.emit(self._nodes[layer])
+
+    def table(self) -> Table | None:
+        if not self._nodes:
+            return None
+        workspace = self.subject.workspace
+        return ("layer", "variance of values", "variance of gradients"), [
+            (name_in(workspace, node_id), *values)
+            for node_id, values in zip(self._nodes, self._values.tolist(), strict=True)
+        ]
+
+
+def verdict(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> str:
+    """What the lines say, in a few words: the growth over all layers, in the direction of travel."""
+    words = []
+    for name, values in (("values", forward), ("gradients", backward[::-1])):
+        if np.isinf(values).any():
+            words.append(f"{name} explode")
+            continue
+        known = values[np.isfinite(values)]
+        if len(known) < 2:
+            continue
+        if known[0] <= 0 or known[-1] <= 0:
+            words.append(f"{name} vanish" if known[-1] <= 0 else f"{name} begin at 0")
+            continue
+        growth = float(known[-1] / known[0])
+        verb = "explode" if growth > FAR else "vanish" if growth < 1 / FAR else ""
+        words.append(f"{name} {verb + ' ' if verb else ''}×{number(growth)}")
+    return " · ".join(words)
