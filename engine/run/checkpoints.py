@@ -126,6 +126,7 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
         for place, average in enumerate(run.phases.averages):
             for index, value in enumerate(average.values):
                 value.copy_(tensors[f"average{place}/{index}"])
+        run.model.zero_grad()  # where steps add up gradients, those of a later state would be added too
         for name, gradient in _under("gradient/", tensors).items():
             weight = run.model.get_parameter(name)
             weight.grad = gradient.to(weight.device)

@@ -159,14 +159,25 @@ class Trainer:
         """Train one batch and pause; begins a run of the prepared project if there is none."""
         self._send(self._worker.step)
 
+    def step_layer(self) -> None:
+        """Show the next node of the batch at hand, forward, then backward, then the update of all.
+
+        What is on show lies in the feed under `layer_steps.LAYER_STEP`. The numbers are those of plain
+        steps; `step` and `resume` train what is left of the batch. Does nothing while training.
+        """
+        self._send(self._worker.step_layer)
+
     def back(self) -> None:
-        """Return to before the last step that was taken singly; the same numbers come once more."""
+        """Return to before the last step that was taken singly, in the middle of a batch to the node before.
+
+        The same numbers come once more.
+        """
         self._send(self._worker.back)
 
     @property
     def can_go_back(self) -> bool:
         """Whether a state before the last step is kept, and the run rests."""
-        return self.state == "paused" and bool(self._worker.rewind.steps)
+        return self.state == "paused" and bool(self._worker.rewind.steps or self._worker.layers)
 
     def stop(self) -> None:
         """End the run; its weights, curves and checkpoint are kept."""

@@ -21,6 +21,7 @@ from engine.run.failures import explain, free_frames, node_name, remedy_for
 from engine.run.feed import Feed, Probe, Tried
 from engine.run.heads import check_labels
 from engine.run.health import Health
+from engine.run.layer_steps import UPDATE, LayerSteps
 from engine.run.loop import Interrupted, Run, Settings, Stage
 from engine.run.probes import Probes
 from engine.run.rebuild import rebuild
@@ -85,6 +86,7 @@ class Worker:
         self._warned = ""
         self._health = Health()
         self.rewind = Rewind()
+        self.layers = LayerSteps(feed)
 
     def set_state(self, state: str) -> None:
         if state != self.state:
@@ -131,6 +133,7 @@ class Worker:
         self.error = found
         self.going = False
         self._batches_left = None
+        self.layers.drop()
         if run is not None:
             run.rest()
             run.peek = None
@@ -148,6 +151,7 @@ class Worker:
         return (self._project.plan.batch or None) if self._project is not None else None
 
     def _go(self) -> None:
+        self.layers.drop()  # a batch that is half shown is trained whole
         self.going = True
         self._probe_at = self._probes.next_due
         self.set_state("running")
@@ -248,6 +252,7 @@ class Worker:
                 load = self._sources.loader(program, settings.device)
                 anew = rebuild(run, program, load, settings, revision)
                 self.rewind.forget()
+                self.layers.drop()
                 self._program = program
                 self._say_taken_over(run, project, anew)
         except Exception as error:
@@ -291,11 +296,36 @@ class Worker:
         elif self._project is not None:
             self.start(self._project, self._revision, self._overrides, ONE_BATCH)
 
-    def back(self) -> None:
-        """Return to the state before the last step that was taken singly; only while the run rests."""
-        run = self.run
-        if self.going or run is None or self.state != "paused" or not self.rewind.back(run):
+    def step_layer(self) -> None:
+        """Show the next piece of the batch at hand: a node forward, one backward, or the update, made now."""
+        if self.going or self._project is None:
             return
+        if self.state != "paused":
+            self.start(self._project, self._revision, self._overrides)
+            self._rest("paused")
+        run = self.run
+        if run is None:
+            return
+        if run.stage is not Stage.TRAIN:
+            self._batches_left = 0  # an evaluation is due first
+            self._go()
+            return
+        piece = self.layers.next(run)
+        if piece.stage == UPDATE:
+            self.step()
+        self.layers.show(run, piece)
+
+    def back(self) -> None:
+        """Return to the piece, or to the state, before the last step that was taken singly, while at rest."""
+        run = self.run
+        if self.going or run is None or self.state != "paused":
+            return
+        if self.layers:
+            self.layers.back(run)
+            return
+        if not self.rewind.back(run):
+            return
+        self.layers.drop()
         self._health = Health()
         self.saver.rewound(run)
         self.feed.note("info", f"Back to the state after step {run.step:,}.", step=run.step)
@@ -304,6 +334,7 @@ class Worker:
 
     def stop(self) -> None:
         if self._open:
+            self.layers.drop()
             self._end("stopped")
             self._rest("idle")
         elif self.state == "stopping":
@@ -328,6 +359,7 @@ class Worker:
         if self.run is None:
             return
         self.run.set_learning_rate(rate)
+        self.layers.look_again(self.run)
         self.feed.note("info", f"The learning rate is {rate:g} from here on.", step=self.run.step)
 
     def watch(self, probes: frozenset[Probe]) -> None:
@@ -417,6 +449,7 @@ class Worker:
             self._end("stopped")
         self.going = False
         self._batches_left = None
+        self.layers.drop()
         self.run = None
         self.rewind.forget()
         self.saver.forget()

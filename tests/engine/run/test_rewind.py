@@ -41,7 +41,10 @@ def steps(run: Run, count: int) -> list[float]:
     "plan",
     [
         Plan(batch=32),
-        *(PLANS[name].with_(epochs=9) for name in ("two players", "two phases", "L-BFGS", "EMA")),
+        *(
+            PLANS[name].with_(epochs=9)
+            for name in ("two players", "taking turns", "two phases", "L-BFGS", "EMA")
+        ),
     ],
 )
 def test_a_run_that_went_back_gives_the_same_numbers(plan: Plan) -> None:
