@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import SMALL, Theme, current_theme
@@ -33,8 +33,16 @@ def most_confused(
     ]
 
 
+COUNTS, OF_RIGHT, OF_ANSWERED = "counts", "of right", "of answered"
+
+
 class Confusion(Picture):
-    """Counts `(classes, classes)`; each cell is coloured by its share of its row, on a logarithmic scale."""
+    """Counts `(classes, classes)`; each cell is coloured by its share, on a logarithmic scale.
+
+    The share is of its row, or of its column for OF_ANSWERED; the numbers are counts, else per cent.
+    """
+
+    picked = Signal(int, int)  # a click on a cell: the true class, the predicted one
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +50,33 @@ class Confusion(Picture):
         self._names: tuple[str, ...] = ()
         self._side = 1  # logical pixels of a cell
         self._left = AXIS
+        self._shares = COUNTS
+        self._chosen: tuple[int, int] | None = None
+        self.pickable = False
+
+    @property
+    def chosen(self) -> tuple[int, int] | None:
+        """The cell that stands out, (true, predicted)."""
+        return self._chosen
+
+    def choose(self, cell: tuple[int, int] | None) -> None:
+        """Have a cell stand out."""
+        if cell != self._chosen:
+            self._chosen = cell
+            self.update()
+
+    def set_shares(self, shares: str) -> None:
+        """Show counts, or shares of the right class or of the answered one."""
+        if shares != self._shares:
+            self._shares = shares
+            self.changed()
+
+    def parts(self) -> NDArray[np.floating]:
+        """Each cell's share of its row, or of its column."""
+        assert self._matrix is not None
+        return self._matrix / self._matrix.sum(axis=int(self._shares != OF_ANSWERED), keepdims=True).clip(
+            min=1
+        )
 
     def show_matrix(self, matrix: NDArray[np.integer], names: Sequence[str]) -> None:
         """Show another matrix; `names` are the classes in order."""
@@ -64,8 +99,7 @@ class Confusion(Picture):
         room = min(width / ratio - self._left, height / ratio - AXIS)
         self._side = max(1, int(room // classes))
         pixels = max(1, int(self._side * ratio))
-        rows = matrix.sum(axis=1, keepdims=True).clip(min=1)
-        shares = np.log1p(matrix / rows * 1000) / np.log1p(1000)
+        shares = np.log1p(self.parts() * 1000) / np.log1p(1000)
         colours = shade(shares, VIRIDIS, 0.0, 1.0)
         return to_image(np.repeat(np.repeat(colours, pixels, axis=0), pixels, axis=1))
 
@@ -96,17 +130,23 @@ class Confusion(Picture):
                 painter.drawText(column, align | Qt.AlignmentFlag.AlignTop, label)
         if self._side >= 18:
             self._numbers(painter, theme, matrix)
+        if self._chosen is not None:
+            row, column = self._chosen
+            painter.setPen(QPen(theme.accent, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self._left + column * self._side, row * self._side, self._side, self._side)
 
     def _numbers(self, painter: QPainter, theme: Theme, matrix: NDArray[np.integer]) -> None:
         painter.setFont(theme.mono(9 if self._side < 28 else SMALL))
         metrics = QFontMetrics(painter.font())
-        rows = matrix.sum(axis=1).clip(min=1)
+        parts = self.parts()
         for row in range(len(matrix)):
             for column in range(len(matrix)):
                 count = int(matrix[row, column])
-                text = str(count)
+                part = float(parts[row, column])
+                text = str(count) if self._shares == COUNTS else f"{100 * part:.0f}"
                 if count and metrics.horizontalAdvance(text) <= self._side - 2:
-                    bright = np.log1p(count / rows[row] * 1000) / np.log1p(1000) > 0.6
+                    bright = np.log1p(part * 1000) / np.log1p(1000) > 0.6
                     painter.setPen(QColor("#101318" if bright else "#f2f4f8"))
                     cell = QRectF(self._left + column * self._side, row * self._side, self._side, self._side)
                     painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, text)
@@ -114,14 +154,32 @@ class Confusion(Picture):
     def describe(self, at: QPoint) -> str:
         if self._matrix is None:
             return ""
-        row, column = at.y() // self._side, (at.x() - self._left) // self._side
-        if not (0 <= row < len(self._matrix) and 0 <= column < len(self._matrix)):
+        cell = self.cell_at(at)
+        if cell is None:
             return ""
+        row, column = cell
         count, total = int(self._matrix[row, column]), int(self._matrix[row].sum())
         name = self._names[row]
         if row == column:
             return f"{name}: {count:,} of {total:,} right"
         return f"{name} taken for {self._names[column]}: {count:,} of {total:,}"
+
+    def cell_at(self, at: QPoint) -> tuple[int, int] | None:
+        """The cell at a point, (true, predicted)."""
+        row, column = at.y() // self._side, (at.x() - self._left) // self._side
+        count = 0 if self._matrix is None else len(self._matrix)
+        return (row, column) if 0 <= row < count and 0 <= column < count else None
+
+    def rect_of(self, row: int, column: int) -> QRect:
+        """Where a cell stands, for a pointer."""
+        return QRect(self._left + column * self._side, row * self._side, self._side, self._side)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        cell = self.cell_at(event.position().toPoint())
+        if self.pickable and cell is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.picked.emit(*cell)
+        else:
+            super().mousePressEvent(event)
 
     def sizeHint(self) -> QSize:
         return QSize(240, 240)

@@ -1,0 +1,97 @@
+"""Numbers as they are predicted against what they should be, and how far they are off."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.pictures.asked import answers_with_values, count_words
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.registry import picture_kind
+from app.views.chart import Chart, Columns, Curve, Frame, Marks
+from app.views.picture import number
+from engine.analysis.scores import fit as errors_of
+from engine.run.feed import Probe, Snapshot
+
+HISTOGRAM_FROM = 380  # pixels of width that leave room for it
+MOST_BINS = 40
+DRAWN = 1000
+
+
+@picture_kind(
+    "predicted-against-right",
+    "Predicted against right",
+    "Each held out example as a point: on the line it is predicted exactly. Beside it, how far they are off.",
+    "Answers",
+    answers_with_values,
+    rank=10,
+)
+class Predicted(LivePicture):
+    """A scatter about the diagonal and a histogram of what is left."""
+
+    size = (420, 260)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._probe = Probe(subject.node_id, "answers")
+        self._found: Snapshot | None = None
+        self.scatter = Chart()
+        self.histogram = Chart()
+        self.histogram.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(10)
+        row.addWidget(self.scatter, 3)
+        row.addWidget(self.histogram, 2)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        self._found = snapshot = found[self._probe]
+        predicted, right = snapshot.array.T.astype(float)
+        fine = np.isfinite(predicted) & np.isfinite(right)
+        score = errors_of(right, predicted)
+        low, high = _span(np.r_[predicted[fine], right[fine]])
+        every = max(1, len(right) // DRAWN)
+        self.scatter.show_layers(
+            Frame((low, high), (low, high), "right", "predicted", square=True),
+            [
+                Curve(np.array([low, high]), np.array([low, high]), "dim", 1.2),
+                Marks(right[::every], predicted[::every], "accent", "circle", 5),
+            ],
+        )
+        off = (predicted - right)[fine]
+        reach = float(np.quantile(np.abs(off), 0.995)) if len(off) else 1.0
+        reach = reach or 1.0
+        bins = min(MOST_BINS, max(8, int(2 * len(off) ** 0.5)))
+        counts, edges = np.histogram(off.clip(-reach, reach), bins, (-reach, reach))
+        top = float(counts.max(initial=1)) * 1.08
+        self.histogram.show_layers(
+            Frame((-reach, reach), (0, top), "predicted - right", "examples"),
+            [
+                Columns(edges, counts.astype(float), "accent"),
+                Curve(np.zeros(2), np.array([0, top]), "text", 1.0),
+            ],
+        )
+        words = f"R² {score.r_squared:.3f} · MAE {number(score.mean_absolute)}"
+        words += f" · RMSE {number(score.root_mean_square)}"
+        self.set_note(f"{words} · {count_words(len(snapshot.extra['rows']), snapshot.extra['total'])}")
+        self._make_room()
+
+    def _make_room(self) -> None:
+        self.histogram.setVisible(self._found is not None and self.width() >= HISTOGRAM_FROM)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def table(self) -> Table | None:
+        return None if self._found is None else (("predicted", "right"), self._found.array.tolist())
+
+
+def _span(values: np.ndarray) -> tuple[float, float]:
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    pad = 0.05 * (high - low) or 0.5
+    return low - pad, high + pad

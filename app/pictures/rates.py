@@ -1,0 +1,168 @@
+"""Curves over all thresholds: hits against false alarms, and precision against recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.pictures.asked import answers_with_classes, choice, count_words, index_of, of_class, row_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.registry import picture_kind
+from app.views.chart import Chart, Curve, Entry, Frame, Layer
+from engine.analysis import scores
+from engine.run.feed import Probe, Snapshot
+
+MOST_CURVES = 12
+ALL = "all classes"
+_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine, Qt.PenStyle.DotLine)
+
+Measure = Callable[[np.ndarray, np.ndarray], scores.Curve]
+
+
+def one_against_rest(snapshot: Snapshot, index: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which examples are of a class, and how probable the model finds it."""
+    return snapshot.extra["right"] == index, snapshot.array[:, index]
+
+
+def pooled(snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+    """The same for all classes together, one decision an example and class."""
+    right = np.eye(snapshot.array.shape[1], dtype=bool)[snapshot.extra["right"].astype(int)]
+    return right.ravel(), snapshot.array.ravel()
+
+
+class Rates(LivePicture):
+    """One curve a class against the rest, and one for all decisions together; one in all for yes or no."""
+
+    size = (300, 280)
+    measure: ClassVar[Measure]
+    axes: ClassVar[tuple[str, str]]
+    short: ClassVar[str]
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._probe = Probe(subject.node_id, "answers")
+        self._found: Snapshot | None = None
+        self._class = 0  # 0: all of them
+        self._names: tuple[str, ...] = ()
+        self._box = choice([ALL], 0, "Whose curve", "rateClass")
+        self._box.activated.connect(self._choose)
+        self._controls: QWidget | None = None
+        self.curves: dict[str, scores.Curve] = {}
+        self.chart = Chart()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.chart)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        self._found = snapshot = found[self._probe]
+        names = tuple(snapshot.extra["classes"])
+        if names != self._names:
+            self._names = names
+            self._class = self._class if self._class <= len(names) else 0
+            self._box.clear()
+            self._box.addItems([ALL, *names])
+            self._box.setCurrentIndex(self._class)
+            self._box.setEnabled(len(names) > 2)
+        measure = type(self).measure
+        layers: list[Layer] = self._behind()
+        legend: list[Entry] = []
+        self.curves = {}
+        if len(names) == 2:
+            self._add(layers, legend, names[1], measure(*one_against_rest(snapshot, 1)), 1)
+        else:
+            chosen = range(min(len(names), MOST_CURVES)) if not self._class else [self._class - 1]
+            for index in chosen:
+                self._add(layers, legend, names[index], measure(*one_against_rest(snapshot, index)), index)
+            if not self._class:
+                together = measure(*pooled(snapshot))
+                self.curves["micro"] = together
+                thin = scores.thinned(together)
+                layers.append(Curve(thin.x, thin.y, "text", 2.4, Qt.PenStyle.DashLine))
+                legend.insert(0, Entry(f"micro {together.area:.3f}", "text", style=Qt.PenStyle.DashLine))
+        frame = Frame((-0.01, 1.01), (-0.01, 1.01), *self.axes, shares="xy", legend=legend)
+        self.chart.show_layers(frame, layers)
+        self.set_note(
+            f"{self.short} beside each name · {count_words(len(snapshot.array), snapshot.extra['total'])}"
+        )
+
+    def _behind(self) -> list[Layer]:
+        return []
+
+    def _add(
+        self, layers: list[Layer], legend: list[Entry], name: str, curve: scores.Curve, index: int
+    ) -> None:
+        self.curves[name] = curve
+        thin = scores.thinned(curve)
+        style = _STYLES[(index // 7) % len(_STYLES)]
+        layers.append(Curve(thin.x, thin.y, of_class(index), 1.8, style))
+        area = f"{curve.area:.3f}" if np.isfinite(curve.area) else "never occurs"
+        legend.append(Entry(f"{name} {area}", of_class(index), style=style))
+
+    def table(self) -> Table | None:
+        if not self.curves:
+            return None
+        rows = [
+            (name, float(x), float(y), float(threshold))
+            for name, curve in self.curves.items()
+            for x, y, threshold in zip(*scores.thinned(curve)[:3], strict=True)
+        ]
+        return ("class", *self.axes, "threshold"), rows
+
+    def controls(self) -> QWidget | None:
+        if self._controls is None:
+            self._controls = row_of(self._box)
+        return self._controls
+
+    def _choose(self, index: int) -> None:
+        self._class = index
+        self._box.setCurrentIndex(index)
+        if self._found is not None:
+            self.draw({self._probe: self._found})
+
+    def state(self) -> dict[str, object]:
+        return {"class": self._class}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        self._class = index_of(state.get("class"), 0, 10_000)
+
+
+@picture_kind(
+    "roc",
+    "ROC",
+    "Hits against false alarms for every threshold; the area is 1 for a perfect model, 0.5 for chance.",
+    "Answers",
+    answers_with_classes,
+    rank=13,
+)
+class Roc(Rates):
+    """Receiver operating characteristic; a faint diagonal is chance."""
+
+    measure = staticmethod(scores.roc)
+    axes = ("false alarm rate", "hit rate")
+    short = "AUC"
+
+    def _behind(self) -> list[Layer]:
+        return [Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "faint", 1.0, Qt.PenStyle.DotLine)]
+
+
+@picture_kind(
+    "precision-recall",
+    "Precision and recall",
+    "For every threshold: how many answers are right against how many are found. For rare classes.",
+    "Answers",
+    answers_with_classes,
+    rank=14,
+)
+class PrecisionRecall(Rates):
+    """Precision over recall."""
+
+    measure = staticmethod(scores.precision_recall)
+    axes = ("recall", "precision")
+    short = "average precision"
