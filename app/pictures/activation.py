@@ -20,12 +20,12 @@ def bends(subject: Subject) -> bool:
     node, kind = subject.node, subject.type
     if node is None or kind is None or subject.kind != "layer":
         return False
-    if kind.family == "activation":
-        return not hasattr(kind, "axis")  # one that works along an axis mixes numbers
     try:
         made = subject.workspace.catalogue.make(node)
     except NeuroloomError:
         return False
+    if kind.family == "activation":
+        return not hasattr(made, "axis")  # one that works along an axis mixes numbers
     return kind.family in ("dense", "convolution") and getattr(made, "activation", "none") != "none"
 
 
