@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from engine.errors import NeuroloomError
 from engine.probes.look import Look, NotWanted, evaluating
@@ -204,14 +204,10 @@ class Probes:
         if not rows:
             return
         pinned = min(self.pinned, rows - 1)
+        look = Look.of(run, pinned)
         wanted = {probe.node_id for probe in probes if probe.what == "activations"}
-        heads = {
-            probe: head
-            for probe in probes
-            if probe.what == "predictions"
-            for head in [_head_of(run, probe)]
-            if head
-        }
+        asked = {probe: look.head(probe.node_id) for probe in probes if probe.what == "predictions"}
+        heads = {probe: head for probe, head in asked.items() if head is not None}
         several = any(head.kind == VALUES for head in heads.values())
         seen: dict[str, dict[str, Tensor]] = {}
         wires = {head.prediction[0] for head in heads.values()} | {head.target[0] for head in heads.values()}
@@ -259,7 +255,7 @@ class Probes:
 
     def _take_weights(self, run: Run, probes: frozenset[Probe]) -> None:
         for probe in probes:
-            weights = list(weights_of(run, probe.node_id).values())
+            weights = list(Look.of(run, self.pinned).weights(probe.node_id).values())
             if not weights:
                 continue
             if probe.what == "filters":
@@ -271,7 +267,7 @@ class Probes:
         """Histograms of the gradients as backward left them, and the norms of all layers."""
         for probe in self._groups.get("backward", frozenset()):
             if probe.what == "gradients":
-                weights = weights_of(run, probe.node_id).values()
+                weights = Look.of(run, self.pinned).weights(probe.node_id).values()
                 gradients = [weight.grad for weight in weights if weight.grad is not None]
                 if gradients:
                     self._put(run, probe, *reduce.histogram(gradients))
@@ -300,9 +296,8 @@ class _Peek:
         try:
             self._probes.take_gradients(self._run)
             if self._probes.wants_norms:
-                weights = {
-                    node: list(weights_of(self._run, node).values()) for node in self._run.program.modules
-                }
+                look = Look.of(self._run, 0)
+                weights = {node: list(look.weights(node).values()) for node in self._run.program.modules}
                 kept = {node: group for node, group in weights.items() if group}
                 self._gradients = reduce.norms(
                     {node: [w.grad for w in group if w.grad is not None] for node, group in kept.items()}
@@ -318,7 +313,8 @@ class _Peek:
 
     def _measure(self) -> None:
         began = perf_counter()
-        now = {node: list(weights_of(self._run, node).values()) for node in self._before}
+        look = Look.of(self._run, 0)
+        now = {node: list(look.weights(node).values()) for node in self._before}
         with torch.no_grad():
             moved = {
                 node: [w - old for w, old in zip(now[node], group, strict=True)]
@@ -329,21 +325,6 @@ class _Peek:
         facts = {"nodes": tuple(self._before), "columns": ("gradient", "weight", "update")}
         self._probes._put(self._run, Probe("", "norms"), array, facts)
         self._probes.charge("backward", self._cost + perf_counter() - began)
-
-
-def weights_of(run: Run, node_id: str) -> dict[str, nn.Parameter]:
-    """The parameters of a node's layer by name, empty where it has none."""
-    path = run.program.modules.get(node_id)
-    return {} if path is None else dict(run.model.get_submodule(path).named_parameters())
-
-
-def _head_of(run: Run, probe: Probe) -> Head | None:
-    """The head that a node belongs to: as its loss, as what predicts, or as what the prediction feeds."""
-    fed_by = {link.source for link in run.program.project.graph.incoming(probe.node_id)}
-    for head in run.heads:
-        if probe.node_id in (head.loss_id, head.prediction[0]) or head.prediction[0] in fed_by:
-            return head
-    return None
 
 
 def _rows(run: Run, start: int, count: int) -> Batch:
