@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import statistics
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
 from PySide6.QtWidgets import QApplication, QWidget
 
-from engine.run.feed import POINT
+from engine.run.feed import POINT, Snapshot
 from tests.bench.rows import row
 
 STEPS = 1_000_000
@@ -107,3 +109,51 @@ def redraw_nan() -> tuple[float, str]:
             before = process.memory_info().rss
     each = (time.perf_counter() - began) / 10
     return (process.memory_info().rss - before) / 1e6, f"after the first thousand; {each:.1f} ms a redraw"
+
+
+@row(
+    "gap-300",
+    "longest gap of the event loop while panels take in a run of 1,000,000 steps of a 300-layer model",
+    "ms",
+    "<= 250",
+)
+def gap_300() -> tuple[float, str]:
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    from app.panels.training import TrainingPanel
+    from app.pictures.base import Subject
+    from app.pictures.layer_measures import ACTIVITY, NORMS, LayerMeasures
+    from tests.app.fake_run import workspace_with_fakes
+    from tests.bench.window import Metronome, spin
+
+    with tempfile.TemporaryDirectory() as folder:
+        workspace, trainer = workspace_with_fakes(Path(folder))
+        panel, table = TrainingPanel(workspace), LayerMeasures(Subject(workspace))
+        panel.resize(1224, 310)
+        table.resize(400, 300)
+        panel.show()
+        table.show()
+        spin(1.0)
+        nodes = tuple(f"layer {number}" for number in range(300))
+        rng = np.random.default_rng(0)
+        trainer.feed.open("train_loss").extend(long_run())
+        trainer.feed.changed()
+        metronome = Metronome()
+        metronome.begin()
+        for turn in range(24):
+            norms = Snapshot(1, turn, rng.uniform(size=(300, 3)), {"nodes": nodes})
+            activity = Snapshot(1, turn, rng.uniform(size=(300, 4)), {"nodes": nodes, "rows": 128})
+            trainer.feed.put(NORMS, norms)
+            workspace.ticked.emit()
+            table.draw({NORMS: norms, ACTIVITY: activity})
+            spin(0.25)
+        metronome.end()
+        steps = panel.curves.plot.drawn(0)[0][-1]
+        panel.close()
+        table.close()
+        workspace.close()
+        application.processEvents()
+    if panel.curves.curves.behind:
+        raise ValueError("the run has not been taken in")
+    late = sorted(metronome.late)
+    return late[-1], f"median {statistics.median(late):.1f} ms; drawn to epoch {steps:,.0f}"

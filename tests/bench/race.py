@@ -13,12 +13,13 @@ from engine.plan import WHOLE, Choice
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 
-# Batch 0 is the whole training split: one step an epoch.
+# Batch 0 is the whole training split: one step an epoch. The source names no learning rates; these are the
+# largest of a coarse grid at which plain and accelerated descent stay finite in the widest net.
 RACERS = {
     "GD": (Choice("GradientDescent", {"lr": 0.05}), WHOLE),
     "mini-batch": (Choice("SGD", {"lr": 0.05}), 16),
     "Nesterov": (Choice("Nesterov", {"lr": 0.03, "momentum": 0.9}), WHOLE),
-    "Adam": (Choice("Adam", {"lr": 0.01}), 16),
+    "Adam": (Choice("Adam", {"lr": 0.003}), 16),
     "L-BFGS": (Choice("LBFGS", {"lr": 1.0, "iterations": 5}), WHOLE),
 }
 NOISES, WIDTHS, EPOCHS = (0.0, 0.25, 1.0), (10, 50, 100), 100
@@ -75,11 +76,11 @@ def orderings() -> dict[str, bool]:
     for noise in NOISES[:2]:
         losses = [race("GD", noise, width).train for width in WIDTHS]
         found[f"GD gains by width at noise {noise:g}"] = losses[0] > losses[-1]
-        for large in ("Adam", "mini-batch"):
-            lead = [_lead("L-BFGS", large, noise, width) for width in (WIDTHS[0], WIDTHS[-1])]
-            found[f"{large} gains on L-BFGS by width at noise {noise:g}"] = lead[1] < lead[0]
-            ahead = _lead(large, "Nesterov", noise, WIDTHS[-1]) > 0
-            found[f"{large} is ahead of Nesterov in the widest net at noise {noise:g}"] = ahead
+    for large in ("Adam", "mini-batch"):
+        for small in ("Nesterov", "L-BFGS"):
+            # Of its third figure, where the data have no noise.
+            lead = [_lead(large, small, 0.0, width) for width in (WIDTHS[0], WIDTHS[-1])]
+            found[f"{large} gains on {small} by width"] = lead[1] > lead[0]
     for width in WIDTHS:
         for noise in NOISES[:2]:
             curve = race("L-BFGS", noise, width).validation

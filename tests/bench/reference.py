@@ -22,10 +22,13 @@ class Cnn(nn.Module):
         self.dropout = nn.Dropout(0.5)
         self.classes = nn.Linear(1600, 10)
 
-    def forward(self, image: Tensor) -> Tensor:
+    def features(self, image: Tensor) -> Tensor:
         x = F.max_pool2d(F.relu(self.conv1(image)), 2)
         x = F.max_pool2d(F.relu(self.conv2(x)), 2)
-        return self.classes(self.dropout(x.flatten(1)))
+        return self.dropout(x.flatten(1))
+
+    def forward(self, image: Tensor) -> Tensor:
+        return self.classes(self.features(image))
 
 
 class Mlp(nn.Module):
@@ -59,14 +62,17 @@ class HandWritten:
         self._steps = self._train()
 
     def _train(self) -> Iterator[None]:
+        for rows in self._rows():
+            self.optimiser.zero_grad()
+            loss = self.loss(self.model(self.inputs[rows]), self.targets[rows])
+            loss.backward()
+            self.optimiser.step()
+            yield
+
+    def _rows(self) -> Iterator[Tensor]:
         shuffle = torch.Generator().manual_seed(0)
         while True:
-            for rows in torch.randperm(len(self.inputs), generator=shuffle).split(self.batch):
-                self.optimiser.zero_grad()
-                loss = self.loss(self.model(self.inputs[rows]), self.targets[rows])
-                loss.backward()
-                self.optimiser.step()
-                yield
+            yield from torch.randperm(len(self.inputs), generator=shuffle).split(self.batch)
             self._validate()
 
     @torch.no_grad()
@@ -85,3 +91,25 @@ class HandWritten:
             next(self._steps)
             steps += 1
         return steps, passed
+
+
+class InTurns(HandWritten):
+    """The same, but filters and classes have an optimiser each and take turns with every batch."""
+
+    def _train(self) -> Iterator[None]:
+        model = self.model
+        assert isinstance(model, Cnn)
+        filters = [*model.conv1.parameters(), *model.conv2.parameters()]
+        classes = list(model.classes.parameters())
+        first, second = (torch.optim.Adam(weights, lr=1e-3) for weights in (filters, classes))
+        for rows in self._rows():
+            image, digit = self.inputs[rows], self.targets[rows]
+            first.zero_grad()
+            self.loss(model(image), digit).backward(inputs=filters)
+            first.step()
+            second.zero_grad()
+            with torch.no_grad():
+                features = model.features(image)
+            self.loss(model.classes(features), digit).backward(inputs=classes)
+            second.step()
+            yield

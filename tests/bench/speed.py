@@ -12,13 +12,15 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Column, Data, load_catalogue
 from engine.graph import Graph, Link, Node, Project
-from engine.plan import Plan
+from engine.plan import Minimise, Plan
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 
@@ -152,16 +154,17 @@ def _train_apart(by_hand: Callable[[], HandWritten], orders: Connection) -> None
         orders.send(loop.steps_in(seconds))
 
 
-def cnn_by_hand() -> HandWritten:
+def cnn_by_hand(*, in_turns: bool = False) -> HandWritten:
     """The loop over all of MNIST."""
     from torch import nn
 
     from engine.data.mnist import load_mnist
     from engine.data.shipped import datasets_folder
-    from tests.bench.reference import Cnn, HandWritten
+    from tests.bench.reference import Cnn, HandWritten, InTurns
 
+    loop = InTurns if in_turns else HandWritten
     data = load_mnist(datasets_folder(), "cpu")
-    return HandWritten(Cnn(), nn.CrossEntropyLoss(), data, ("image", "digit"), batch=128)
+    return loop(Cnn(), nn.CrossEntropyLoss(), data, ("image", "digit"), batch=128)
 
 
 def mlp_by_hand() -> HandWritten:
@@ -179,6 +182,26 @@ def mlp_by_hand() -> HandWritten:
 )
 def cnn() -> tuple[float, str]:
     return compare(gallery_project("mnist-cnn"), cnn_by_hand)
+
+
+@row(
+    "speed-two-objectives",
+    "the same with filters and classes as two objectives that take turns",
+    "ratio",
+    ">= 0.9",
+)
+def two_objectives() -> tuple[float, str]:
+    project = gallery_project("mnist-cnn")
+    ids = {node.name: node.id for node in project.graph.nodes.values()}
+    phase = project.plan.phases[0]
+    whole = phase.objectives[0]
+    assert isinstance(whole, Minimise)
+    players = (
+        replace(whole, name="filters", of=(ids["conv1"], ids["conv2"])),
+        replace(whole, name="answers", of=(ids["classes"],)),
+    )
+    project.plan = replace(project.plan, phases=(replace(phase, objectives=players),))
+    return compare(project, partial(cnn_by_hand, in_turns=True))
 
 
 @row(

@@ -23,6 +23,7 @@ PROMISED = {
     "open-1000",
     "pan-million",
     "redraw-nan",
+    "gap-300",
     "edit-1000",
     "start-up",
     "open-ratio",
