@@ -83,7 +83,7 @@ def file_stem(card: PictureCard) -> str:
 
 
 def _size(card: PictureCard) -> QSize:
-    shown = card.pane.picture.size()
+    shown = card.pane.picture.rect()
     return QSize(shown.width() + 2 * _PAD, shown.height() + _HEAD + 2 * _PAD)
 
 

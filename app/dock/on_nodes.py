@@ -95,6 +95,8 @@ class OnNodes(QObject):
         self._workspace = view.workspace
         self._kind_of_card = kind_of_card
         self._hung: dict[str, _Hung] = {}
+        self._hidden = QWidget(view)  # holds the pictures: they are painted into images, never on screen
+        self._hidden.hide()
         self._live = Live(self._workspace, view, self._probes, self._redraw, INTERVAL_MS)
         view.viewport().installEventFilter(self)
         self._workspace.scope_changed.connect(self._hang_all)
@@ -120,10 +122,8 @@ class OnNodes(QObject):
             return False
         self.take_off(node_id)
         picture = kind.make(subject)
-        # Laid out and painted, but on no screen.
-        picture.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        picture.setParent(self._hidden)
         picture.resize(DRAWN)
-        picture.show()
         self._hung[node_id] = _Hung(kind, subject, picture)
         self._hang_all()
         self.changed.emit()
@@ -134,7 +134,6 @@ class OnNodes(QObject):
         found = self._hung.pop(node_id, None)
         if found is None:
             return
-        found.picture.hide()
         found.picture.deleteLater()
         item = self._view.graph_scene.node_items.get(node_id)
         if found.item is not None and item is found.node:

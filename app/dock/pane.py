@@ -28,6 +28,7 @@ class Pane(QWidget):
         self.picture = picture
         self.drawn: dict[Probe, Snapshot] = {}
         self.state = State("waiting")
+        self._why = ""  # the last one could not be drawn
         self._words = QLabel()
         self._words.setTextFormat(Qt.TextFormat.PlainText)
         self._words.setProperty("role", "small")
@@ -71,8 +72,8 @@ class Pane(QWidget):
             return failed_words(found)
         if any(self.drawn.get(probe) is not one for probe, one in pictures.items()):
             self.drawn = pictures
-            return self._drawn(pictures)
-        return ""
+            self._why = self._drawn(pictures)
+        return self._why
 
     def _drawn(self, pictures: Snapshots) -> str:
         try:

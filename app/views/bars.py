@@ -104,7 +104,8 @@ class Bars(Picture):
         return QSize(120, max(1, len(self._bars)) * ROW)
 
     def _visible(self) -> tuple[int, int]:
-        clip = self.visibleRegion().boundingRect()
+        # Painted into an image it is on no screen.
+        clip = self.visibleRegion().boundingRect() if self.isVisible() else self.rect()
         return max(0, clip.top() // ROW), min(len(self._bars), clip.bottom() // ROW + 1)
 
     def _full(self) -> float:
