@@ -152,6 +152,7 @@ class NodeType(Parametrised):
     ports_in: ClassVar[tuple[Port, ...]] = (Port("x"),)
     ports_out: ClassVar[tuple[Port, ...]] = (Port("output"),)
     type_id: ClassVar[str] = ""
+    shows: ClassVar[tuple[str, ...]] = ()  # pictures of its layer's own, such as "gates" or "attention"
     palette: ClassVar[bool] = True  # whether people pick it from the palette
     abstract: ClassVar[bool] = True
 

@@ -16,6 +16,7 @@ class Recurrent(Layer, abstract=True):
     """What the recurrent layers share."""
 
     family = "recurrent"
+    shows = ("gates",)
     hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
     layers: int = param(1, minimum=1, maximum=256, doc="stacked on top of each other")
     dropout: float = param(0.0, minimum=0, below=1, doc="share dropped between stacked layers")

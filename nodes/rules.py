@@ -142,6 +142,7 @@ class Hopfield(RuleBearer):
     energy of that state.
     """
 
+    shows = ("energy",)
     aliases: ClassVar[tuple[str, ...]] = ("associative memory", "attractor", "hebb", "newhop")
     formula = "W = Σ s sᵀ; x ← a(W x + b), again and again; E = -½ xᵀW x - b·x"
     source = "Hopfield, 1982; Personnaz, Guyon and Dreyfus, 1985; Li, Michel and Porod, 1989"
@@ -186,6 +187,7 @@ class RBM(RuleBearer):
     """
 
     title = "Restricted Boltzmann machine"
+    shows = ("gibbs",)
     aliases: ClassVar[tuple[str, ...]] = ("rbm", "contrastive divergence", "cd", "gibbs", "harmonium")
     formula = "p(h = 1 | v) = σ(W v + b); W += η (h vᵀ of the data - h vᵀ of the dream)"
     source = "Smolensky, 1986; Hinton, 2002; persistent: Tieleman, 2008"

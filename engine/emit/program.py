@@ -11,7 +11,7 @@ import linecache
 import sys
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -66,6 +66,7 @@ class Program:
         self.book: ShapeBook = script.assembly.book
         self.twin = script.twin
         self._watcher: Watcher | None = None
+        self._given: Mapping[tuple[str, str], Tensor] = {}
         self._file = f"<network {next(_numbers)}>"
         self._names = self._execute(script.twin)
         self.Model: type[nn.Module] = self._names["Model"]
@@ -171,6 +172,15 @@ class Program:
         finally:
             self._watcher = before
 
+    @contextmanager
+    def giving(self, values: Mapping[tuple[str, str], Tensor]) -> Iterator[None]:
+        """Inside, these stand in place of what leaves ports, `{(node id, port): (N, ...) tensor}`."""
+        before, self._given = self._given, values
+        try:
+            yield
+        finally:
+            self._given = before
+
     def node_of(self, error: BaseException) -> str | None:
         """The node whose line raised, from the traceback."""
         found = None
@@ -190,6 +200,8 @@ class Program:
         return self.source.node_at(line)
 
     def _tap(self, node_id: str, pattern: Any, value: Any, shown: Callable[[Any], Any] | None = None) -> Any:
+        if self._given:
+            value = _exchanged(self._given, node_id, pattern, value)
         watcher = self._watcher
         if watcher is not None:
             _show(watcher, node_id, pattern, value if shown is None else shown(value))
@@ -221,6 +233,15 @@ def compile_program(
 ) -> Program:
     """A project as running code. Errors: as for `export_script`."""
     return Program(write_script(project, catalogue, book, fast=fast), revision)
+
+
+def _exchanged(given: Mapping[tuple[str, str], Tensor], node_id: str, pattern: Any, value: Any) -> Any:
+    if isinstance(pattern, str):
+        return given.get((node_id, pattern), value)
+    if pattern is None:
+        return value
+    pairs = zip(pattern, value, strict=True)
+    return tuple(_exchanged(given, node_id, part, item) for part, item in pairs)
 
 
 def _show(watcher: Watcher, node_id: str, pattern: Any, value: Any) -> None:

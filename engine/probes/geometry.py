@@ -77,7 +77,7 @@ def projection(look: Look, probe: Probe) -> Taken | None:
     key = ("projection", probe.node_id, rows)
     places = same_signs(places, look.memory.get(str(key)))
     look.memory[str(key)] = places
-    return _labelled(look, places, rows), {**facts, **_classes(look, rows), "shares": tuple(shares)}
+    return labelled(look, places, rows), {**facts, **classes_of(look, rows), "shares": tuple(shares)}
 
 
 @probe_kind("embedding", apart=True, once=True)
@@ -95,7 +95,7 @@ def embedding(look: Look, probe: Probe) -> Taken | None:
     key = str((method, probe.node_id, rows))
     places = neighbours_kept(values, method, look.memory.get(key))
     look.memory[key] = places
-    return _labelled(look, places, rows), {**facts, **_classes(look, rows), "method": method}
+    return labelled(look, places, rows), {**facts, **classes_of(look, rows), "method": method}
 
 
 @probe_kind("example_pictures", once=True)
@@ -106,7 +106,7 @@ def example_pictures(look: Look, probe: Probe) -> Taken | None:
     """
     rows = _rows_of(probe)
     columns = look.input_columns(probe.node_id)
-    split = _split(look)
+    split = split_of(look)
     batch = look.batch(0, rows, split)
     name = next((name for name in columns or batch if batch[name].is_floating_point()), None)
     if name is None:
@@ -157,7 +157,7 @@ def _rows_of(probe: Probe) -> int:
     return int(probe.detail[0]) if probe.detail else ROWS
 
 
-def _split(look: Look) -> str:
+def split_of(look: Look) -> str:
     """The split whose examples are shown: the one of pictures, unless training has more and that has few."""
     return look.split if look.rows() >= FEW or look.rows("train") <= look.rows() else "train"
 
@@ -170,7 +170,7 @@ def _thinned(values: Tensor) -> Tensor:
 def _many(look: Look, node_id: str, rows: int) -> tuple[Tensor, dict[str, Any]]:
     """The node's values (n, D) for the first examples."""
     parts, width = [], 0
-    split = _split(look)
+    split = split_of(look)
     for start in range(0, min(rows, look.rows(split)), AT_ONCE):
         look.check()
         value = look.value(node_id, look.batch(start, min(AT_ONCE, rows - start), split))
@@ -190,7 +190,7 @@ def _label_column(look: Look) -> tuple[str, tuple[str, ...], bool] | None:
     for head in look.heads:
         if head.column is not None and head.kind != VALUES:
             return head.column, head.labels, True
-    batch = look.batch(0, ROWS, _split(look))
+    batch = look.batch(0, ROWS, split_of(look))
     for name, column in batch.items():
         if column.dim() == 1 and not column.is_floating_point() and len(torch.unique(column)) <= MOST_CLASSES:
             return name, (), True
@@ -200,21 +200,21 @@ def _label_column(look: Look) -> tuple[str, tuple[str, ...], bool] | None:
     return None
 
 
-def _classes(look: Look, rows: int) -> dict[str, Any]:
+def classes_of(look: Look, rows: int) -> dict[str, Any]:
     found = _label_column(look)
     if found is None:
         return {"label": "", "classes": ()}
     column, names, classed = found
     if classed and not names:
-        top = int(look.batch(0, rows, _split(look))[column].max().item())
+        top = int(look.batch(0, rows, split_of(look))[column].max().item())
         names = tuple(str(number) for number in range(min(top, MOST_CLASSES) + 1))
     return {"label": column, "classes": names if classed else ()}
 
 
-def _labelled(look: Look, places: np.ndarray[Any, Any], rows: int) -> np.ndarray[Any, Any]:
+def labelled(look: Look, places: np.ndarray[Any, Any], rows: int) -> np.ndarray[Any, Any]:
     found = _label_column(look)
     labels = np.full(len(places), np.nan)
     if found is not None:
-        column = look.batch(0, rows, _split(look))[found[0]].detach().float().cpu().numpy()
+        column = look.batch(0, rows, split_of(look))[found[0]].detach().float().cpu().numpy()
         labels = column.reshape(len(places), -1)[:, 0]
     return np.column_stack([places, labels]).astype(np.float32)

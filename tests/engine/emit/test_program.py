@@ -142,6 +142,20 @@ def test_the_ports_of_a_recurrent_layer_are_shown_with_their_values(both: bool) 
     assert torch.equal(seen["h"][:, :4], output[:, -1, :4])
 
 
+def test_other_values_stand_in_place_of_what_leaves_a_port() -> None:
+    sketch, start = image(5, 3)
+    memory = sketch.add("LSTM", "memory", {"hidden": 4}, x=start)
+    head = sketch.add("Linear", "head", {"units": 2}, x=f"{memory}.h")
+    program = program_of(sketch)
+    model, x, other = program.Model(), torch.randn(6, 5, 3), torch.randn(6, 4)
+    before = model(x)
+    with program.giving({(memory, "h"): other}):
+        assert torch.equal(model(x), model.head(other))
+    with program.giving({(head, "output"): before + 1}):
+        assert torch.equal(model(x), before + 1)
+    assert torch.equal(model(x), before)
+
+
 def test_taps_nest_and_end_with_an_error() -> None:
     program = program_of(classifier())
     model, batch = program.Model(), batch_of(program)
