@@ -1,0 +1,106 @@
+"""A small dense net unit by unit."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.classes import classes_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.layer_measures import name_in
+from app.pictures.registry import picture_kind
+from app.views.neuron_net import NeuronNet, UnitColumn
+from engine.run.feed import Probe
+
+PROBE = Probe("", "neurons")
+MOST_UNITS = 20
+
+
+def has_small_dense(subject: Subject) -> bool:
+    """Whether the network has a dense layer whose units can be drawn."""
+    workspace = subject.workspace
+    shapes = workspace.shapes
+    for node_id, node in workspace.document.project.graph.nodes.items():
+        facts = shapes.facts(node_id) if shapes is not None else None
+        if node.type == "Linear" and facts is not None and facts.outputs:
+            shape = next(iter(facts.outputs.values())).shape
+            if len(shape) == 1 and shape[0] <= MOST_UNITS:
+                return True
+    return False
+
+
+@picture_kind(
+    "neurons",
+    "Neuron diagram",
+    "Every unit of a small dense net with its value for the example, every weight a line as thick as large.",
+    "Model",
+    has_small_dense,
+    rank=20,
+    whole=True,
+)
+class Neurons(LivePicture):
+    """Columns of units from the inputs to the outputs; a click selects the layer."""
+
+    size = (380, 260)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self.net = NeuronNet()
+        self.net.clicked.connect(self.node_asked)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.net)
+
+    def probes(self) -> Probes:
+        return frozenset({PROBE})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found.get(PROBE)
+        if snapshot is None:
+            return
+        workspace, facts = self.subject.workspace, snapshot.extra
+        last = len(facts["columns"]) - 1
+        columns = []
+        for index, column in enumerate(facts["columns"]):
+            names: tuple[str, ...] = ()
+            if index == last:
+                names = self._classes(len(column["values"]))
+            columns.append(
+                UnitColumn(
+                    name_in(workspace, column["node"]),
+                    column["node"],
+                    column["values"],
+                    column["from"],
+                    column["weights"],
+                    column["biases"],
+                    names,
+                )
+            )
+        self.net.show_columns(columns)
+        split = "training" if facts["split"] == "train" else facts["split"]
+        self.set_note(
+            f"{split} example {facts['example'] + 1:,} · red above zero, blue below · rings are biases"
+        )
+
+    def table(self) -> Table | None:
+        rows: list[tuple[object, ...]] = []
+        for column in self.net.columns:
+            if column.weights is None:
+                continue
+            before = self.net.columns[column.before].title if column.before >= 0 else ""
+            for unit, line in enumerate(column.weights.tolist()):
+                bias = None if column.biases is None else float(column.biases[unit])
+                rows += [(before, n + 1, column.title, unit + 1, weight) for n, weight in enumerate(line)]
+                if bias is not None:
+                    rows.append(("bias", "", column.title, unit + 1, bias))
+        return (("from", "unit", "to", "unit", "weight"), rows) if rows else None
+
+    def _classes(self, count: int) -> tuple[str, ...]:
+        """The names of the classes, where as many as the last layer has units."""
+        workspace = self.subject.workspace
+        for node_id, node in workspace.document.project.graph.nodes.items():
+            kind = workspace.type_of(node)
+            if kind is not None and kind.kind == "data":
+                for names in classes_of(workspace, node_id).values():
+                    if len(names) == count:
+                        return tuple(names)
+        return ()

@@ -1,0 +1,290 @@
+"""A small dense net, every unit a circle and every weight a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPen
+
+from app.theme import SMALL, Theme
+from app.views.colourmaps import SIGNED, shade
+from app.views.picture import Picture, number
+from app.views.scale import NARROWEST, WIDTH, ends, paint_scale
+
+TICK = 9
+WIDEST, FINEST = 6.0, 0.4  # pixels of a line
+NEAR = 5.0
+FAINTEST = 0.02  # of the largest weight: what is smaller is not drawn
+
+
+@dataclass(frozen=True)
+class UnitColumn:
+    """Units of one node: their values (n,), and what they are made of: `weights` (n, m) and `biases` (n,)
+    from the column at the place `before`, None and -1 for inputs. `names` are those of the units, if any."""
+
+    title: str
+    node_id: str
+    values: NDArray[np.floating]
+    before: int = -1
+    weights: NDArray[np.floating] | None = None
+    biases: NDArray[np.floating] | None = None
+    names: tuple[str, ...] = ()
+
+
+class NeuronNet(Picture):
+    """Columns from left to right. Lines: red above zero, blue below, thicker for larger weights.
+
+    Circles are coloured by the unit's value on the same scale of colours, with a scale of its own.
+    """
+
+    clicked = Signal(str)  # the node of a unit
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._columns: tuple[UnitColumn, ...] = ()
+        self._largest = 1.0
+        self._reach = 1.0
+        self._unit: tuple[int, int] | None = None
+        self._line: tuple[int, int, int] | None = None
+        self.setMouseTracking(True)
+
+    def show_columns(self, columns: Sequence[UnitColumn]) -> None:
+        """Show another net, or other numbers of the same."""
+        self._columns = tuple(columns)
+        matrices = [column.weights for column in columns if column.weights is not None]
+        self._largest = max((float(np.abs(matrix).max()) for matrix in matrices if matrix.size), default=1.0)
+        self._reach = max((float(np.abs(column.values).max()) for column in columns), default=1.0)
+        self._message = ""
+        self.changed()
+
+    @property
+    def columns(self) -> tuple[UnitColumn, ...]:
+        """What is on screen."""
+        return self._columns
+
+    def place(self, column: int, unit: int) -> QPointF:
+        """The middle of a unit's circle."""
+        area = self._area()
+        count = len(self._columns)
+        x = area.left() + (area.width() * column / (count - 1) if count > 1 else area.width() / 2)
+        units = len(self._columns[column].values)
+        step = min(area.height() / units, 3.2 * 2 * self.radius)
+        return QPointF(x, area.center().y() + (unit - (units - 1) / 2) * step)
+
+    @property
+    def radius(self) -> float:
+        """Of a circle, in pixels."""
+        most = max((len(column.values) for column in self._columns), default=1)
+        return float(max(3.0, min(16.0, 0.4 * self._area().height() / most)))
+
+    def width_of(self, weight: float) -> float:
+        """How thick the line of a weight is, in pixels; 0 where none is drawn."""
+        share = abs(weight) / self._largest if self._largest > 0 else 0.0
+        return FINEST + (self._widest - FINEST) * share if share >= FAINTEST else 0.0
+
+    @property
+    def _widest(self) -> float:
+        return min(WIDEST, 0.6 * self.radius)
+
+    def decorate(self, painter: QPainter, theme: Theme) -> None:
+        if not self._columns:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for index, column in enumerate(self._columns):
+            if column.weights is not None and column.before >= 0:
+                self._paint_lines(painter, theme, index, column)
+        for index, column in enumerate(self._columns):
+            self._paint_units(painter, theme, index, column)
+        self._paint_titles(painter, theme)
+        if self._line is not None:
+            self._paint_line(painter, theme, *self._line, strong=True)
+        words = self._words()
+        if words:
+            self._paint_words(painter, theme, words)
+        if self.width() >= NARROWEST + WIDTH:
+            area = QRectF(0, 18, 1, max(40.0, min(160.0, self.height() - 40)))
+            reach = self._reach
+            paint_scale(painter, theme, self.width() - WIDTH + 4, area, SIGNED, ends(-reach, reach))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        unit = self._unit_at(event.position())
+        line = None if unit is not None else self._line_at(event.position())
+        if (unit, line) != (self._unit, self._line):
+            self._unit, self._line = unit, line
+            self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        if (self._unit, self._line) != (None, None):
+            self._unit = self._line = None
+            self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        unit = self._unit_at(event.position())
+        if unit is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(self._columns[unit[0]].node_id)
+
+    # -- what is under the pointer ----------------------------------------------------------------
+
+    def _unit_at(self, at: QPointF) -> tuple[int, int] | None:
+        for column, units in enumerate(self._columns):
+            for unit in range(len(units.values)):
+                away = self.place(column, unit) - at
+                if away.x() ** 2 + away.y() ** 2 <= (self.radius + 2) ** 2:
+                    return column, unit
+        return None
+
+    def _line_at(self, at: QPointF) -> tuple[int, int, int] | None:
+        """Column, unit and the unit before of the line nearest to a point."""
+        best, nearest = None, NEAR
+        for index, column in enumerate(self._columns):
+            if column.weights is None or column.before < 0:
+                continue
+            left, right = self.place(column.before, 0).x(), self.place(index, 0).x()
+            if not min(left, right) < at.x() < max(left, right):
+                continue
+            share = (at.x() - left) / (right - left)
+            for unit, source in np.ndindex(column.weights.shape):
+                begin, end = self.place(column.before, source), self.place(index, unit)
+                away = abs(begin.y() + share * (end.y() - begin.y()) - at.y())
+                if away < nearest:
+                    best, nearest = (index, unit, source), away
+        return best
+
+    def _words(self) -> str:
+        if self._line is not None:
+            column, unit, source = self._line
+            weights = self._columns[column].weights
+            assert weights is not None
+            before = self._columns[self._columns[column].before]
+            value = float(weights[unit, source])
+            carried = value * float(before.values[source])
+            here = self._columns[column]
+            return (
+                f"{_unit_name(before, source)} → {_unit_name(here, unit)}\n"
+                f"weight {value:.4g} × {float(before.values[source]):.4g} = {carried:.4g}"
+            )
+        if self._unit is not None:
+            column, unit = self._unit
+            units = self._columns[column]
+            words = f"{_unit_name(units, unit)}\nvalue {float(units.values[unit]):.4g}"
+            if units.biases is not None:
+                words += f" · bias {float(units.biases[unit]):.4g}"
+            return words
+        return ""
+
+    # -- painting ---------------------------------------------------------------------------------
+
+    def _paint_lines(self, painter: QPainter, theme: Theme, index: int, column: UnitColumn) -> None:
+        assert column.weights is not None
+        order = np.argsort(np.abs(column.weights), axis=None)
+        for at in order.tolist():
+            unit, source = divmod(at, column.weights.shape[1])
+            self._paint_line(painter, theme, index, unit, source)
+
+    def _paint_line(
+        self, painter: QPainter, theme: Theme, index: int, unit: int, source: int, strong: bool = False
+    ) -> None:
+        column = self._columns[index]
+        assert column.weights is not None
+        weight = float(column.weights[unit, source])
+        width = self.width_of(weight)
+        if not width and not strong:
+            return
+        colour = sign_colour(theme, weight)
+        share = abs(weight) / self._largest if self._largest else 0.0
+        chosen = self._unit is not None and self._unit in ((index, unit), (column.before, source))
+        if not strong and not chosen:
+            colour.setAlphaF((0.12 if self._unit is not None else 0.3) + 0.5 * share)
+        painter.setPen(QPen(colour, width + 1.5 if strong else width))
+        painter.drawLine(self.place(column.before, source), self.place(index, unit))
+
+    def _paint_units(self, painter: QPainter, theme: Theme, index: int, column: UnitColumn) -> None:
+        colours = shade(column.values.astype(np.float64), SIGNED, -self._reach, self._reach).tolist()
+        radius = self.radius
+        painter.setFont(theme.mono(TICK))
+        for unit, colour in enumerate(colours):
+            at = self.place(index, unit)
+            fill = QColor.fromRgba(colour)
+            bias = 0.0 if column.biases is None else float(column.biases[unit])
+            ring = QPen(theme.faint, 1)
+            if column.biases is not None and self.width_of(bias):
+                ring = QPen(sign_colour(theme, bias), max(1.0, 0.6 * self.width_of(bias)))
+            painter.setPen(ring)
+            painter.setBrush(fill)
+            painter.drawEllipse(at, radius, radius)
+            if radius >= 13:
+                light = fill.redF() * 0.3 + fill.greenF() * 0.59 + fill.blueF() * 0.11 > 0.5
+                painter.setPen(QColor("#101318" if light else "#f2f4f8"))
+                box = QRectF(at.x() - radius, at.y() - 8, 2 * radius, 16)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _short(float(column.values[unit])))
+        painter.setPen(theme.dim)
+        painter.setFont(theme.font(SMALL))
+        metrics = QFontMetrics(painter.font())
+        if column.names and self._name_room() and self.place(index, 0).y() > 0:
+            first = index == 0
+            for unit, name in enumerate(column.names):
+                at = self.place(index, unit)
+                room = self._name_room() - radius - 8
+                text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, int(room))
+                if first:
+                    box = QRectF(at.x() - radius - 6 - room, at.y() - 8, room, 16)
+                    painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+                else:
+                    box = QRectF(at.x() + radius + 6, at.y() - 8, room, 16)
+                    painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _paint_titles(self, painter: QPainter, theme: Theme) -> None:
+        painter.setFont(theme.font(SMALL))
+        painter.setPen(theme.dim)
+        metrics = QFontMetrics(painter.font())
+        room = self._area().width() / max(1, len(self._columns) - 1) - 8
+        for index, column in enumerate(self._columns):
+            x = self.place(index, 0).x()
+            text = metrics.elidedText(column.title, Qt.TextElideMode.ElideRight, int(max(30, room)))
+            wide = metrics.horizontalAdvance(text)
+            left = min(max(0.0, x - wide / 2), self.width() - wide)
+            painter.drawText(QRectF(left, self.height() - 17, wide + 2, 16), Qt.AlignmentFlag.AlignLeft, text)
+
+    def _paint_words(self, painter: QPainter, theme: Theme, words: str) -> None:
+        painter.setFont(theme.font(SMALL))
+        lines = words.split("\n")
+        wide = max(painter.fontMetrics().horizontalAdvance(line) for line in lines) + 14
+        box = QRectF(4, 2, wide, 16 * len(lines) + 6)
+        painter.setPen(theme.line)
+        painter.setBrush(theme.raised)
+        painter.drawRoundedRect(box, 4, 4)
+        painter.setPen(theme.text)
+        for index, line in enumerate(lines):
+            at = QRectF(box.left() + 7, box.top() + 3 + 16 * index, wide, 16)
+            painter.drawText(at, Qt.AlignmentFlag.AlignVCenter, line)
+
+    def _name_room(self) -> float:
+        if self.width() < 420 or not any(column.names for column in self._columns):
+            return 0.0
+        return 110.0 if self.radius >= 7 else 0.0
+
+    def _area(self) -> QRectF:
+        side = 18.0
+        if self.width() >= 420 and any(column.names for column in self._columns):
+            side = 110.0
+        right = side + (WIDTH if self.width() >= NARROWEST + WIDTH else 0)
+        return QRectF(side, 10, max(20.0, self.width() - side - right), max(20.0, self.height() - 34))
+
+
+def sign_colour(theme: Theme, value: float) -> QColor:
+    """Red above zero and blue below, in tones that stand out on the theme."""
+    if value >= 0:
+        return QColor("#f4775e" if theme.dark else "#b2182b")
+    return QColor("#5ba4e0" if theme.dark else "#2166ac")
+
+
+def _unit_name(column: UnitColumn, unit: int) -> str:
+    return f"{column.title} {column.names[unit] if unit < len(column.names) else unit + 1}"
+
+
+def _short(value: float) -> str:
+    return f"{round(value, 1) + 0.0:.1f}" if abs(value) < 10 else number(value)
