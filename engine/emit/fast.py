@@ -1,8 +1,8 @@
 """What the fast path changes in a script: a few plain lines, each of which a person can read and take out.
 
-Which of them pay is measured in `engine.run.fast`. The rewrite of the graph is exact: `relu(max_pool(x))` has
-the values and gradients of `max_pool(relu(x))` to the last bit (but for the sign of a zero, which no later
-value shows), and calls ReLU on a quarter of the numbers.
+Which of them pay is measured in `engine.run.fast`. `relu(max_pool(x))` is exact: it has the values and
+gradients of `max_pool(relu(x))` to the last bit (but for the sign of a zero, which no later value shows), and
+calls ReLU on a quarter of the numbers. Dropout from uniform numbers drops as many, but others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from engine.emit.lines import WIDTH, Line, check_met, laid_out, tapped
-from engine.symbols import Expr, F
+from engine.symbols import Expr, F, carried
 
 if TYPE_CHECKING:
     from engine.emit.builder import NodeCode
@@ -44,6 +44,7 @@ class Fast:
     autocast: str = ""
     compiled: bool = False
     threads: int | None = None
+    uniform_dropout: bool = False
     step: float = 0.0
     plain_step: float = 0.0
     computer: str = ""
@@ -69,6 +70,8 @@ class Fast:
             found.append("ReLU behind max-pooling")
         if self.fused:
             found.append("fused optimiser")
+        if self.uniform_dropout:
+            found.append("quicker dropout")
         if self.compiled:
             found.append("compiled model")
         if self.threads is not None:
@@ -101,6 +104,28 @@ class Fast:
 
 
 # -- the graph
+
+
+def rewrite(made: Assembly, fast: Fast) -> None:
+    """Change the code of a graph and of the blocks in it as the settings say."""
+    for one in (made, *(found.version.made for found in made.classes.finished)):
+        if fast.late_relu:
+            put_relu_late(one)
+        if fast.uniform_dropout:
+            put_uniform_dropout(one)
+
+
+def put_uniform_dropout(made: Assembly) -> None:
+    """Draw the masks of dropout from uniform numbers."""
+    from engine.layers.noisy import UniformDropout
+
+    for code in made.codes.values():
+        for attribute, layer in code.modules.items():
+            call = layer.tree
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "nn.Dropout":
+                other = carried(UniformDropout)
+                changed = ast.Call(other.tree, call.args, call.keywords)
+                code.modules[attribute] = Expr(changed, layer.carries | other.carries)
 
 
 def put_relu_late(made: Assembly) -> int:

@@ -14,7 +14,7 @@ from engine.data.portable import IMPORTS, portable_source
 from engine.emit.builder import build
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
-from engine.emit.fast import FUSED, Fast, put_relu_late, quickened
+from engine.emit.fast import FUSED, Fast, quickened, rewrite
 from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
 from engine.emit.measuring import MEASURED, measuring_lines
 from engine.emit.model import Assembly, assemble, block_lines, class_lines
@@ -138,9 +138,8 @@ def write_script(
     elif fast is not None and plan.optimiser.name not in FUSED:
         fast = fast.only(fused=False)  # measured when the plan had another optimiser
     made = assemble(project, book or check(project, catalogue))
-    if fast is not None and fast.late_relu:
-        for one in (made, *(found.version.made for found in made.classes.finished)):
-            put_relu_late(one)
+    if fast is not None:
+        rewrite(made, fast)
     types = made.book.types
     data = types[made.source] if made.source else None
     files = data.files if isinstance(data, Data) else ()

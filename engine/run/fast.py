@@ -178,6 +178,8 @@ def offered(program: Program, settings: Settings) -> dict[str, object]:
     shapes = [weight.ndim for weight in model.parameters()]
     if "F.max_pool" in program.source.text and "F.relu" in program.source.text:
         found["late_relu"] = True
+    if device == "cpu" and "nn.Dropout(" in program.source.text:
+        found["uniform_dropout"] = True  # on a GPU torch draws and applies the mask in one kernel
     if 4 in shapes and 5 not in shapes:
         found["channels_last"] = True
     if device in ("cpu", "cuda", "mps") and program.plan.optimiser.name in FUSED:

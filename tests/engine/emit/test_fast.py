@@ -21,7 +21,9 @@ from engine.graph import Graph, Link, Node, Project
 from engine.plan import Choice, Plan
 from tests.engine.sketches import catalogue, gallery
 
-EVERYTHING = Fast(True, True, True, "cpu", False, 2, step=0.01, plain_step=0.026, computer="A processor")
+EVERYTHING = Fast(
+    *(True, True, True, "cpu", False, 2, True), step=0.01, plain_step=0.026, computer="A processor"
+)
 NAN, INF = float("nan"), float("inf")
 AWKWARD = (-1.0, -0.0, 0.0, 1.0, 1.0, 2.0, 1e-40, NAN, INF, -INF)
 
@@ -132,6 +134,8 @@ def test_settings_are_plain_lines() -> None:
         '                loss = objective(model, batch)["loss"]',
         "    return torch.optim.Adam(model.parameters(), lr=0.001, fused=True)",
         "    torch.set_num_threads(2)",
+        "class UniformDropout(nn.Dropout):",
+        "        self.dropout = UniformDropout(0.5)",
         "        x = F.relu(F.max_pool2d(x, 2))           # (N, 32, 13, 13)",
     ):
         assert line in text.splitlines()

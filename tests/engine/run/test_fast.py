@@ -104,7 +104,7 @@ def test_offers_follow_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     project = gallery("mnist-cnn")
     program = compile_program(project, catalogue())
     found = offered(program, Settings.of(project.plan, device="cpu"))
-    assert {"late_relu", "channels_last", "fused", "autocast"} <= found.keys()
+    assert {"late_relu", "channels_last", "fused", "autocast", "uniform_dropout"} <= found.keys()
     assert "compiled" not in found
     monkeypatch.setattr(fast_path, "_cpu_flags", set)
     project = gallery("iris")
