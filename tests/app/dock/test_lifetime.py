@@ -1,0 +1,88 @@
+"""Opening and closing leaves nothing behind: no probe watched, no timer, no widget, no hook in the model."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.dock.dock import ViewsDock
+from app.pictures.base import Subject
+from app.pictures.registry import picture_kinds, proposed
+from app.theme import set_theme
+from app.views.watching import watching
+from app.workspace import Workspace
+from engine.edits import SetPlan
+from tests.app.conftest import add_iris
+from tests.app.dock.conftest import Shown
+
+CYCLES = 100
+LONG = 60_000
+
+
+def end_of_event() -> None:
+    """Lets what was told to go, go."""
+    QApplication.processEvents()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind_id", sorted(picture_kinds()))
+def test_a_hundred_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str) -> None:
+    workspace, dock = shown.workspace, shown.dock
+    subjects = [Subject(workspace), *(Subject(workspace, node) for node in workspace.graph.nodes)]
+    fitting = [one.node_id for one in subjects if kind_id in {kind.id for kind in proposed(one)}]
+    if not fitting:
+        pytest.skip("it suits no node of this network")
+    shown.pin(kind_id, fitting[0])
+    shown.pictures(100)
+    dock.close_all()
+    end_of_event()
+    gc.collect()
+    widgets, timers = len(dock.findChildren(QWidget)), len(dock.findChildren(QTimer))
+    for _ in range(CYCLES):
+        shown.pin(kind_id, fitting[0])
+        shown.tick()
+        dock.close_all()
+        end_of_event()
+    assert len(dock.findChildren(QWidget)) == widgets
+    assert len(dock.findChildren(QTimer)) == timers
+    assert watching(workspace).union == frozenset()
+    set_theme("light")  # reaches nobody who is gone
+    set_theme("dark")
+
+
+def test_no_hook_stays_in_a_model_whose_pictures_are_closed(qtbot: QtBot, workspace: Workspace) -> None:
+    from app.engine_start import EngineParts
+    from engine.emit.script import export_script
+    from engine.run.trainer import Trainer
+    from engine.shapes import ShapeBook
+
+    add_iris(workspace)
+    workspace.apply("Plan", SetPlan(workspace.document.project.plan.with_(epochs=2)))
+    workspace.adopt_engine(EngineParts(ShapeBook, Trainer, export_script))
+    dock = ViewsDock(workspace)
+    qtbot.addWidget(dock)
+    dock.resize(1100, 500)
+    dock.show()
+    for kind in ("activations", "filters", "histograms", "spectrum"):
+        dock.pin(kind, "n2")
+    card = dock.card("activations")
+    assert card is not None
+    qtbot.waitUntil(lambda: card.state.kind == "drawn", timeout=LONG)
+    workspace.train()
+    qtbot.waitUntil(lambda: workspace.state == "finished", timeout=LONG)
+    dock.close_all()
+    qtbot.waitUntil(lambda: watching(workspace).union == frozenset())
+    assert workspace.trainer.wait()
+    run = workspace.trainer._worker.run
+    hooks = [
+        hook
+        for module in run.model.modules()
+        for hook in (*module._forward_hooks, *module._forward_pre_hooks, *module._backward_hooks)
+    ]
+    assert hooks == []
+    assert not any(weight._backward_hooks for weight in run.model.parameters())
