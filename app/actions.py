@@ -155,7 +155,14 @@ COMMANDS = (
     Command("next_problem", "Graph", "Next &problem", ("F8",)),
     Command("train", "Train", "&Train / Pause", ("F5",)),
     Command("train_step", "Train", "Step one &batch", ("F6",)),
-    Command("train_back", "Train", "Step bac&k", ("Shift+F6",), "To before the last batch that was stepped"),
+    Command(
+        "train_layer",
+        "Train",
+        "Step by &layer",
+        ("F7",),
+        "One batch node by node: forward, backward, then the update",
+    ),
+    Command("train_back", "Train", "Step bac&k", ("Shift+F6",), "To before the last step, batch or node"),
     Command("train_stop", "Train", "&Stop", ("Shift+F5",), before_rule=True),
     Command(
         "edit_plan", "Train", "Edit the &plan", ("Ctrl+Shift+I",), "Phases, objectives and what they train"

@@ -97,6 +97,7 @@ class Commands:
         workspace.scope_changed.connect(self._changed)
         workspace.state_changed.connect(self._changed)
         workspace.inferred.connect(self.refresh)
+        page.training.back_changed.connect(self.refresh)
 
     def handlers(self) -> dict[str, Callable[[], object]]:
         """The function of every command by name. AttributeError for a command that nobody runs."""
@@ -228,6 +229,10 @@ class Commands:
         """Trains on one batch."""
         self._window.top_bar.training.step()
 
+    def train_layer(self) -> None:
+        """Shows the next node of a batch, forward, then backward, then the update."""
+        self._window.top_bar.training.step_layer()
+
     def train_back(self) -> None:
         """Goes back to before the last single step."""
         self._window.top_bar.training.back()
@@ -297,7 +302,14 @@ class Commands:
         alike = len(nodes) > 1 and len({node.type for node in nodes}) == 1
         actions["share_weights"].setEnabled(at_work and alike and not nodes[0].block)
         actions["own_weights"].setEnabled(at_work and any(node.shares for node in nodes))
-        for name in ("train", "train_step", "train_reset", "start_from_weights", "export_script"):
+        for name in (
+            "train",
+            "train_step",
+            "train_layer",
+            "train_reset",
+            "start_from_weights",
+            "export_script",
+        ):
             actions[name].setEnabled(ready and at_work)
         actions["train_stop"].setEnabled(workspace.training)
         trainer = workspace.trainer

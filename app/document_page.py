@@ -62,6 +62,7 @@ class DocumentPage(QWidget):
         self.bottom.views.dock.room_wanted.connect(self._make_room_for_card)
         workspace.scope_changed.connect(self._show_way)
         workspace.changed.connect(self._show_way)
+        workspace.layer_stepped.connect(self._layer_stepped)
 
     def _lay_out(self) -> None:
         self.palette_panel.setMinimumWidth(160)
@@ -116,6 +117,14 @@ class DocumentPage(QWidget):
 
     def _show_way(self, _what: object) -> None:
         self.breadcrumb.show_way(self.workspace.way)
+
+    def _layer_stepped(self) -> None:
+        """The node that a batch has come to is in view, and a screen reader says what happened there."""
+        step = self.workspace.layer_step
+        if self.canvas.isVisible() and step:
+            for node_id in step["nodes"][:1]:
+                self.canvas.reveal(node_id)
+            self.canvas.spoken.announce(step["sentence"])
 
     def _add_in_centre(self, type_id: str) -> None:
         self.canvas.add_node(type_id, None)

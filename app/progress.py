@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
@@ -30,13 +30,17 @@ MAIN = {
 
 
 class TrainingBar(QWidget):
-    """One main action, Step and Stop, how far the run is, the newest metric and the device."""
+    """One main action, Back, Step and Stop, how far the run is, the newest metric and the device."""
+
+    back_changed = Signal()  # whether one can step back
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trainingBar")
         self._workspace = workspace
         self._main = self._button("trainButton", kind="main")
+        self._back = self._button("backButton")
+        self._back.setAccessibleName("Step back")
         self._step = self._button("stepButton")
         self._step.setText("Step")
         self._stop = self._button("stopButton")
@@ -50,6 +54,8 @@ class TrainingBar(QWidget):
         parts = (
             self._main,
             6,
+            self._back,
+            4,
             self._step,
             6,
             self._stop,
@@ -66,6 +72,7 @@ class TrainingBar(QWidget):
             else:
                 row.addWidget(part, int(part is self._progress))
         self._main.clicked.connect(self._main_clicked)
+        self._back.clicked.connect(self.back)
         self._step.clicked.connect(self.step)
         self._stop.clicked.connect(self.stop)
         self._pace = Pace(REDRAW_MS, self.refresh, self)
@@ -108,17 +115,30 @@ class TrainingBar(QWidget):
 
     def step(self) -> None:
         """Train on one batch and pause; starts a run where there is none."""
+        if self._rest():
+            self._workspace.trainer.step()
+            self.refresh()
+
+    def step_layer(self) -> None:
+        """Show what the next batch does at one more node, at rest; starts a run where there is none."""
+        if self._rest():
+            if self._workspace.state == "running":
+                self._workspace.trainer.pause()
+            self._workspace.trainer.step_layer()
+            self.refresh()
+
+    def _rest(self) -> bool:
+        """Begin a run that stands still where there is none; False where that can't be."""
         if self._workspace.trainer is None:
-            return
+            return False
         if self._workspace.state in ("idle", "finished", "failed"):
             if not self._workspace.train():
-                return
+                return False
             self._workspace.trainer.pause()
-        self._workspace.trainer.step()
-        self.refresh()
+        return True
 
     def back(self) -> None:
-        """Return to before the last batch that was stepped singly."""
+        """Return to before the last step, of a batch or of a node."""
         if self._workspace.trainer is not None:
             self._workspace.trainer.back()
             self.refresh()
@@ -148,6 +168,7 @@ class TrainingBar(QWidget):
             can_step,
             reason or ("Train on one batch (F6)" if can_step else "Pause first, then go batch by batch"),
         )
+        self._show_back(state)
         can_stop = self._workspace.training and state != "stopping"
         self._set(
             self._stop,
@@ -156,10 +177,27 @@ class TrainingBar(QWidget):
         )
         trainer = self._workspace.trainer
         self._progress.show_progress(
-            state, trainer.progress if trainer is not None else None, self._plan_line()
+            state,
+            trainer.progress if trainer is not None else None,
+            self._plan_line(),
+            self._workspace.layer_step,
         )
         self._metric.show_metric(*newest_metric(trainer.feed if trainer is not None else None))
         self._device.show_device(trainer.progress.device if trainer is not None else "")
+
+    def _show_back(self, state: str) -> None:
+        trainer = self._workspace.trainer
+        can = trainer is not None and bool(trainer.can_go_back)
+        if can:
+            tip = "Back to before the last step (Shift+F6)"
+        elif state in ("running", "loading"):
+            tip = "Pause first, then go forward and back step by step"
+        else:
+            tip = "Nothing to go back to: only steps that were taken singly can be taken back"
+        changed = can != self._back.isEnabled()
+        self._set(self._back, can, tip)
+        if changed:
+            self.back_changed.emit()
 
     def _reason(self) -> str:
         """Why training cannot start; empty when it can."""
@@ -201,6 +239,8 @@ class TrainingBar(QWidget):
         for button, name in ((self._step, "step"), (self._stop, "stop")):
             button.setIcon(icon(name, theme.dim, 14))
             button.setFixedWidth(metrics.horizontalAdvance("Step") + 14 + 6 + 30)
+        self._back.setIcon(icon("step-back", theme.dim, 14))
+        self._back.setFixedWidth(32)
         self._shown = ("", "")
         self.refresh()
 

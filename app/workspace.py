@@ -7,7 +7,7 @@ document meets the engine parts that need torch, which arrive some seconds after
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from engine.edits import Edit
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Node, Project
 from engine.problems import Problem
+from engine.run.feed import LAYER_STEP
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class Workspace(QObject):
     revealed = Signal(str)  # a panel asks the canvas to show this node
     scope_changed = Signal(str)  # another graph is shown: "" the whole network, or a block's id
     parts_shown = Signal()  # `parts` has changed
+    layer_stepped = Signal()  # `layer_step` has changed
 
     def __init__(
         self,
@@ -81,6 +83,8 @@ class Workspace(QObject):
         self.selection: tuple[str, ...] = ()
         # What the objective in the plan editor does with nodes: "trained", "frozen" or "untouched".
         self.parts: dict[str, str] = {}
+        # The piece of a batch that is shown node by node (`engine.run.layer_steps.Piece`); empty for none.
+        self.layer_step: Mapping[str, Any] = {}
         self.trail: Trail = ROOT
         self.loading = False  # whether a change of scope comes with another project
         self._entered: Trail = ROOT  # where the project that is being loaded will be shown
@@ -401,6 +405,7 @@ class Workspace(QObject):
         if version != self._feed_version:
             self._feed_version = version
             self._pass_on_events()
+            self._show_layer_step()
             self.ticked.emit()
 
     def _pass_on_events(self) -> None:
@@ -411,6 +416,13 @@ class Workspace(QObject):
             if event.kind != "info":
                 self._tell(event.message, event.kind, event.node_id)
         self._events_seen = len(events)
+
+    def _show_layer_step(self) -> None:
+        shown = self.trainer.feed.latest(LAYER_STEP)
+        step = {} if shown is None else shown.extra
+        if step != self.layer_step:
+            self.layer_step = step
+            self.layer_stepped.emit()
 
     def _tell(self, sentence: str, kind: str, node_id: str | None) -> None:
         if node_id and self.node(node_id) is not None:

@@ -24,6 +24,7 @@ TAB_POINT = 12.0
 SMALLEST_PICTURE, LARGEST_PICTURE, PICTURE_HEIGHT = 34.0, 44.0, 24.0
 THIN = 10.0  # a picture under a summary that leaves no room beside it
 _HALO = 9.0
+_RING = 4.0  # around a node, how far out
 
 
 class NodeItem(QGraphicsItem):
@@ -38,6 +39,7 @@ class NodeItem(QGraphicsItem):
         self.dimmed = False
         self.hovered = False
         self.part = ""  # in the objective on show: "trained", "frozen" or "untouched"
+        self.stage = ""  # of a batch that has come to the node: "forward", "backward" or "update"
         self.count = ""  # parameters, "16,010"
         self.value = ""  # a live number in place of the summary
         self.problem: tuple[str, str] | None = None  # severity, message
@@ -107,6 +109,12 @@ class NodeItem(QGraphicsItem):
             self.part = part
             self.update()
 
+    def show_stage(self, stage: str) -> None:
+        """Rings the node that a batch has come to, and says what happens there."""
+        if stage != self.stage:
+            self.stage = stage
+            self.update()
+
     def show_marks(self, marks: dict[tuple[str, str], bool]) -> None:
         """Marks ports while a wire is drawn: True for a possible end, False for the refused one."""
         if marks != self.marked:
@@ -174,14 +182,16 @@ class NodeItem(QGraphicsItem):
         self._paint_ports(painter, theme)
         if not far:
             self._paint_port_labels(painter, theme)
-        if self.part in ("trained", "frozen"):
-            self._paint_part(painter, theme)
+        if self.stage:
+            self._paint_stage(painter, theme)
+        elif self.part in ("trained", "frozen"):
+            self._paint_tag(painter, theme, self.part, strong=self.part == "trained")
         if self.problem is not None:
             self._paint_badge(painter, theme, self.problem[0])
 
     def outline(self, theme: Theme) -> tuple[QColor, float]:
         """The colour and the width of the node's edge."""
-        if self.selected:
+        if self.selected or self.stage:
             return theme.accent, 2.0
         if self.problem is not None:
             return (theme.bad if self.problem[0] == "error" else theme.warning), 1.5
@@ -381,17 +391,27 @@ class NodeItem(QGraphicsItem):
         rect = QRectF(centre.x() - 8, centre.y() - 8 + offset, 16, 16)
         painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, "!")
 
-    def _paint_part(self, painter: QPainter, theme: Theme) -> None:
-        """A word on the upper edge: what is trained stands out, what is frozen doesn't."""
-        trained = self.part == "trained"
+    def _paint_stage(self, painter: QPainter, theme: Theme) -> None:
+        """A ring around the node and the stage of the step on it."""
+        painter.setPen(QPen(theme.accent, 2.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(
+            self.plate.adjusted(-_RING, -_RING, _RING, _RING), g.RADIUS + _RING, g.RADIUS + _RING
+        )
+        self._paint_tag(painter, theme, self.stage, strong=True, lift=_RING)
+
+    def _paint_tag(
+        self, painter: QPainter, theme: Theme, word: str, *, strong: bool, lift: float = 0.0
+    ) -> None:
+        """A word on the upper edge."""
         font = theme.font(COUNT_SIZE, bold=True)
-        area = QRectF(g.TEXT_LEFT - 6, -8, QFontMetricsF(font).horizontalAdvance(self.part) + 12, 15)
-        painter.setPen(QPen(theme.accent if trained else theme.faint, 1))
-        painter.setBrush(theme.accent if trained else theme.canvas)
+        area = QRectF(g.TEXT_LEFT - 6, -8 - lift, QFontMetricsF(font).horizontalAdvance(word) + 12, 15)
+        painter.setPen(QPen(theme.accent if strong else theme.faint, 1))
+        painter.setBrush(theme.accent if strong else theme.canvas)
         painter.drawRoundedRect(area, 7, 7)
         painter.setFont(font)
-        painter.setPen(theme.on_accent if trained else theme.dim)
-        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self.part)
+        painter.setPen(theme.on_accent if strong else theme.dim)
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, word)
 
     def badge_place(self) -> QPointF:
         """The middle of the error badge, relative to the node."""

@@ -67,6 +67,7 @@ class GraphScene(QGraphicsScene):
         workspace.inferred.connect(self.show_inferred)
         workspace.selected.connect(self.show_selection)
         workspace.parts_shown.connect(self._show_parts)
+        workspace.layer_stepped.connect(self._show_stage)
         themes.theme_changed.connect(self.restyle)
         self.rebuild()
 
@@ -176,6 +177,7 @@ class GraphScene(QGraphicsScene):
     def _put_node(self, node_id: str, face: Face) -> NodeItem:
         item = NodeItem(node_id, face, self.detail)
         item.show_part(self.workspace.parts.get(node_id, ""))
+        item.show_stage(self._stage_of(node_id))
         self.node_items[node_id] = item
         self.addItem(item)
         return item
@@ -289,6 +291,15 @@ class GraphScene(QGraphicsScene):
         parts = self.workspace.parts
         for node_id, item in self.node_items.items():
             item.show_part(parts.get(node_id, ""))
+
+    def _stage_of(self, node_id: str) -> str:
+        step = self.workspace.layer_step
+        return step["stage"] if step and node_id in step["nodes"] else ""
+
+    def _show_stage(self) -> None:
+        """Rings the nodes that a batch has come to."""
+        for node_id, item in self.node_items.items():
+            item.show_stage(self._stage_of(node_id))
 
     # -- selection
 

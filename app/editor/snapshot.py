@@ -99,6 +99,7 @@ class _Portrait(GraphScene):
             live = shown.node_items.get(node_id) if shown is not None else None
             item.show_facts(item.count, None)
             item.show_part("")
+            item.show_stage("")
             item.show_live(live.picture if live else None, live.value if live else "")
             item.setVisible(not only or node_id in only)
         for link, wire in self.link_items.items():

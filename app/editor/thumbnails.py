@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.editor.node_item import NodeItem
 from app.editor.pictures import Picture, picture_of
 from app.views.watching import Live
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import LAYER_STEP, Probe, Snapshot
 
 if TYPE_CHECKING:
     from app.editor.view import GraphView
@@ -87,6 +87,9 @@ class Thumbnails(QObject):
 
     def _picture(self, trainer: Any, item: NodeItem) -> Picture | None:
         snapshot = trainer.feed.latest(Probe(item.node_id, _ACTIVATIONS))
+        if item.stage:  # the batch's own values, or their gradient
+            step = trainer.feed.latest(LAYER_STEP)
+            snapshot = step if step is not None and step.array.size else snapshot
         if snapshot is None:
             self._drawn.pop(item.node_id, None)
             return None

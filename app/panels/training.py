@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -22,6 +24,7 @@ from engine.run.feed import Feed
 PADDING = 16
 NARROW = 760  # below this width the layers give way to curves and answers
 CRAMPED = 520
+ROOMY = 280  # a height from which two lines over the columns leave these room enough
 
 
 class TrainingPanel(QWidget):
@@ -52,6 +55,7 @@ class TrainingPanel(QWidget):
         self.outcome.show_node.clicked.connect(self._reveal)
         self._live = Live(workspace, self, self._probes, self._refresh, 250)
         workspace.state_changed.connect(self._state_changed)
+        workspace.layer_stepped.connect(self._live.again)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(320, 150)
@@ -77,6 +81,10 @@ class TrainingPanel(QWidget):
             self.outcome.say("bad", error.message, error.fix or "", error.node_id)
         elif state == "finished":
             self.outcome.say("good", *finished_words(trainer.feed, trainer.progress.epoch))
+        elif step := self._workspace.layer_step:
+            how = _how_on(step) if self.height() >= ROOMY else ""
+            self.outcome.say("accent", step["sentence"], how, next(iter(step["nodes"]), None))
+            self.outcome.setToolTip(_how_on(step))
         else:
             self.outcome.hide()
 
@@ -127,6 +135,14 @@ def finished_words(feed: Feed, epochs: int) -> tuple[str, str]:
     head = f"Finished after {epochs} epoch{'s' if epochs != 1 else ''}."
     early = next((event.message for event in feed.events if event.message.startswith("Stopped early")), "")
     return f"{head} {words}" if words else head, early
+
+
+def _how_on(step: Mapping[str, Any]) -> str:
+    """Where in its batch a step by layer is, and the keys that lead on from there."""
+    place = f"{step['number']} of {step['of']} in this batch"
+    if step["number"] == step["of"]:
+        return f"{place}. F7 begins the next one, Shift+F6 goes back to before it."
+    return f"{place}. F7 goes on, Shift+F6 goes back, Step trains the rest of it."
 
 
 def _is_loss(score: str) -> bool:

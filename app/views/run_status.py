@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
@@ -50,8 +51,13 @@ class ProgressText(QWidget):
         """How much of the run is done, 0 to 1."""
         return self._share
 
-    def show_progress(self, state: str, progress: Any, plan: str) -> None:
-        """Show a trainer's progress; `plan` is what stands there before a run."""
+    def show_progress(
+        self, state: str, progress: Any, plan: str, layer_step: Mapping[str, Any] | None = None
+    ) -> None:
+        """Show a trainer's progress; `plan` is what stands there before a run.
+
+        `layer_step` is the piece of a batch on show, as `Workspace.layer_step` has it.
+        """
         left, right, share = plan, "", 0.0
         if progress is None:
             left, right = plan, "engine starting"
@@ -75,6 +81,8 @@ class ProgressText(QWidget):
                 left = f"Stopped in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"
             elif state == "failed":
                 left = f"Failed in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"
+            elif state == "paused" and layer_step:
+                right = f"{layer_step['stage']} {layer_step['number']}/{layer_step['of']}"
             elif state in ("paused", "stopping"):
                 right = state
             elif progress.seconds_left is not None:

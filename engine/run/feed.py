@@ -64,6 +64,9 @@ class Probe(NamedTuple):
     detail: tuple[str | int | float, ...] = ()
 
 
+LAYER_STEP = Probe("", "layer_step")  # what `engine.run.layer_steps` shows; its facts are empty for nothing
+
+
 class Tried(NamedTuple):
     """Something the user feeds the model: `number` counts them, `columns` are `{column: array (...)}`."""
 

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from engine.run import reduce
 from engine.run.failures import node_name
-from engine.run.feed import Feed, Probe, Snapshot
+from engine.run.feed import LAYER_STEP, Feed, Snapshot
 from engine.run.rewind import Moment, go_to, moment_of
 from engine.run.suggest import plainly
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from engine.run.loop import Run
 
 FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
-LAYER_STEP = Probe("", "layer_step")  # where the feed holds the piece on show
 _NOTHING = np.zeros(0, np.float32)
 
 

@@ -162,7 +162,7 @@ class Trainer:
     def step_layer(self) -> None:
         """Show the next node of the batch at hand, forward, then backward, then the update of all.
 
-        What is on show lies in the feed under `layer_steps.LAYER_STEP`. The numbers are those of plain
+        What is on show lies in the feed under `LAYER_STEP`. The numbers are those of plain
         steps; `step` and `resume` train what is left of the batch. Does nothing while training.
         """
         self._send(self._worker.step_layer)

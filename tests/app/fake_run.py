@@ -75,6 +75,10 @@ class FakeTrainer:
         self.asked.append("step")
         self.state = "paused"
 
+    def step_layer(self) -> None:
+        self.asked.append("step_layer")
+        self.state = "paused"
+
     can_go_back = False
 
     def back(self) -> None:

@@ -16,8 +16,8 @@ from engine.emit.program import compile_program
 from engine.graph import Project
 from engine.plan import Choice
 from engine.run import checkpoints
-from engine.run.feed import Feed, Snapshot
-from engine.run.layer_steps import BACKWARD, FORWARD, LAYER_STEP, UPDATE, pieces_of
+from engine.run.feed import LAYER_STEP, Feed, Snapshot
+from engine.run.layer_steps import BACKWARD, FORWARD, UPDATE, pieces_of
 from engine.run.loop import Run, Settings, Stage
 from engine.run.trainer import Trainer
 from tests.engine.emit.test_players import PLANS
