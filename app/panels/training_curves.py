@@ -78,6 +78,10 @@ class TrainingCurves(QWidget):
         self._axis.chosen.connect(self._redraw_now)
         self._options.changed.connect(self._options_changed)
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
+        self._more = QTimer(self)  # a long run is taken in bit by bit, so that the window stays awake
+        self._more.setSingleShot(True)
+        self._more.setInterval(0)
+        self._more.timeout.connect(self._live.ask)
         # pyqtgraph takes a third of a second to import: once the engine is there, before anybody trains.
         self._ready = QTimer(self)
         self._ready.setSingleShot(True)
@@ -127,6 +131,8 @@ class TrainingCurves(QWidget):
             return
         self.curves.objectives = frozenset(objective_series(self._workspace.document.project))
         begun = self.curves.catch_up(trainer.feed)
+        if self.curves.behind:
+            self._more.start()
         has_curves = bool(self.curves.tracks)
         self._stack.setCurrentIndex(int(has_curves))
         if not has_curves:

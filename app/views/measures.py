@@ -44,6 +44,7 @@ class Cells(Picture):
         self._levels: NDArray[np.float64] = np.empty((0, 0))
         self._colours: NDArray[np.uint32] = np.empty((0, 0), np.uint32)
         self.chosen = -1
+        self._widest: int | None = None  # pixels of the names
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
@@ -52,6 +53,8 @@ class Cells(Picture):
     ) -> None:
         """Show `values` `(rows, columns)`; NaN is an empty cell."""
         grown = len(names) != len(self.names)
+        if tuple(names) != self.names:
+            self._widest = None
         self.names, self.measures, self.values = tuple(names), tuple(measures), values
         self._levels = np.column_stack(
             [_levels(values[:, index], measure) for index, measure in enumerate(measures)]
@@ -64,10 +67,11 @@ class Cells(Picture):
 
     def columns(self) -> tuple[int, float]:
         """Room for the names, and the width of a column, in pixels."""
-        metrics = QFontMetrics(current_theme().font(SMALL))
-        wide = max((metrics.horizontalAdvance(name) for name in self.names[:400]), default=0) + 12
+        if self._widest is None:
+            metrics = QFontMetrics(current_theme().font(SMALL))
+            self._widest = max((metrics.horizontalAdvance(name) for name in self.names), default=0) + 12
         count = max(1, len(self.measures))
-        names = max(40, min(wide, self.width() - count * NARROWEST, self.width() * 2 // 5))
+        names = max(40, min(self._widest, self.width() - count * NARROWEST, self.width() * 2 // 5))
         return names, (self.width() - names) / count
 
     def cell(self, row: int, column: int) -> QRectF:

@@ -8,6 +8,7 @@ from engine.run.feed import Feed
 _PREFIXES = ("train_", "val_", "test_")
 LEARNING_RATE = "lr"
 LOSS = "loss"
+MOST_AT_ONCE = 150_000  # points that are taken in before the window gets to draw again
 
 
 def quantity(series: str) -> str:
@@ -31,17 +32,22 @@ class RunCurves:
         self._generation = -1
         self._read: dict[str, int] = {}
         self.tracks: dict[str, Track] = {}
+        self.behind = False  # whether there was more to read than one call takes in
         self.objectives: frozenset[str] = frozenset()  # the series of what a plan lowers, beside train_loss
 
     def catch_up(self, feed: Feed) -> bool:
-        """Read what is new; True when a new run has begun."""
+        """Read what is new, of a long run the oldest part of it; True when a new run has begun."""
         begun = feed is not self._feed or feed.generation != self._generation
         if begun:
             self._feed, self._generation = feed, feed.generation
             self._read, self.tracks = {}, {}
+        room, self.behind = MOST_AT_ONCE, False
         for name in feed.series():
             start = self._read.get(name, 0)
             rows = feed.read(name, start)
+            self.behind |= len(rows) > room
+            rows = rows[:room]
+            room -= len(rows)
             if len(rows):
                 track = self.tracks.get(name)
                 if track is None:

@@ -98,6 +98,25 @@ def test_the_last_point_is_on_screen_after_the_run_has_ended(shown: Shown, qtbot
     qtbot.waitUntil(lambda: drawn_steps(shown) == STEPS_PER_EPOCH + 50, timeout=1000)
 
 
+def test_a_long_run_is_taken_in_bit_by_bit_until_its_last_point(
+    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C-16: the window draws in between, and nothing is left out in the end."""
+    monkeypatch.setattr("app.views.run_curves.MOST_AT_ONCE", 5000)
+    shown.segments("curveAxis").choose("step")
+    rows = losses(18_000)
+    rows["value"][7777] = 99.0
+    shown.trainer.feed.open("train_loss").extend(rows)
+    shown.trainer.feed.changed()
+    shown.tick()
+    qtbot.waitUntil(lambda: drawn_steps(shown) > 0)
+    assert drawn_steps(shown) == 5000
+    assert shown.panel.curves.curves.behind
+    qtbot.waitUntil(lambda: drawn_steps(shown) == 18_000)
+    assert not shown.panel.curves.curves.behind
+    assert np.isclose(shown.panel.curves.plot.drawn(0)[1].max(), 99.0)
+
+
 def test_quantities_are_offered_as_they_come(shown: Shown, qtbot: QtBot) -> None:
     train(shown.trainer, 2.5)
     shown.tick()
