@@ -1,0 +1,54 @@
+"""Gibbs sampling between two layers of binary units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+Chances = Callable[[Tensor], Tensor]
+
+
+class Chain(NamedTuple):
+    """Every state of some chains; row 0 is the start.
+
+    `visible` are probabilities (steps + 1, N, visible), `states` what was drawn from them, and `hidden` the
+    states (steps + 1, N, hidden) that were drawn from the visible states of the same step.
+    """
+
+    visible: Tensor
+    states: Tensor
+    hidden: Tensor
+
+
+def gibbs(
+    hidden_of: Chances,
+    visible_of: Chances,
+    start: Tensor,
+    steps: int,
+    generator: torch.Generator,
+    held: Tensor | None = None,
+) -> Chain:
+    """`steps` rounds of h ~ p(h | v), v ~ p(v | h) from `start` (N, visible).
+
+    `hidden_of` and `visible_of` give probabilities. Units where `held` (visible,) is true keep the values of
+    the start: the others are filled in given them. Source: seed 000 §4.1, eq 10-12.
+    """
+    states = visible = start
+    hidden = _drawn(hidden_of(states), generator)
+    found = [(visible, states, hidden)]
+    for _ in range(steps):
+        visible = visible_of(hidden)
+        drawn = _drawn(visible, generator)
+        if held is not None:
+            visible, drawn = torch.where(held, start, visible), torch.where(held, start, drawn)
+        states = drawn
+        hidden = _drawn(hidden_of(states), generator)
+        found.append((visible, states, hidden))
+    return Chain(*(torch.stack(parts) for parts in zip(*found, strict=True)))
+
+
+def _drawn(chances: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.bernoulli(chances, generator=generator)
