@@ -19,6 +19,7 @@ from tests.bench import (  # noqa: F401  importing registers rows
     distributed,
     fast,
     peer,
+    pictures,
     quality,
     race,
     speed,

@@ -25,6 +25,8 @@ from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 
 if TYPE_CHECKING:
+    from app.main_window import MainWindow
+    from app.workspace import Workspace
     from tests.bench.reference import HandWritten
 
 ROUNDS = 40
@@ -72,10 +74,15 @@ def mlp_project() -> Project:
     return Project(title="2-16-16-1", graph=Graph(nodes, links), plan=Plan(batch=32), next_id=6)
 
 
-def compare(project: Project, by_hand: Callable[[], HandWritten]) -> tuple[float, str]:
+def compare(
+    project: Project,
+    by_hand: Callable[[], HandWritten],
+    show: Callable[[MainWindow, Workspace], None] | None = None,
+) -> tuple[float, str]:
     """Speed in the window divided by that of the hand-written loop on as many threads.
 
-    The loop also runs once on torch's other choice of threads, and the remark says how fast that was.
+    `show` opens what is to be open; otherwise that is every panel. The loop also runs once on torch's other
+    choice of threads, and the remark says how fast that was.
     """
     import torch
 
@@ -83,8 +90,10 @@ def compare(project: Project, by_hand: Callable[[], HandWritten]) -> tuple[float
     from tests.bench.window import open_window, show_all, spin, wait_until
 
     with open_window(project) as (window, workspace), apart(by_hand) as steps_in:
-        show_all(window, workspace)
-        own_threads = compile_program(project, workspace.catalogue).threads or torch.get_num_threads()
+        # Asked before there are pictures: their thread takes one, and torch tells that to whoever asks later.
+        torch_threads = torch.get_num_threads()
+        own_threads = compile_program(project, workspace.catalogue).threads or torch_threads
+        (show or show_all)(window, workspace)
         trainer = workspace.trainer
         trainer.start(workspace.document.snapshot(), workspace.document.revision, epochs=100_000)
         wait_until(lambda: trainer.state == "running" and trainer.progress.step > 10)
@@ -105,7 +114,7 @@ def compare(project: Project, by_hand: Callable[[], HandWritten]) -> tuple[float
             spin(0.2)
             return found
 
-        other = {threads: _speed([hand(threads)]) for threads in {1, torch.get_num_threads()} - {own_threads}}
+        other = {threads: _speed([hand(threads)]) for threads in {1, torch_threads} - {own_threads}}
         rounds = [(windowed(), hand(own_threads)) for _ in range(ROUNDS)]
         trainer.stop()
     in_window, alone = (_speed(found) for found in zip(*rounds, strict=True))

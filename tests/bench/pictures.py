@@ -1,0 +1,114 @@
+"""The window with twelve live pictures open while the example mnist-cnn trains."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.bench.rows import row
+from tests.bench.setting import gallery_project
+from tests.bench.speed import cnn_by_hand, compare
+from tests.bench.window import Metronome, open_window, spin, wait_until
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+    from app.workspace import Workspace
+
+SECONDS = 30.0
+# Of every sort: from the weights, from one example, from many, from gradients, and in a thread of their own.
+TWELVE = (
+    ("example", "conv1"),
+    ("activations", "conv1"),
+    ("filters", "conv1"),
+    ("histograms", "conv1"),
+    ("ridge", "conv2"),
+    ("activations", "conv2"),
+    ("spectrum", "classes"),
+    ("weight_matrix", "classes"),
+    ("projection", "flatten"),
+    ("layer-measures", ""),
+    ("calibration", "classes"),
+    ("confusion-matrix", "classes"),
+)
+STEPS, WARM_STEPS = 10_000, 1_000
+
+
+def open_twelve(window: MainWindow, workspace: Workspace) -> None:
+    """Twelve pictures in the place of the canvas, all of them in view."""
+    ids = {node.name: node.id for node in workspace.document.project.graph.nodes.values()}
+    page = window.document_page
+    window.bottom.show_panel("Views")
+    page.enlarge_views(True)
+    dock = page.bottom.views.dock
+    for kind, name in TWELVE:
+        if dock.pin(kind, ids.get(name, "")) is None:
+            raise ValueError(f"there is no picture {kind!r}")
+    spin(0.5)
+    shown = [card for card in dock.cards if card.pinned and not card.visibleRegion().isEmpty()]
+    if len(shown) < len(TWELVE):
+        raise ValueError(f"only {len(shown)} of {len(TWELVE)} pictures are in view")
+
+
+@row(
+    "speed-twelve",
+    "steps per second of mnist-cnn with twelve pictures open against a hand-written loop",
+    "ratio",
+    ">= 0.9",
+)
+def speed() -> tuple[float, str]:
+    return compare(gallery_project("mnist-cnn"), partial(cnn_by_hand), open_twelve)
+
+
+@row(
+    "stall-twelve",
+    "99th percentile of how late the event loop is with twelve pictures open",
+    "ms",
+    "<= 33",
+)
+def stall() -> tuple[float, str]:
+    with open_window(gallery_project("mnist-cnn")) as (window, workspace):
+        open_twelve(window, workspace)
+        workspace.train()
+        wait_until(lambda: workspace.trainer.state == "running")
+        spin(3.0)
+        metronome = Metronome()
+        metronome.begin()
+        spin(SECONDS)
+        metronome.end()
+        spent = workspace.trainer.progress.seconds
+    late = sorted(metronome.late)
+    words = f"median {statistics.median(late):.1f} ms, worst {late[-1]:.1f} ms, {spent:.0f} s of training"
+    return late[int(len(late) * 0.99)], words
+
+
+@row(
+    "memory-pictures",
+    "growth of memory with pictures open over 9,000 steps of a small net, after 1,000",
+    "MiB",
+    "<= 20",
+)
+def memory() -> tuple[float, str]:
+    with open_window(gallery_project("two-spirals")) as (window, workspace):
+        ids = {node.name: node.id for node in workspace.document.project.graph.nodes.values()}
+        window.bottom.show_panel("Views")
+        window.document_page.enlarge_views(True)
+        dock = window.document_page.bottom.views.dock
+        for kind in ("activations", "histograms", "ridge", "spectrum", "decision-regions"):
+            dock.pin(kind, ids["scores"])
+        trainer = workspace.trainer
+        trainer.start(workspace.document.snapshot(), workspace.document.revision, epochs=100_000)
+        wait_until(lambda: trainer.progress.step > WARM_STEPS)
+        first = _resident()
+        wait_until(lambda: trainer.progress.step > STEPS)
+        last = _resident()
+        trainer.stop()
+    return last - first, f"{first:.0f} MiB at {WARM_STEPS:,} steps, {last:.0f} MiB at {STEPS:,}"
+
+
+def _resident() -> float:
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 2**20
