@@ -21,13 +21,16 @@ def centred(ink: NDArray[Any], height: int, width: int, box: float, *, by_mass: 
         return np.zeros((height, width), np.float32)
     top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
     scale = box / max(bottom - top, right - left)
-    middle_y, middle_x = (top + bottom) / 2, (left + right) / 2
+    below, beyond = (height - scale * (bottom - top)) / 2, (width - scale * (right - left)) / 2
     if by_mass:
+        # MNIST's digits have their mass on the pixel after the middle, moved there by whole pixels.
         total = ink.sum()
-        middle_y = float((ink.sum(axis=1) * (np.arange(len(ink)) + 0.5)).sum() / total)
-        middle_x = float((ink.sum(axis=0) * (np.arange(ink.shape[1]) + 0.5)).sum() / total)
-    down = (np.arange(height + 1) - height / 2) / scale + middle_y
-    across = (np.arange(width + 1) - width / 2) / scale + middle_x
+        mass_y = float((ink.sum(axis=1) * (np.arange(len(ink)) + 0.5)).sum() / total)
+        mass_x = float((ink.sum(axis=0) * (np.arange(ink.shape[1]) + 0.5)).sum() / total)
+        below = round((height + 1) / 2 - scale * (mass_y - top))
+        beyond = round((width + 1) / 2 - scale * (mass_x - left))
+    down = (np.arange(height + 1) - below) / scale + top
+    across = (np.arange(width + 1) - beyond) / scale + left
     return _averaged(_averaged(ink.astype(np.float64), down).T, across).T.astype(np.float32)
 
 

@@ -69,9 +69,8 @@ def _batch(look: Look, columns: dict[str, Any]) -> Batch:
     for name, values in columns.items():
         kept = batch.get(name)
         made = torch.as_tensor(values)
-        if kept is None or made.shape != kept.shape[1:]:
-            raise NeuroloomError("What is tried no longer fits the input of the model.")
-        batch[name] = made[None].to(kept)
+        if kept is not None and made.shape == kept.shape[1:]:  # else it was made for another model
+            batch[name] = made[None].to(kept)
     return batch
 
 

@@ -31,16 +31,16 @@ def test_the_mass_stands_in_the_middle() -> None:
     ink[230:250, 100:200] = 1  # an L
     found = centred(ink, 28, 28, 20, by_mass=True)
     at = np.arange(28) + 0.5
-    assert (found.sum(axis=1) * at).sum() / found.sum() == pytest.approx(14)
-    assert (found.sum(axis=0) * at).sum() / found.sum() == pytest.approx(14)
+    assert (found.sum(axis=1) * at).sum() / found.sum() == pytest.approx(14.5, abs=0.5)
+    assert (found.sum(axis=0) * at).sum() / found.sum() == pytest.approx(14.5, abs=0.5)
 
 
 def test_nothing_drawn_is_nothing() -> None:
     assert not centred(np.zeros((50, 50)), 8, 8, 8, by_mass=True).any()
 
 
-def test_digits_of_mnist_stay_nearly_as_they_are() -> None:
+def test_a_digit_of_mnist_drawn_large_comes_back_as_it_was() -> None:
     images = load_mnist(DATASETS, "cpu")["test"]["image"][:50, 0].numpy()
     for image in images:
-        large = np.kron(image, np.ones((10, 10)))
-        assert np.abs(centred(large, 28, 28, 20, by_mass=True) - image).mean() < 0.05
+        large = np.pad(np.kron(image, np.ones((10, 10))), ((0, 40), (20, 0)))
+        np.testing.assert_allclose(centred(large, 28, 28, 20, by_mass=True), image, atol=1e-6)
