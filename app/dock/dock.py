@@ -501,12 +501,12 @@ class ViewsDock(QWidget):
             self.on_nodes.take_all_off()
         layout = kept(self._workspace.settings, self._path)
         for place in layout.pinned:
-            card = self.pin(place.kind, place.node)
-            if card is not None:
-                card.set_size(place.size)
-                card.pane.picture.restore(place.state)
+            pinned = self.pin(place.kind, place.node)
+            if pinned is not None:
+                pinned.set_size(place.size)
+                pinned.pane.picture.restore(place.state)
                 if place.compared:
-                    self.compare(card, place.compared)
+                    self.compare(pinned, place.compared)
         self._hang(layout)
         self._loading = False
         self._dirty = True
@@ -527,7 +527,8 @@ class ViewsDock(QWidget):
     @property
     def budget(self) -> int:
         """Megabytes that recorded pictures may take."""
-        return int(self._workspace.settings.value(_BUDGET_KEY, DEFAULT_BUDGET // 2**20, type=int))  # type: ignore[call-overload]
+        kept = self._workspace.settings.value(_BUDGET_KEY, DEFAULT_BUDGET // 2**20, type=int)
+        return max(1, int(kept))  # type: ignore[call-overload]
 
     def set_budget(self, megabytes: int) -> None:
         """Changes it, now and for later runs."""

@@ -38,7 +38,7 @@ def save_picture(card: PictureCard, path: Path) -> None:
     if path.suffix.casefold() == ".svg":
         write_atomically(path, svg(card))
         return
-    if not picture_image(card).save(str(path), "PNG"):
+    if not picture_image(card).save(str(path), b"PNG"):
         raise ProjectFileError(f"{path.name} could not be written.")
 
 

@@ -28,7 +28,7 @@ def answers(subject: Subject) -> bool:
     "What leaves the node for the example: feature maps from dark blue (low) to yellow (high), or bars.",
     "Images",
     answers,
-    rank=8,
+    rank=3,
 )
 class Activations(LivePicture):
     """Tiles for maps, one map for a sequence, else bars."""

@@ -25,7 +25,7 @@ def hangs_on_data(subject: Subject) -> bool:
     "The validation example that goes through the network now, and its class.",
     "Answers",
     hangs_on_data,
-    rank=4,
+    rank=1,
 )
 class Example(LivePicture):
     """The picture, sequence or numbers of one example."""

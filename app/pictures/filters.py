@@ -25,7 +25,7 @@ def learns(subject: Subject) -> bool:
     "The kernels of a convolution, or a matrix: blue is negative, white zero, red positive.",
     "Weights",
     learns,
-    rank=12,
+    rank=4,
 )
 class Filters(LivePicture):
     """Kernels as tiles, a matrix as one map."""

@@ -32,7 +32,7 @@ def has_values(subject: Subject) -> bool:
     "How values, weights and gradients are spread; a spike at zero is a dead unit, a wide tail a warning.",
     "Weights",
     has_values,
-    rank=16,
+    rank=5,
 )
 class Histograms(LivePicture):
     """Up to three histograms, one below the other or side by side."""

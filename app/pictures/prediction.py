@@ -38,7 +38,7 @@ def _feeds_a_loss(subject: Subject) -> bool:
     "The probability of each class for the example, the right one marked; or what is predicted and right.",
     "Answers",
     belongs_to_a_head,
-    rank=6,
+    rank=2,
 )
 class Prediction(LivePicture):
     """A bar a class, or two lines where numbers are predicted."""
