@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QStackedWidget
 from app.document_page import DocumentPage
 from app.engine_start import EngineStart
 from app.recent_files import RecentFiles
+from app.remedies import answers_to
 from app.widgets.banner import Notice
 from app.widgets.document_tabs import DocumentTabs
 from app.workspace import Workspace
+from engine.run.feed import Event
 
 
 class Documents(QObject):
@@ -166,6 +168,7 @@ class _Follower(QObject):
         workspace.state_changed.connect(self._state_changed)
         workspace.message.connect(self._told)
         workspace.node_message.connect(self._told)
+        workspace.advised.connect(self._advised)
         page.file.noticed.connect(self._noticed)
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
@@ -180,6 +183,12 @@ class _Follower(QObject):
 
     def _told(self, text: str, kind: str, node_id: str = "") -> None:
         self._noticed(Notice(text, kind, node_id))
+
+    def _advised(self, event: Event) -> None:
+        workspace = self._page.workspace
+        there = event.node_id is not None and workspace.node(event.node_id) is not None
+        node_id, answers = (event.node_id or "") if there else "", answers_to(workspace, event)
+        self._noticed(Notice(event.message, event.kind, node_id, answers))
 
     def _noticed(self, notice: Notice) -> None:
         behind = self._page is not self._documents.current

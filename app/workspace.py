@@ -60,6 +60,7 @@ class Workspace(QObject):
     state_changed = Signal(str)  # the trainer's state
     message = Signal(str, str)  # sentence for the user, "info" | "warning" | "error"
     node_message = Signal(str, str, str)  # the same with the node that it is about
+    advised = Signal(object)  # engine.run.feed.Event with a remedy, in place of a message
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
     closing = Signal()  # threads that work for the window end now
@@ -413,7 +414,9 @@ class Workspace(QObject):
         # A new run begins with an empty feed.
         seen = self._events_seen if self._events_seen <= len(events) else 0
         for event in events[seen:]:
-            if event.kind != "info":
+            if event.remedy is not None:
+                self.advised.emit(event)
+            elif event.kind != "info":
                 self._tell(event.message, event.kind, event.node_id)
         self._events_seen = len(events)
 
