@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
+from functools import partial
 from time import monotonic
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
@@ -13,10 +13,13 @@ from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 from app.dock.card import PictureCard
 from app.dock.card_menu import CardMenu
 from app.dock.dock_menu import DockMenu
+from app.dock.drawing import Drawing
+from app.dock.following import follow, following
 from app.dock.grid import CardGrid
-from app.dock.layout import Layout, Place, keep, kept
+from app.dock.layout import Layout, keep, kept, place_of
 from app.dock.on_nodes import OnNodes
 from app.dock.playback import Playback
+from app.dock.recording import Recording
 from app.dock.states import name_of
 from app.dock.stored_runs import StoredRuns
 from app.dock.strip import Strip
@@ -24,22 +27,19 @@ from app.dock.timeline import Timeline
 from app.pictures.base import PictureKind, Subject
 from app.pictures.registry import picture_kinds, proposed
 from app.scopes import only_drawn
-from app.views.watching import Live, Probes, watching
+from app.views.watching import Live, Probes
 from app.widgets.labels import label
 from app.workspace import Workspace
 from engine.document import Change
-from engine.run.history import DEFAULT_BUDGET, History
+from engine.run.history import History
 
 log = logging.getLogger(__name__)
 
 REDRAW_MS = 250
-AT_ONCE, AGAIN_MS = 0.008, 12  # seconds of drawing in one go, and until the rest is drawn
 STALE_AFTER = 0.8  # seconds that training has to take a change over before pictures are called old
-FOLLOWED, MOST_FOLLOWED = 30, 6  # a picture with a rank up to this follows the selection by itself
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
 SEVERAL = "Several nodes are selected; select one of them to see what it does."
 UNKNOWN = "Nothing is known about this type of node, so there is nothing to show."
-_FOLLOWED_KEY, _BUDGET_KEY, _HIDDEN_KEY = "views/followed", "views/record_mb", "views/record_hidden"
 
 
 class ViewsDock(QWidget):
@@ -56,13 +56,14 @@ class ViewsDock(QWidget):
         self._pinned: list[PictureCard] = []
         self._followed: list[PictureCard] = []
         self._signs: dict[int, object] = {}  # what each card's node was when its picture was made
+        self._offered: list[PictureKind] = []  # for the selected node
         self._dirty = True
         self._loading = False
         self._stale_before = 0
         self._changed_at = 0.0
-        self._path = workspace.document.path
         self.on_nodes: OnNodes | None = None
         self.playback = Playback(workspace, self)
+        self.recording = Recording(workspace, self)
         self.stored_runs = StoredRuns(workspace, self)
         self.strip = Strip()
         self.strip.set_whole(Subject(workspace))
@@ -85,11 +86,7 @@ class ViewsDock(QWidget):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(int(STALE_AFTER * 1000) + 50)
-        self._waiting: list[PictureCard] = []  # to be drawn
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(AGAIN_MS)
-        self._rest.timeout.connect(self._draw_some)
+        self.drawing = Drawing(self._draw, self)
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         self._connect()
         self._read_layout()
@@ -108,11 +105,10 @@ class ViewsDock(QWidget):
         workspace.selected.connect(self._selected)
         workspace.changed.connect(self._changed)
         workspace.inferred.connect(self._again)
-        workspace.engine_ready.connect(self._engine_ready)
+        workspace.engine_ready.connect(self._again)
         workspace.state_changed.connect(self._state_changed)
         workspace.title_changed.connect(self._title_changed)
         workspace.closing.connect(self._keep_layout)
-        self._engine_ready()
 
     def minimumSizeHint(self) -> QSize:
         return QSize(320, 150)
@@ -161,7 +157,7 @@ class ViewsDock(QWidget):
     def close_card(self, card: PictureCard) -> None:
         """Ends a card. One that follows the selection does not come back for other nodes either."""
         if card in self._followed:
-            self._follow_kind(card.kind.id, False)
+            follow(card.kind.id, False, self._workspace.settings)
             self._followed.remove(card)
         elif card in self._pinned:
             self._pinned.remove(card)
@@ -245,6 +241,8 @@ class ViewsDock(QWidget):
         elif not only_drawn(change.edits):
             self._stale_before, self._changed_at = document.revision, monotonic()
             self._later.start()
+        else:
+            return
         self._again()
 
     def _bring_up_to_date(self) -> None:
@@ -253,9 +251,9 @@ class ViewsDock(QWidget):
         if self._node_id and self._workspace.node(self._node_id) is None:
             self._node_id = ""
         subject = Subject(self._workspace, self._node_id)
-        kinds = self._kinds(subject)
+        self._offered = kinds = self._kinds(subject)
         taken = {card.kind.id for card in self._pinned if card.subject.node_id == self._node_id}
-        wanted = [kind for kind in self._following(kinds) if kind.id not in taken]
+        wanted = [kind for kind in following(kinds, self._workspace.settings) if kind.id not in taken]
         known = {card.kind.id: card for card in self._followed if card.subject.node_id == self._node_id}
         for card in self._followed:
             if known.get(card.kind.id) is not card or card.kind not in wanted:
@@ -279,28 +277,11 @@ class ViewsDock(QWidget):
         self._signs[card.key] = sign
         card.remake()
 
-    def _following(self, kinds: list[PictureKind]) -> list[PictureKind]:
-        chosen = self._choices()
-        first = {kind.id for kind in kinds if kind.rank <= FOLLOWED}
-        first = {kind.id for kind in [one for one in kinds if one.id in first][:MOST_FOLLOWED]}
-        return [kind for kind in kinds if chosen.get(kind.id, kind.id in first)]
-
-    def _choices(self) -> dict[str, bool]:
-        try:
-            found = json.loads(str(self._workspace.settings.value(_FOLLOWED_KEY, "{}")))
-        except ValueError:  # a settings file that someone has edited
-            return {}
-        return {str(key): bool(value) for key, value in found.items()} if isinstance(found, dict) else {}
-
-    def _follow_kind(self, kind_id: str, follows: bool) -> None:
-        chosen = {**self._choices(), kind_id: follows}
-        self._workspace.settings.setValue(_FOLLOWED_KEY, json.dumps(chosen))
-
     def _toggle_kind(self, kind_id: str, shown: bool) -> None:
         card = self.card(kind_id, self._node_id)
         if not shown and card is not None and card.pinned:
             self.close_card(card)
-        self._follow_kind(kind_id, shown)
+        follow(kind_id, shown, self._workspace.settings)
         self._again()
 
     def _add(self, kind_id: str, whole: bool) -> None:
@@ -312,7 +293,7 @@ class ViewsDock(QWidget):
     def _describe(self) -> None:
         """Say whose pictures these are."""
         subject = Subject(self._workspace, self._node_id)
-        kinds = self._kinds(subject)
+        kinds = self._offered
         shown = frozenset(card.kind.id for card in self.cards if card.subject.node_id == self._node_id)
         several = len(self._workspace.selection) > 1
         unknown = bool(self._node_id) and subject.type is None
@@ -331,31 +312,18 @@ class ViewsDock(QWidget):
         return frozenset().union(*(card.probes() for card in shown))
 
     def _record(self) -> None:
-        """What is in the dock is recorded, so that the timeline can show it again."""
-        recorded = frozenset().union(*(card.recorded() for card in self.cards))
-        if self._workspace.trainer is not None:
-            self._workspace.trainer.feed.history.record_only(recorded)
-        hidden = not self.isVisible() and self.records_hidden and self._workspace.training
-        pinned = frozenset().union(*(card.recorded() for card in self._pinned)) if hidden else frozenset()
-        watching(self._workspace).watch(f"recorded {id(self)}", pinned)
+        self.recording.record(self.cards, hidden=not self.isVisible())
 
     def refresh(self) -> None:
-        """Draw what is new, a few cards at a time, so that the window answers in between."""
-        self._waiting += [card for card in self.cards if card not in self._waiting]
-        self._draw_some()
+        """Draw what is new."""
+        self.drawing.ask(self.cards)
         self.timeline.refresh()
         self.strip.show_example(self._example())
 
-    def _draw_some(self) -> None:
-        began = monotonic()
-        stale_before = self._stale_before if began - self._changed_at > STALE_AFTER else 0
-        shown = set(self.cards)
-        while self._waiting and monotonic() - began < AT_ONCE:
-            card = self._waiting.pop(0)
-            if card in shown and self.grid.in_view(card):
-                card.refresh(self.playback, stale_before)
-        if self._waiting:
-            self._rest.start()
+    def _draw(self, card: PictureCard) -> None:
+        if card in self.cards and self.grid.in_view(card):
+            settled = monotonic() - self._changed_at > STALE_AFTER
+            card.refresh(self.playback, self._stale_before if settled else 0)
 
     def _example(self) -> int | None:
         for card in reversed(self.cards):
@@ -421,10 +389,9 @@ class ViewsDock(QWidget):
 
     def compare(self, card: PictureCard, run: str) -> None:
         """Shows the same picture of a stored run beside it, as soon as that is read."""
-        self.stored_runs.read(run, _Comparing(self, card))
+        self.stored_runs.read(run, partial(self._compare, card))
 
-    def comparing(self, card: PictureCard, run: str, history: History) -> None:
-        """The history of a run is there."""
+    def _compare(self, card: PictureCard, run: str, history: History) -> None:
         if card in self.cards:
             card.compare((run, history))
             self._live.again()
@@ -463,16 +430,7 @@ class ViewsDock(QWidget):
 
     def layout_now(self) -> Layout:
         """What is kept of the dock."""
-        pinned = tuple(
-            Place(
-                card.kind.id,
-                card.subject.node_id,
-                card.size_name,
-                card.pane.picture.state(),
-                card.compared[0] if card.compared is not None else "",
-            )
-            for card in self._pinned
-        )
+        pinned = tuple(place_of(card) for card in self._pinned)
         return Layout(pinned, self.on_nodes.places() if self.on_nodes is not None else ())
 
     def _card_changed(self) -> None:
@@ -511,38 +469,17 @@ class ViewsDock(QWidget):
         self._loading = False
         self._dirty = True
 
-    def _engine_ready(self) -> None:
-        if self._workspace.trainer is not None:
-            self._workspace.trainer.feed.history.budget = self.budget * 2**20
-        self._again()
-
     def _state_changed(self, _state: str) -> None:
         self._record()
         self._live.ask()
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
+    def record_while_hidden(self, on: bool) -> None:
+        """Whether pinned pictures are recorded while the dock is hidden."""
+        self.recording.set_while_hidden(on)
         self._record()
 
-    @property
-    def budget(self) -> int:
-        """Megabytes that recorded pictures may take."""
-        kept = self._workspace.settings.value(_BUDGET_KEY, DEFAULT_BUDGET // 2**20, type=int)
-        return max(1, int(kept))  # type: ignore[call-overload]
-
-    def set_budget(self, megabytes: int) -> None:
-        """Changes it, now and for later runs."""
-        self._workspace.settings.setValue(_BUDGET_KEY, megabytes)
-        self._engine_ready()
-
-    @property
-    def records_hidden(self) -> bool:
-        """Whether pinned pictures are recorded while the dock is hidden."""
-        return bool(self._workspace.settings.value(_HIDDEN_KEY, True, type=bool))
-
-    def set_records_hidden(self, on: bool) -> None:
-        """Changes it, now and for later runs."""
-        self._workspace.settings.setValue(_HIDDEN_KEY, on)
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
         self._record()
 
     # -- menus ------------------------------------------------------------------------------------
@@ -556,16 +493,6 @@ class ViewsDock(QWidget):
         menu = self._dock_menu.menu()
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
-
-
-class _Comparing:
-    """Brings the history of a run to the card that asked for it."""
-
-    def __init__(self, dock: ViewsDock, card: PictureCard) -> None:
-        self._dock, self._card = dock, card
-
-    def __call__(self, run: str, history: History) -> None:
-        self._dock.comparing(self._card, run, history)
 
 
 def _sign(subject: Subject) -> object:

@@ -25,7 +25,7 @@ class DockMenu(QObject):
 
     def menu(self) -> QMenu:
         """All that can be done; made anew each time, for runs come and go."""
-        dock = self._dock
+        dock, recording = self._dock, self._dock.recording
         menu = QMenu(dock)
         menu.setObjectName("dockMenu")
         runs = menu.addMenu("Replay another run")
@@ -39,10 +39,10 @@ class DockMenu(QObject):
         back.setEnabled(not dock.playback.live)
         menu.addSeparator()
         budget = menu.addMenu("Memory for recorded pictures")
-        for megabytes in sorted({*BUDGETS, dock.budget}):
-            action = entry(budget, f"{megabytes:,} MB", partial(dock.set_budget, megabytes))
+        for megabytes in sorted({*BUDGETS, recording.budget}):
+            action = entry(budget, f"{megabytes:,} MB", partial(recording.set_budget, megabytes))
             action.setCheckable(True)
-            action.setChecked(megabytes == dock.budget)
+            action.setChecked(megabytes == recording.budget)
         history = dock.playback.history
         if history is not None:
             used = f"{history.size / 2**20:.1f} MB in use, {len(history.steps()):,} steps"
@@ -51,10 +51,10 @@ class DockMenu(QObject):
         hidden = entry(
             menu,
             "Record pinned pictures while hidden",
-            partial(dock.set_records_hidden, not dock.records_hidden),
+            partial(dock.record_while_hidden, not recording.while_hidden),
         )
         hidden.setCheckable(True)
-        hidden.setChecked(dock.records_hidden)
+        hidden.setChecked(recording.while_hidden)
         menu.addSeparator()
         on_nodes = dock.on_nodes
         take_off = entry(menu, "Take pictures off the nodes", self._take_off)

@@ -34,11 +34,11 @@ def picture_image(card: PictureCard) -> QImage:
 
 
 def save_picture(card: PictureCard, path: Path) -> None:
-    """Writes a PNG or, with that suffix, an SVG file. Errors: `ProjectFileError` when the disk refuses."""
+    """Writes an SVG file or, with another suffix, an image. Errors: `ProjectFileError`."""
     if path.suffix.casefold() == ".svg":
         write_atomically(path, svg(card))
         return
-    if not picture_image(card).save(str(path), b"PNG"):
+    if not picture_image(card).save(str(path)):
         raise ProjectFileError(f"{path.name} could not be written.")
 
 

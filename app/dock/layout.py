@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QSettings
 
-from app.dock.card import SIZES
+from app.dock.card import SIZES, PictureCard
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +37,12 @@ class Layout:
 
     pinned: tuple[Place, ...] = ()
     on_nodes: tuple[tuple[str, str], ...] = ()
+
+
+def place_of(card: PictureCard) -> Place:
+    """What is kept of a card."""
+    compared = card.compared[0] if card.compared is not None else ""
+    return Place(card.kind.id, card.subject.node_id, card.size_name, card.pane.picture.state(), compared)
 
 
 def to_text(layout: Layout) -> str:

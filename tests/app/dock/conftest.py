@@ -30,8 +30,8 @@ class Shown:
     def tick(self) -> None:
         """What the window does when the feed holds something new."""
         self.dock._live.pace.now()
-        while self.dock._waiting:
-            self.dock._draw_some()
+        while self.dock.drawing.busy:
+            self.dock.drawing.go_on()
 
     def pictures(self, *steps: int) -> None:
         """Pictures of these steps."""

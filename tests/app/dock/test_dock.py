@@ -82,7 +82,7 @@ def test_pinned_pictures_are_recorded_while_hidden_and_training(shown: Shown, qt
     shown.trainer.state = "running"
     shown.workspace.state_changed.emit("running")
     qtbot.waitUntil(lambda: shown.trainer.watched == {Probe("n4", "activations")})
-    shown.dock.set_records_hidden(False)
+    shown.dock.record_while_hidden(False)
     qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
 
 

@@ -115,7 +115,7 @@ def test_a_run_that_kept_nothing_is_told(shown: Shown, qtbot: QtBot) -> None:
 
 
 def test_the_budget_is_the_users(shown: Shown) -> None:
-    shown.dock.set_budget(16)
+    shown.dock.recording.set_budget(16)
     assert shown.trainer.feed.history.budget == 16 * 2**20
-    assert shown.dock.budget == 16
+    assert shown.dock.recording.budget == 16
     assert History().budget == 64 * 2**20
