@@ -251,7 +251,8 @@ def newest_metric(feed: Any) -> tuple[str, float | None]:
         return "", None
     names = feed.series()
     metrics = [name for name in names if name.startswith("val_") and "loss" not in name]
-    for name in [*metrics, "val_loss", "train_loss"]:
+    trained = [name for name in names if name.startswith("train_")]
+    for name in [*metrics, "val_loss", *trained]:
         if name in names and (value := feed.last(name)) is not None:
             return spoken(name), value
     return "", None

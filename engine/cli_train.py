@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import shutil
 import signal
@@ -124,8 +123,8 @@ class Printer:
         run = self._run
         if "epoch" not in record or run is None:
             return values
-        means = run.phases.means() or {"loss": float(run.history[-1].get("train_loss", math.nan))}
-        trained = "  ".join(f"{name} {value:.4f}" for name, value in means.items())
+        means = {name: value for name, value in run.history[-1].items() if name.startswith("train_")}
+        trained = "  ".join(f"{name.removeprefix('train_')} {value:.4f}" for name, value in means.items())
         return (
             f"epoch {int(record['epoch']) + 1:>3}/{run.settings.epochs}  {trained}  {values}  "
             f"{duration(run.seconds)}"

@@ -112,10 +112,10 @@ class Thumbnails(QObject):
         for item, name in zip(measured, names, strict=True):
             if names.count(name) > 1:
                 continue  # numbered apart by the emitter; better no number than another node's
-            series = f"train_{name}" if item.face.kind == "loss" else f"val_{name}"
-            if item.face.kind == "loss" and len(losses) == 1:
-                series = "train_loss"
-            value = trainer.feed.last(series)
+            name = "loss" if item.face.kind == "loss" and len(losses) == 1 else name
+            value = trainer.feed.last(f"train_{name}") if item.face.kind == "loss" else None
+            if value is None:  # a plan of several objectives records what each of them lowers, not each loss
+                value = trainer.feed.last(f"val_{name}")
             if value is not None:
                 found[item.node_id] = f"{value:.4f}" if abs(value) < 1e4 else f"{value:.3g}"
         return found

@@ -80,8 +80,9 @@ class Health:
         found: list[Finding] = []
         loss = run.loss
         if math.isnan(self._first) and math.isfinite(loss):
-            earlier = [float(one.get("train_loss", 0.0)) for one in run.history[:1]]
-            self._first = max(FLOOR, abs(loss), *map(abs, earlier))
+            earlier = run.history[0] if run.history else {}
+            lowered = next((float(earlier[name]) for name in earlier if name.startswith("train_")), 0.0)
+            self._first = max(FLOOR, abs(loss), abs(lowered))
             self._smooth = loss
             self._epochs = len(run.history)
         self._smooth = _SMOOTH * self._smooth + (1 - _SMOOTH) * loss

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from engine.run.confusion import Confusions
 from engine.run.devices import random_state, set_random_state, use_threads
-from engine.run.feed import Feed
+from engine.run.feed import Feed, Series
 from engine.run.heads import Head
 from engine.run.phases import Phases
 
@@ -114,7 +114,7 @@ class Run:
         self._spent, self._since = 0.0, 0.0
         self._side_values_at = 0.0
         self.loss_sum = 0.0
-        self._curve = feed.open("train_loss")
+        self._curve = self._first_curve()
         self.order = self.shuffle.get_state()
         self._batches: Iterator[Batch] | None = None
 
@@ -238,14 +238,11 @@ class Run:
         if len(values) == 1 or not math.isnan(first):
             self.loss = first
             self.loss_sum += first
-        plain = len(self.phases.players) == 1
         for name, value in values.items():
-            series = "train_loss" if plain else f"train_{name}"
-            self.feed.append(series, self.step, epoch, seconds, value)
+            self.feed.append(f"train_{name}", self.step, epoch, seconds, value)
         if seconds >= self._side_values_at:
             self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
-            for parts in found.values():
-                self._note_side_values(parts, epoch, seconds)
+            self._note_side_values(self.phases.parts(self, found), epoch, seconds)
         if self.on_record is not None:
             number = {"phase": self.phases.number} if len(self.program.phases) > 1 else {}
             self.on_record({"step": self.step, **number, "epoch": self.epoch, **values})
@@ -273,8 +270,12 @@ class Run:
     def place(self) -> None:
         """Forget the batches at hand: the next one is taken from the data at `index` of the epoch."""
         self._batches = None
-        self._curve = self.feed.open("train_loss")  # a feed that was cut may have dropped an empty one
+        self._curve = self._first_curve()  # a feed that was cut may have dropped an empty one
         self._side_values_at = 0.0
+
+    def _first_curve(self) -> Series:
+        """The curve of the plain loop; the objectives of other plans have curves of their own names."""
+        return self.feed.open("train_loss") if self.program.players is None else Series()
 
     def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
         self.feed.append("lr", self.step, epoch, seconds, self.learning_rate)
@@ -292,7 +293,7 @@ class Run:
             self.phases.swap()
             raise
         record: Record = {"epoch": self.epoch, **{f"val_{name}": value for name, value in found.items()}}
-        train_loss = self.train_loss
+        means = self.phases.means() or {"loss": self.train_loss}
         self.epoch += 1
         self.index = 0
         self.loss_sum = 0.0
@@ -303,9 +304,9 @@ class Run:
             self.feed.append(f"val_{name}", self.step, float(self.epoch), seconds, value)
         for key, snapshot in confusions.snapshots(self.revision, self.step, self.epoch):
             self.feed.put(key, snapshot)
-        rate = self.learning_rate
+        trained = {f"train_{name}": mean for name, mean in means.items()}
         self.history.append(
-            {**record, "train_loss": train_loss, "lr": rate, "seconds": seconds, "step": self.step}
+            {**record, **trained, "lr": self.learning_rate, "seconds": seconds, "step": self.step}
         )
         if self.program.players is not None:
             values = {name: float(value) for name, value in record.items() if name != "epoch"}

@@ -7,7 +7,7 @@ taken apart so that the application can pause, probe and save between two batche
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -105,6 +105,20 @@ class Phases:
         """The averages that players keep of their weights."""
         found = [getattr(player, "average", None) for player in self.players]
         return [average for average in found if average is not None]
+
+    def parts(self, run: Run, found: Mapping[str, Mapping[str, Tensor]]) -> dict[str, Tensor]:
+        """What objectives computed beside their value, by a name that only one of them has.
+
+        The losses that an objective sums up go by the name of their node, everything else (`updates` of a
+        rule) by the objective's too, where there are several.
+        """
+        own = {name for name in run.program.losses.values() if name not in found}
+        return {
+            part if player == "loss" or part in own else f"{player.rstrip('_')}_{part}": value
+            for player, parts in found.items()
+            for part, value in parts.items()
+            if part != "loss"
+        }
 
     def means(self) -> dict[str, float]:
         """The mean of each objective over the epoch so far."""

@@ -210,8 +210,7 @@ class RunFolder:
     def _note_objectives(self, run: Run) -> None:
         """Remember what has a value a step in this phase: a short phase may be over before the next write."""
         self._phase_seen = run.phases.number
-        players = run.phases.players
-        names = ["train_loss"] if len(players) < 2 else [f"train_{player.name}" for player in players]
+        names = [f"train_{player.name}" for player in run.phases.players] or ["train_loss"]
         self._objectives = list(dict.fromkeys((*self._objectives, *names)))
 
     def _note_epoch(self, run: Run) -> None:
@@ -391,7 +390,8 @@ def _from_one(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ordered(record: Mapping[str, Any]) -> list[str]:
     """Columns as a person wants them: epoch, step and time, then train, then validation."""
-    first = [name for name in ("epoch", "step", "seconds", "lr", "train_loss") if name in record]
+    first = [name for name in ("epoch", "step", "seconds", "lr") if name in record]
+    first += [name for name in record if name.startswith("train_")]
     return first + [name for name in record if name not in first]
 
 

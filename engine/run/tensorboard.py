@@ -60,7 +60,7 @@ def _points(folder: Path) -> Iterator[tuple[str, float, int, float]]:
     history = read_metrics(folder)
     names = dict.fromkeys(name for record in history for name in record if name not in _NOT_CURVES)
     for name in names:
-        tag = "loss/train, mean of the epoch" if name == "train_loss" else tag_of(name)
+        tag = tag_of(name) + (", mean of the epoch" if name.startswith("train_") else "")
         for record in history:
             if name in record:
                 yield tag, float(record[name]), int(record["step"]), float(record.get("seconds", 0.0))

@@ -69,7 +69,7 @@ def test_phases_and_objectives_run_and_are_told_apart(live: Workspace, qtbot: Qt
     assert live.train()
     qtbot.waitUntil(lambda: live.state == "finished", timeout=LONG)
     recorded = set(live.trainer.feed.series())
-    assert {"train_loss", "train_fast", "train_slow", "val_loss"} <= recorded
+    assert {"train_start", "train_fast", "train_slow", "val_loss"} <= recorded
     assert objective_series(live.document.project) == ("train_start", "train_fast", "train_slow")
     assert (live.trainer.progress.phase, live.trainer.progress.phases) == (2, 2)
     assert "Phase 2 (Game) begins." in [event.message for event in live.trainer.feed.events]

@@ -257,10 +257,10 @@ def test_a_run_of_two_objectives_keeps_and_finds_a_series_for_each(tmp_path: Pat
         again = folder.exists()
         run_headless(project, catalogue(), DATASETS, device="cpu", folder=folder, resume=again, stopped=stop)
     whole, parts = (read_step_series(tmp_path / place) for place in ("whole", "parts"))
-    assert list(whole) == ["train_lower", "train_upper", "train_loss"]
+    assert list(whole) == ["train_lower", "train_upper", "train_objective_2_1"]
     assert whole["train_lower"]["step"].tolist() == [1, 2, 3, 4, 5, 6]
     assert whole["train_upper"]["step"].tolist() == [1, 3, 5]
-    assert whole["train_loss"]["step"].tolist() == [7, 8, 9]
+    assert whole["train_objective_2_1"]["step"].tolist() == [7, 8, 9]
     for name, rows in whole.items():
         assert rows["value"].tolist() == parts[name]["value"].tolist()
     assert RunIndex(tmp_path).refresh()[0].optimiser == "Adam"
