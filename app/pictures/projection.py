@@ -90,11 +90,10 @@ class Projection(LivePicture):
         facts = snapshot.extra
         split = "training" if facts["split"] == "train" else facts["split"]
         words = [f"{len(snapshot.array):,} {split} examples of {facts['features']:,} values"]
-        if "shares" in facts:
-            one, other = facts["shares"]
-            words.append(f"{percent(one + other)} of the variance")
-        else:
+        if "method" in facts:
             words.append(f"{facts['method']}, step {snapshot.step:,}: only nearness has a meaning")
+        else:
+            words.append(f"{percent(sum(facts['shares']))} of the variance")
         return " · ".join(words)
 
     def controls(self) -> QWidget | None:

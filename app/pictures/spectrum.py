@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import choice, choose
 from app.pictures.registry import picture_kind
-from app.views.columns import Columns
+from app.views.falling import Falling
 from app.views.picture import number
-from engine.run.feed import Probe
+from engine.run.feed import Probe, Snapshot
 
 
 def has_matrix(subject: Subject) -> bool:
@@ -25,30 +29,59 @@ def has_matrix(subject: Subject) -> bool:
     rank=70,
 )
 class Spectrum(LivePicture):
-    """One bar a singular value."""
+    """One bar a singular value, those at the start as a line."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._probe = Probe(subject.node_id, "singular_values")
-        self._columns = Columns()
-        self._values: list[float] = []
+        self._snapshot: Snapshot | None = None
+        self.bars = Falling()
+        self.axis = choice(
+            "spectrumAxis", (("Linear", "linear"), ("Log", "log")), "The scale of the values", 84
+        )
+        self.axis.activated.connect(self._show)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._columns)
+        column.addWidget(self.bars)
 
     def probes(self) -> Probes:
         return frozenset({self._probe})
 
     def draw(self, found: Snapshots) -> None:
-        snapshot = found[self._probe]
-        self._values = snapshot.array.tolist()
-        self._columns.show_values(snapshot.array)
-        facts = snapshot.extra
-        self.set_note(f"largest {number(facts['largest'])} · effective rank {number(facts['rank'])}")
+        self._snapshot = found[self._probe]
+        self._show()
+
+    def controls(self) -> QWidget | None:
+        return self.axis
 
     def table(self) -> Table | None:
-        if not self._values:
+        if self._snapshot is None:
             return None
-        return ("direction", "singular value"), [
-            (index + 1, value) for index, value in enumerate(self._values)
+        first = self._first()
+        return ("direction", "singular value", "at the start"), [
+            (index + 1, value, float(first[index]) if index < len(first) else "")
+            for index, value in enumerate(self._snapshot.array.tolist())
         ]
+
+    def state(self) -> dict[str, object]:
+        return {"axis": self.axis.currentData()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        choose(self.axis, state.get("axis"))
+        self._show()
+
+    def _first(self) -> np.ndarray:
+        found = self._snapshot.extra.get("first") if self._snapshot is not None else None
+        return np.empty(0) if found is None else np.asarray(found)
+
+    def _show(self, _index: int = 0) -> None:
+        if self._snapshot is None:
+            return
+        facts = self._snapshot.extra
+        log = self.axis.currentData() == "log"
+        names = ("direction", "singular value")
+        self.bars.show_values(self._snapshot.array, self._first(), names, "direction", log=log)
+        words = f"largest {number(facts['largest'])} · effective rank {number(facts['rank'])}"
+        if len(self._first()):
+            words += f" · dashed: step {facts['since']:,}"
+        self.set_note(words)

@@ -23,3 +23,13 @@ def test_the_values_and_the_rank_of_a_known_matrix() -> None:
     np.testing.assert_allclose(snapshot.array[:2], [3, 3], rtol=1e-6)
     np.testing.assert_allclose(snapshot.array[2:], 0, atol=1e-6)
     assert abs(snapshot.extra["rank"] - 2) < 1e-3
+
+
+def test_the_values_at_the_start_stay_those_of_the_first_weights() -> None:
+    run = run_of(iris())
+    weight = run.model.get_submodule(run.program.modules["n2"]).weight
+    before = torch.linalg.svdvals(weight.detach()).numpy()
+    (snapshot,) = take(run, Probe("n2", "singular_values"), steps=3)
+    np.testing.assert_allclose(snapshot.extra["first"], before, rtol=1e-5)
+    assert snapshot.extra["since"] == 0
+    assert not np.allclose(snapshot.array, before, rtol=1e-5)

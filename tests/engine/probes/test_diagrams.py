@@ -1,0 +1,115 @@
+"""Units, single numbers and times are those of the model."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from engine.files import load_project
+from engine.graph import Graph, Link, Node, Project
+from engine.plan import Plan
+from engine.probes.diagrams import depths
+from engine.probes.look import Look
+from engine.run.feed import Probe
+from tests.engine.probes.taking import take
+from tests.engine.run.networks import digits, iris, run_of, with_node
+
+GALLERY = Path(__file__).parents[3] / "resources" / "gallery"
+
+
+def test_units_have_the_values_and_weights_of_their_layers() -> None:
+    run = run_of(iris(hidden=6))
+    (found,) = take(run, Probe("", "neurons"), pinned=2)
+    inputs, hidden, last = found.extra["columns"]
+    assert [column["node"] for column in found.extra["columns"]] == ["n1", "n2", "n4"]
+    assert [column["from"] for column in found.extra["columns"]] == [-1, 0, 1]
+    look = Look.of(run, 2)
+    values = look.values(("n2", "n4"), look.batch(2, 1))
+    np.testing.assert_allclose(inputs["values"], look.batch(2, 1)["features"][0].numpy())
+    np.testing.assert_allclose(hidden["values"], values["n2"]["output"][0].numpy(), rtol=1e-6)
+    np.testing.assert_allclose(last["values"], values["n4"]["output"][0].numpy(), rtol=1e-6)
+    module = run.model.get_submodule(run.program.modules["n4"])
+    np.testing.assert_array_equal(last["weights"], module.weight.detach().numpy())
+    np.testing.assert_array_equal(last["biases"], module.bias.detach().numpy())
+    assert inputs["weights"] is None
+    assert found.array.size == 4 * 6 + 6 * 3
+
+
+def test_units_behind_an_activation_of_its_own_show_what_goes_on() -> None:
+    nodes = [
+        Node("n1", "Iris"),
+        Node("n2", "Linear", "hidden", {"units": 5}),
+        Node("n3", "ReLU"),
+        Node("n4", "Linear", "classes", {"units": 3}),
+        Node("n5", "CrossEntropy"),
+    ]
+    links = [
+        Link("n1", "features", "n2", "x"),
+        Link("n2", "output", "n3", "x"),
+        Link("n3", "output", "n4", "x"),
+        Link("n4", "output", "n5", "prediction"),
+        Link("n1", "species", "n5", "target"),
+    ]
+    run = run_of(Project("Bent", graph=Graph(nodes, links), plan=Plan(batch=16)))
+    (found,) = take(run, Probe("", "neurons"))
+    look = Look.of(run, 0)
+    bent = look.value("n3", look.batch(0, 1))
+    assert bent is not None
+    np.testing.assert_allclose(found.extra["columns"][1]["values"], bent[0].numpy(), rtol=1e-6)
+
+
+def test_why_a_net_is_not_drawn_unit_by_unit() -> None:
+    (large,) = take(run_of(iris(hidden=40)), Probe("", "neurons"))
+    assert large.extra["failed"].startswith("hidden has 40 units")
+    (wide,) = take(run_of(digits()), Probe("", "neurons"))
+    assert "units" in wide.extra["failed"]
+
+
+def test_the_worked_example_of_the_gallery_number_by_number() -> None:
+    """Seed 000 App. B, its first example: hidden .354 and .332, output .986."""
+    run = run_of(load_project(GALLERY / "delta-rule.nloom"))
+    (found,) = take(run, Probe("", "scalars"))
+    labels, values = found.extra["labels"], found.array[:, 0]
+    bent = [value for label, value in zip(labels, values, strict=True) if label == "σ"]
+    np.testing.assert_allclose(bent, [0.354, 0.332], atol=6e-4)
+    sums = [value for label, value in zip(labels, values, strict=True) if label == "+"]
+    np.testing.assert_allclose(sums, [-0.6, -0.7, 0.986], atol=6e-4)
+    slope = [value for label, value in zip(labels, found.array[:, 1], strict=True) if label == "-"]
+    np.testing.assert_allclose(slope, [2 * 1.986], atol=2e-3)  # the metric is not halved
+    assert len(labels) == len(found.extra["parents"]) == len(found.extra["nodes"])
+
+
+def test_derivatives_of_a_small_net_are_those_of_autograd() -> None:
+    run = run_of(with_node(iris(hidden=2, dropout=0.0), "n2", activation="tanh"))
+    (found,) = take(run, Probe("n5", "scalars"), pinned=1)
+    look = Look.of(run, 1)
+    run.model.eval()
+    loss = run.program.measure(run.model, look.batch(1, 1))["loss"]
+    assert abs(found.array[-1, 0] - loss.item()) < 1e-5
+    weight = run.model.get_submodule(run.program.modules["n4"]).weight
+    (slopes,) = torch.autograd.grad(loss, [weight])
+    named = dict(zip(found.extra["labels"], found.array[:, 1], strict=True))
+    for row, line in enumerate(slopes.tolist()):
+        for column, slope in enumerate(line):
+            assert abs(named[f"w2[{row + 1},{column + 1}]"] - slope) < 1e-5
+    owners = dict(zip(found.extra["labels"], found.extra["nodes"], strict=True))
+    assert owners["w1[1,1]"] == "n2" and owners["tanh"] == "n2" and found.extra["nodes"][-1] == "n5"
+
+
+def test_a_net_of_many_numbers_says_so() -> None:
+    (found,) = take(run_of(iris()), Probe("", "scalars"))
+    assert "numbers" in found.extra["failed"]
+
+
+def test_every_node_has_a_time_and_a_block_that_of_what_is_in_it() -> None:
+    project = load_project(GALLERY / "residual-blocks.nloom")
+    run = run_of(project)
+    (found,) = take(run, Probe("", "node_times"))
+    assert set(found.extra["nodes"]) >= set(project.graph.nodes)
+    times = dict(zip(found.extra["nodes"], found.array.tolist(), strict=True))
+    assert all(seconds >= 0 for seconds in times.values())
+    block = next(node for node in project.graph.nodes.values() if node.block)
+    inner = project.blocks[block.block].graph.nodes
+    assert times[block.id] >= 0.5 * sum(times.get(node_id, 0.0) for node_id in inner)
+    assert depths(project) == {"": 0, block.block: 1}
+    assert not any(module._forward_hooks for module in run.model.modules())
