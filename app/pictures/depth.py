@@ -54,7 +54,8 @@ class DepthPicture(LivePicture):
                 Series("of gradients", backward, "convolution", "square"),
             ],
         )
-        self.set_note(f"{verdict(forward, backward)} · {snapshot.extra['rows']} examples")
+        told = verdict(forward, backward * np.array(snapshot.extra["sizes"]))
+        self.set_note(f"{told} · {snapshot.extra['rows']} examples")
 
     def _picked(self, layer: int) -> None:
         self.node_asked.emit(self._nodes[layer])
@@ -70,19 +71,22 @@ class DepthPicture(LivePicture):
 
 
 def verdict(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> str:
-    """What the lines say, in a few words: the growth over all layers, in the direction of travel."""
+    """What the lines say, in a few words: the growth over all layers, in the direction of travel.
+
+    `forward` are variances; `backward` are squared lengths, so that layers of other sizes may be compared.
+    """
     words = []
-    for name, values in (("values", forward), ("gradients", backward[::-1])):
+    for name, values, power in (("variance", forward, 1.0), ("gradient length", backward[::-1], 0.5)):
         if np.isinf(values).any():
-            words.append(f"{name} explode")
+            words.append(f"{name} explodes")
             continue
         known = values[np.isfinite(values)]
         if len(known) < 2:
             continue
         if known[0] <= 0 or known[-1] <= 0:
-            words.append(f"{name} vanish" if known[-1] <= 0 else f"{name} begin at 0")
+            words.append(f"{name}: 0 at the {'end' if known[-1] <= 0 else 'beginning'}")
             continue
         growth = float(known[-1] / known[0])
-        verb = "explode" if growth > FAR else "vanish" if growth < 1 / FAR else ""
-        words.append(f"{name} {verb + ' ' if verb else ''}×{number(growth)}")
+        verdict = ", explodes" if growth > FAR else ", vanishes" if growth < 1 / FAR else ""
+        words.append(f"{name} ×{number(growth**power)}{verdict}")
     return " · ".join(words)

@@ -19,9 +19,8 @@ from engine.run.feed import Probe
 from engine.shapes import wires_of
 from engine.symbols import evaluate
 
-ROWS = 128
-GRADIENT_ROWS = 64
-UNIT_ROWS = 256
+ROWS = 64
+UNIT_ROWS = 128
 MOST_UNITS = 1024
 POINTS = 241  # of a curve of an activation
 REACH = 4.0  # a curve of an activation covers at least -REACH to REACH
@@ -41,7 +40,7 @@ RANGES = {
 def layer_activity(look: Look, probe: Probe) -> Taken | None:
     """Mean, standard deviation, dead and saturated share of what leaves each layer `(layers, 4)`, in order.
 
-    A unit is dead when it answers 0 to each of the first 128 examples; a value is saturated in the outer
+    A unit is dead when it answers 0 to each of the first 64 examples; a value is saturated in the outer
     twentieth of the range of a sigmoid or tanh, NaN for layers without such an end.
     """
     values = _values_of_layers(look, look.batch(0, ROWS))
@@ -56,9 +55,10 @@ def depth_variance(look: Look, probe: Probe) -> Taken | None:
     """Variance of what leaves each layer and of the loss's gradient there `(layers, 2)`, in order.
 
     With first weights after He both stay level from layer to layer (seed 001, parameter initialisation);
-    the gradient is that of the first loss, NaN where it does not reach.
+    the gradient is that of the first loss, NaN where it does not reach. `sizes` are the numbers an example
+    that leave each layer: they tell layers of other sizes from signals that vanish.
     """
-    head, batch = look.head(), look.batch(0, GRADIENT_ROWS)
+    head, batch = look.head(), look.batch(0, ROWS)
     with torch.backends.cudnn.flags(enabled=False):  # its recurrent layers have no gradients in evaluation
         values = _values_of_layers(look, batch, *([head.loss_id] if head is not None else []))
         loss = values.pop(head.loss_id, None) if head is not None else None
@@ -73,7 +73,8 @@ def depth_variance(look: Look, probe: Probe) -> Taken | None:
             for index, gradient in zip(reached, found, strict=True):
                 if gradient is not None:
                     backward[index] = gradient.float().var(correction=0)
-    facts = {"nodes": tuple(values), "rows": min(GRADIENT_ROWS, look.rows())}
+    sizes = tuple(value[0].numel() for value in values.values())
+    facts = {"nodes": tuple(values), "rows": min(ROWS, look.rows()), "sizes": sizes}
     return torch.stack([forward, backward], 1).cpu().numpy(), facts
 
 
@@ -81,18 +82,17 @@ def depth_variance(look: Look, probe: Probe) -> Taken | None:
 def unit_activity(look: Look, probe: Probe) -> Taken | None:
     """For each unit of a node the share of values that are 0, and the share that is saturated `(units, 2)`.
 
-    Over 256 examples, and all places of a feature map or sequence; NaN where nothing can saturate.
+    Over 128 examples, and all places of a feature map or sequence; NaN where nothing can saturate.
     At most 1,024 units; `units` says how many there are.
     """
     value = look.value(probe.node_id, look.batch(0, UNIT_ROWS))
     if value is None or not value.is_floating_point() or value.dim() < 2:
         return None
-    units = _by_unit(value)[:MOST_UNITS]
-    zero = (units == 0).float().mean(1)
+    zero = _share_by_unit(value == 0)
     saturated = torch.full_like(zero, math.nan)
     ends = _range_of(look, probe.node_id)
     if ends is not None:
-        saturated = _saturated(units, ends).float().mean(1)
+        saturated = _share_by_unit(_saturated(value, ends))
     facts = {"rows": len(value), "units": value.shape[_unit_axis(value)], "range": ends or ()}
     return torch.stack([zero, saturated], 1).cpu().numpy(), facts
 
@@ -102,7 +102,7 @@ def activation_curve(look: Look, probe: Probe) -> Taken | None:
     """A node's activation function: `(n, 3)` of x, f(x) and f'(x), and how the inputs that arrive are spread.
 
     The function is the node's own emitted line. `counts` and `edges` are the histogram of its inputs over
-    128 examples; in a layer with an activation of its own the inputs are the weighted sums.
+    64 examples; in a layer with an activation of its own the inputs are the weighted sums.
     Errors: `TrainingError` for a function that mixes numbers, such as softmax.
     """
     arriving = _arriving(look, probe.node_id, look.batch(0, ROWS))
@@ -169,7 +169,7 @@ def _values_of_layers(look: Look, batch: dict[str, Tensor], *others: str) -> dic
 def _activity(look: Look, node_id: str, value: Tensor) -> list[Tensor]:
     value = value.detach().float()
     variance, mean = torch.var_mean(value, correction=0)
-    dead = (_by_unit(value) == 0).all(1).float().mean()
+    dead = 1 - (value != 0).any(_places(value)).float().mean()
     ends = _range_of(look, node_id)
     saturated = (
         _saturated(value, ends).float().mean() if ends is not None else torch.full_like(mean, math.nan)
@@ -193,6 +193,11 @@ def _unit_axis(value: Tensor) -> int:
     return value.dim() - 1 if value.dim() <= 3 else 1
 
 
-def _by_unit(value: Tensor) -> Tensor:
-    """All values of each unit as a row: `(units, examples · places)`."""
-    return value.detach().movedim(_unit_axis(value), 0).flatten(1)
+def _places(value: Tensor) -> tuple[int, ...]:
+    """All axes but that of the units: examples, and places of a map or sequence."""
+    return tuple(axis for axis in range(value.dim()) if axis != _unit_axis(value))
+
+
+def _share_by_unit(where: Tensor) -> Tensor:
+    """The share of examples and places at which something holds, for each unit."""
+    return where.float().mean(_places(where))[:MOST_UNITS]

@@ -28,7 +28,7 @@ def picture(shaped: Workspace, qtbot: QtBot) -> DepthPicture:
 
 def test_points_stand_on_a_logarithmic_axis(picture: DepthPicture) -> None:
     values = np.array([[1.0, 1e-6], [1.0, 1e-3], [1.0, 1.0]])
-    shown(picture, {VARIANCE: snapshot(values, nodes=("n2", "n3", "n1"), rows=64)})
+    shown(picture, {VARIANCE: snapshot(values, nodes=("n2", "n3", "n1"), rows=64, sizes=(4, 2, 1))})
     image = painted(picture, 400, 240)
     lines = picture.lines
     forward = [lines.place(layer, 1.0) for layer in range(3)]
@@ -42,16 +42,17 @@ def test_points_stand_on_a_logarithmic_axis(picture: DepthPicture) -> None:
         for point in points:
             pixel = image[round(point.y()), round(point.x())].astype(int)
             assert np.abs(pixel - [colour.red(), colour.green(), colour.blue()]).max() < 12
-    assert picture.note == "values ×1 · gradients vanish ×1.0e-06 · 64 examples"
+    assert picture.note == "variance ×1 · gradient length ×0.002, vanishes · 64 examples"
 
 
 @pytest.mark.parametrize(
     ("forward", "backward", "words"),
     [
-        ([1, 2, 4], [1, 2, 4], "values ×4 · gradients ×0.25"),
-        ([1, 100, 1e4], [1, 1, 1], "values explode ×10,000 · gradients ×1"),
-        ([1, 1, np.inf], [np.nan, 1, 1], "values explode · gradients ×1"),
-        ([1, 1, 0.0], [np.nan, np.nan, 1], "values vanish"),
+        ([1, 2, 4], [1, 2, 4], "variance ×4 · gradient length ×0.5"),
+        ([1, 100, 1e4], [1, 1, 1], "variance ×10,000, explodes · gradient length ×1"),
+        ([1, 1, np.inf], [np.nan, 1, 1], "variance explodes · gradient length ×1"),
+        ([1, 1, 0.0], [np.nan, np.nan, 1], "variance: 0 at the end"),
+        ([1, 1, 1], [1e-8, 1e-4, 1], "variance ×1 · gradient length ×1.0e-04, vanishes"),
     ],
 )
 def test_what_the_lines_say(forward: list[float], backward: list[float], words: str) -> None:
@@ -60,7 +61,7 @@ def test_what_the_lines_say(forward: list[float], backward: list[float], words: 
 
 def test_zero_and_what_is_not_finite_have_crosses_at_the_edge(picture: DepthPicture) -> None:
     values = np.array([[1.0, np.nan], [0.0, np.nan], [np.inf, np.nan]])
-    shown(picture, {VARIANCE: snapshot(values, nodes=("n2", "n3", "n1"), rows=64)})
+    shown(picture, {VARIANCE: snapshot(values, nodes=("n2", "n3", "n1"), rows=64, sizes=(4, 2, 1))})
     image = painted(picture, 400, 240).astype(int)
     bad = current_theme().bad
     red = np.abs(image - [bad.red(), bad.green(), bad.blue()]).sum(2) < 60
@@ -73,7 +74,7 @@ def test_zero_and_what_is_not_finite_have_crosses_at_the_edge(picture: DepthPict
 
 def test_a_click_asks_for_the_nearest_layer(picture: DepthPicture, qtbot: QtBot) -> None:
     values = np.array([[1.0, 1.0], [0.5, 0.5]])
-    shown(picture, {VARIANCE: snapshot(values, nodes=("n2", "n3"), rows=64)})
+    shown(picture, {VARIANCE: snapshot(values, nodes=("n2", "n3"), rows=64, sizes=(1, 1))})
     painted(picture, 400, 240)
     with qtbot.waitSignal(picture.node_asked) as asked:
         qtbot.mouseClick(picture.lines, Qt.MouseButton.LeftButton, pos=QPoint(330, 100))

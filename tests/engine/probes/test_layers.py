@@ -61,6 +61,7 @@ def test_variances_go_as_half_the_width_times_that_of_the_weights(variance: floa
     draw_weights(run, variance)
     (found,) = take(run, Probe("", "depth_variance"))
     assert found.extra["nodes"] == (*(f"n{index}" for index in range(2, 2 + depth)), "classes")
+    assert found.extra["sizes"] == (*[100] * depth, 3)
     forward, backward = np.log(found.array[1:depth]).T
     steps = depth - 2
     assert abs((forward[-1] - forward[0]) / steps - math.log(ratio)) < 0.12
