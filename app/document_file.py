@@ -48,6 +48,7 @@ class DocumentFile(QObject):
         self._outside.gone.connect(self._gone_outside)
         workspace.changed.connect(self._changed)
         workspace.scope_changed.connect(self._remember_scope)
+        workspace.starting.connect(self._write_copy)  # a layer may bring the whole program down
 
     @property
     def name(self) -> str:

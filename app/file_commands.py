@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QPoint, QUrl
+from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.document_file import SUFFIX
@@ -16,6 +17,7 @@ from app.export_dialog import ExportDialog
 from app.widgets.banner import Notice
 from app.widgets.questions import ask
 from engine import autosave
+from engine.crashes import Crash
 
 if TYPE_CHECKING:
     from app.document_page import DocumentPage
@@ -196,6 +198,17 @@ class FileCommands:
                 autosave.release(one)
         return answer == restore
 
+    def tell_of_crash(self, crash: Crash) -> None:
+        """Says calmly how the program ended last time, and where, with the report and the node at hand."""
+        page = self._window.document_page
+        node = page.workspace.node(crash.node_id) if crash.node_id is not None else None
+        there = node is not None and crash.node == (node.name or node.type)
+        text = f"{crash.sentence} Saved work is untouched; a run can go on from its last checkpoint."
+        answers = ()
+        if crash.report is not None:
+            answers = (("Show the report", partial(_show_file, crash.report)),)
+        page.file.noticed.emit(Notice(text, "info", (crash.node_id or "") if there else "", answers))
+
     # -- another program wrote to the file --------------------------------------------------------
 
     def offer_reload(self, page: DocumentPage, gone: bool) -> None:
@@ -210,6 +223,10 @@ class FileCommands:
             text = f"“{name}” was changed by another program.{lost}"
             notice = Notice(text, "warning", answers=answers, until_saved=True)
         page.file.noticed.emit(notice)
+
+
+def _show_file(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
 def _listed(found: Iterable[autosave.Recovered]) -> str:

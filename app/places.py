@@ -47,6 +47,11 @@ class Places:
             folder / "blocks",
         )
 
+    @property
+    def crashes(self) -> Path:
+        """The folder that crashes of the program are written down in."""
+        return self.log_file.with_name("crashes")
+
     def settings(self) -> QSettings:
         """The remembered choices (sizes, theme, recent files), as an INI file."""
         return QSettings(str(self.settings_file), QSettings.Format.IniFormat)

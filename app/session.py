@@ -18,6 +18,7 @@ from app.places import Places
 from app.theme import CHOICES, choose_theme, follow_system
 from app.widgets.icons import app_icon
 from app.workspace import Workspace
+from engine import crashes
 from engine.run.memory import share_one_heap
 
 # Enough for the first frame to be painted before imports take the interpreter's lock.
@@ -34,6 +35,8 @@ def run(paths: Sequence[Path] = (), examples: Sequence[str] = (), places: Places
     app.setWindowIcon(app_icon())
     places = places or Places.default()
     crash.write_log(places.log_file)
+    ended = crashes.left_behind(places.crashes)
+    crashes.watch(places.crashes)
     workspace = Workspace(places)
     chosen = str(workspace.settings.value("window/theme", "system"))
     choose_theme(chosen if chosen in CHOICES else "system")
@@ -46,8 +49,11 @@ def run(paths: Sequence[Path] = (), examples: Sequence[str] = (), places: Places
     QTimer.singleShot(ENGINE_DELAY_MS, window.documents.begin_engine)
     inspector = _inspector(window)
     window.begin(paths, examples)
+    if ended is not None:
+        window.files.tell_of_crash(ended)
     status = app.exec()
     crash.stop_reporting()
+    crashes.unwatch()
     del inspector
     return status
 

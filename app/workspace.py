@@ -63,6 +63,7 @@ class Workspace(QObject):
     advised = Signal(object)  # engine.run.feed.Event with a remedy, in place of a message
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
+    starting = Signal()  # a run is about to begin
     closing = Signal()  # threads that work for the window end now
     revealed = Signal(str)  # a panel asks the canvas to show this node
     scope_changed = Signal(str)  # another graph is shown: "" the whole network, or a block's id
@@ -358,6 +359,7 @@ class Workspace(QObject):
                 self.reveal(node_id)
             return False
         self._retrain.stop()
+        self.starting.emit()
         try:
             self.trainer.keep(*checkpoints_kept(self.settings))
             more = {} if weights is None else {"weights": weights}

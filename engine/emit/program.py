@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from engine import crashes
 from engine.catalogue import Catalogue
 from engine.catalogue import Source as EngineSource
 from engine.data.shipped import reading
@@ -71,6 +72,7 @@ class Program:
         self._names = self._execute(script.twin)
         self.Model: type[nn.Module] = self._names["Model"]
         self.players = script.players  # of a plan that is not plainly supervised
+        crashes.remember(self._file, self._lines())
 
     def again(self) -> Program:
         """A second program from the same text, whose taps are its own."""
@@ -188,6 +190,13 @@ class Program:
             if frame.filename == self._file and frame.lineno is not None:
                 found = self._node_at(frame.lineno, frame.colno) or found
         return found
+
+    def _lines(self) -> dict[int, tuple[str, str]]:
+        """The node, id and name, that each line came from."""
+        graphs = [graph for _, graph in self.project.graphs()]
+        names = {one.id: one.name or one.type for graph in graphs for one in graph.nodes.values()}
+        nodes = enumerate(self.source.nodes, 1)
+        return {line: (node, names[node]) for line, node in nodes if node is not None and node in names}
 
     def _node_at(self, line: int, column: int | None) -> str | None:
         inside = [
