@@ -35,18 +35,21 @@ class Crosshair(QGraphicsItem):
         super().__init__()
         self.title = ""
         self.rows: tuple[Reading, ...] = ()
-        self._x = 0.0
+        self._x = self._y = 0.0
+        self._shown: tuple[Reading, ...] = ()
         self._width, self._height = 1.0, 1.0
         self._box = QRectF()
         self._name_room = self._left_out = 0
         self.setZValue(20)
         self.hide()
 
-    def read(self, x: float, title: str, rows: Sequence[Reading], width: float, height: float) -> None:
-        """Show these values at `x` of a plot of `width` by `height` pixels."""
+    def read(
+        self, at: tuple[float, float], title: str, rows: Sequence[Reading], size: tuple[float, float]
+    ) -> None:
+        """Show these values at a pixel of a plot of this size; where there are too many, the nearest."""
         self.prepareGeometryChange()
-        self._x, self.title, self.rows = x, title, tuple(rows)
-        self._width, self._height = width, height
+        (self._x, self._y), (self._width, self._height) = at, size
+        self.title, self.rows = title, tuple(rows)
         self._lay_out(current_theme())
         self.show()
         self.update()
@@ -62,9 +65,12 @@ class Crosshair(QGraphicsItem):
     def _lay_out(self, theme: Theme) -> None:
         names, numbers = QFontMetrics(theme.font(SMALL)), QFontMetrics(theme.mono(SMALL))
         room = max(1, int((self._height - 2 * PAD - 2) // ROW) - 1)
-        shown = len(self.rows) if len(self.rows) <= room else room - 1
+        rows = self.rows
+        if len(rows) > room:
+            nearest = sorted(range(len(rows)), key=lambda index: self._distance(rows[index]))
+            rows = tuple(rows[index] for index in sorted(nearest[: max(1, room - 1)]))
+        self._shown, shown = rows, len(rows)
         self._left_out = len(self.rows) - shown
-        rows = self.rows[:shown]
         self._name_room = min(
             WIDEST_NAME, max((names.horizontalAdvance(row.name) for row in rows), default=0)
         )
@@ -75,6 +81,14 @@ class Crosshair(QGraphicsItem):
         if left + wide > self._width:
             left = max(0.0, self._x - APART - wide)
         self._box = QRectF(left, 2, wide, tall)
+
+    def _distance(self, row: Reading) -> float:
+        return abs(row.point[1] - self._y) if row.point is not None else float("inf")
+
+    @property
+    def shown(self) -> tuple[Reading, ...]:
+        """The values there is room for."""
+        return self._shown
 
     def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
         theme = current_theme()
@@ -93,14 +107,14 @@ class Crosshair(QGraphicsItem):
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, self.title)
-        for row in self.rows[: len(self.rows) - self._left_out]:
+        for row in self._shown:
             line.translate(0, ROW)
             self._paint_row(painter, theme, line, row)
         if self._left_out:
             line.translate(0, ROW)
             painter.setFont(theme.font(SMALL))
             painter.setPen(theme.dim)
-            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, f"{self._left_out} more")
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, f"and {self._left_out} more")
 
     def _paint_row(self, painter: QPainter, theme: Theme, line: QRectF, row: Reading) -> None:
         pen = QPen(row.colour, 2)

@@ -413,7 +413,8 @@ class CurvePlot(pg.PlotWidget):
             colour = colour_of(current_theme(), curve.role)
             rows.append(Reading(curve.name, colour, value, curve.dashed, point if seen else None))
         title = {"step": f"step {at:,.0f}", "epoch": f"epoch {at:.2f}", "seconds": duration(round(at, 1))}
-        self._crosshair.read((at - low) / (high - low) * width, title[self._axis], rows, width, height)
+        place = (at - low) / (high - low) * width, box.mapFromScene(self.mapToScene(position.toPoint())).y()
+        self._crosshair.read(place, title[self._axis], rows, (width, height))
 
     def _unseen(self, curve: Curve, x: float) -> str:
         near = curve.track.near(self._axis, x)

@@ -141,6 +141,23 @@ def test_the_pointer_reads_all_curves(plot: CurvePlot, qtbot: QtBot) -> None:
     assert plot.reading == ""
 
 
+def test_of_many_curves_those_near_the_pointer_are_read(plot: CurvePlot, qtbot: QtBot) -> None:
+    curves = [
+        Curve(f"run {number}", track_of(np.full(50, 10.0**number)), "line", "accent") for number in range(40)
+    ]
+    plot.show_curves(curves)
+    plot.set_axis("step")
+    plot.refresh()
+    place = plot.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(25, 30.1)))
+    qtbot.mouseMove(plot.viewport(), place)
+    names = [row.name for row in plot._crosshair.shown]
+    assert "run 30" in names
+    assert 3 < len(names) < 14
+    assert names == sorted(names)
+    assert plot.reading.count("run") == 40
+    plot.grab()
+
+
 def test_smoothing_is_a_mean_an_average_or_none(plot: CurvePlot) -> None:
     values = np.where(np.arange(200) % 2, 1.0, 3.0)
     track = track_of(values)
