@@ -84,14 +84,16 @@ def _chosen(race: _Race, offers: Mapping[str, object], seconds: float) -> Fast:
             if name not in runners or _pays(name, race.time(everything), race.time(runners[name]))
         }
         best = _with(kept)
-        rivals = [best, plain]
+        rivals, wholes = [best, plain], [everything]
         if "threads" in offers:
             rivals.append(best.only(threads=offers["threads"]))
-        race.run(list(dict.fromkeys([*rivals, everything])), seconds * 0.4)
+            wholes.append(_with(offers))
+        race.run(list(dict.fromkeys([*rivals, *wholes])), seconds * 0.4)
         best = min(rivals, key=race.time)
         # Settings may help only together: what was taken out one by one may belong back.
-        if race.time(everything) * WORTH_ROUNDING < race.time(best):
-            best = everything
+        whole = min(wholes, key=race.time)
+        if race.time(whole) * WORTH_ROUNDING < race.time(best):
+            best = whole
     step, plain_step = race.time(best), race.time(plain)
     if best == plain or plain_step < WORTH * step:
         return Fast(step=plain_step, plain_step=plain_step, computer=computer())

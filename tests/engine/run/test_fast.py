@@ -79,6 +79,14 @@ def test_another_number_of_threads_is_tried() -> None:
     assert Track(digits(), costs(threads=0.5)).choose().threads == 7
 
 
+def test_what_helps_only_on_fewer_threads_is_found() -> None:
+    def cost(fast: Fast) -> float:
+        return 0.02 if fast.threads is None else 0.01 if fast.autocast else 0.015
+
+    found = Track(digits(), cost).choose()
+    assert (found.threads, found.autocast) == (7, "cpu")
+
+
 def test_where_nothing_helps_the_plain_path_stays() -> None:
     found = Track(
         digits(), costs(late_relu=1.2, channels_last=1.2, fused=1.2, autocast=1.2, threads=2)
