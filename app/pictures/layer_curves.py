@@ -111,10 +111,10 @@ class LayerCurves(LivePicture):
         chosen = [known[index] for index in picked] if known else []
         curves, entries = [], []
         for index, node_id in enumerate(chosen):
-            role = _ROLES[index % len(_ROLES)]
+            role, dashed = _ROLES[index % len(_ROLES)], index >= len(_ROLES)
             name = name_in(self.subject.workspace, node_id)
-            curves.append(Curve(name, self._tracks[node_id], "line", role, dashed=index >= len(_ROLES)))
-            entries.append((name, role, False))
+            curves.append(Curve(name, self._tracks[node_id], "line", role, dashed=dashed))
+            entries.append((name, role, "dashed" if dashed else False))
         self._legend.show_entries(entries)
         self.plot.show_curves(curves)
         self.plot.set_level(HEALTHY if self._choice.key == "ratio" else None)

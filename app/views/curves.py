@@ -66,6 +66,7 @@ class CurvePlot(pg.PlotWidget):
         self._following = True
         self._ranged = False  # whether the y axis has been fitted since what is drawn changed
         self._note = ""
+        self._pointer = QPointF()
         self._marks, self._crosshair = Marks(), Crosshair()
         self._level = pg.InfiniteLine(angle=0, movable=False)
         self._level_at: float | None = None
@@ -211,6 +212,8 @@ class CurvePlot(pg.PlotWidget):
                     line.setSymbolSize(size)
         self._mark()
         self._say_what_is_left_out()
+        if self._crosshair.isVisible():  # what it reads has moved
+            self._read_at(self._pointer)
 
     def _seen(self) -> tuple[float, float]:
         """The stretch of x to draw: all of it, or the view with a margin on each side."""
@@ -338,7 +341,8 @@ class CurvePlot(pg.PlotWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self._read_at(event.position())
+        self._pointer = event.position()
+        self._read_at(self._pointer)
 
     def leaveEvent(self, event: object) -> None:
         super().leaveEvent(event)

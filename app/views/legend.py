@@ -17,16 +17,19 @@ HEIGHT = 20
 SHORTEST = 76  # what an entry is shortened to at most
 
 
+Entry = tuple[str, str, bool | str]
+
+
 class Legend(QWidget):
-    """Entries `(name, role of the theme, whether the curve has points)`."""
+    """Entries `(name, role of the theme, whether the curve has points)`, or "dashed" in the last place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries: tuple[tuple[str, str, bool], ...] = ()
+        self._entries: tuple[Entry, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         themes.theme_changed.connect(self._theme_changed)
 
-    def show_entries(self, entries: Sequence[tuple[str, str, bool]]) -> None:
+    def show_entries(self, entries: Sequence[Entry]) -> None:
         """Show these names."""
         if tuple(entries) != self._entries:
             self._entries = tuple(entries)
@@ -49,9 +52,12 @@ class Legend(QWidget):
         widths = self._fitted()
         for (name, role, points), width in zip(self._entries, widths, strict=False):
             colour = colour_of(theme, role)
-            painter.setPen(QPen(colour, 2))
+            pen = QPen(colour, 2)
+            if points == "dashed":
+                pen.setDashPattern([2, 1.5])
+            painter.setPen(pen)
             painter.drawLine(QPointF(x, middle), QPointF(x + LINE, middle))
-            if points:
+            if points is True:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(colour)
                 painter.drawEllipse(QPointF(x + LINE / 2, middle), 3, 3)

@@ -136,6 +136,10 @@ def test_the_pointer_reads_all_curves(plot: CurvePlot, qtbot: QtBot) -> None:
     assert plot.reading.endswith("validation 0.6")
     value = float(plot.reading.split("train ")[1].split(" ")[0])
     assert abs(value - train.near("step", 51.0)[1]) < 0.01
+    train.extend(points(np.full(100, 0.7), 101))
+    plot.refresh()  # the axis has grown under the pointer that stands still
+    assert plot.reading.startswith("step 118")
+    assert "train 0.7" in plot.reading
     plot.grab()
     QApplication.sendEvent(plot, QEvent(QEvent.Type.Leave))
     assert plot.reading == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from app.views.legend import GAP, SHORTEST, Legend
+from app.views.legend import GAP, LINE, SHORTEST, Legend
 
 ENTRIES = [(f"a name that is rather long {number}", "accent", False) for number in range(6)]
 
@@ -25,3 +25,16 @@ def test_names_are_shortened_alike_and_the_tool_tip_has_them_whole(qtbot: QtBot)
     widths = legend._fitted()
     assert len(widths) == 4 and sum(widths) <= legend.width() + GAP + 1 and min(widths) >= SHORTEST
     assert legend.toolTip().splitlines() == [name for name, _, _ in ENTRIES]
+
+
+def test_dashed_curves_have_dashed_lines(qtbot: QtBot) -> None:
+    inked = []
+    for style in (False, "dashed"):
+        legend = Legend()
+        qtbot.addWidget(legend)
+        legend.show_entries([("", "accent", style)])
+        legend.resize(60, 20)
+        image = legend.grab().toImage()
+        ground = image.pixelColor(50, 2)
+        inked.append(sum(image.pixelColor(x, 10) != ground for x in range(LINE)))
+    assert 0 < inked[1] < inked[0]
