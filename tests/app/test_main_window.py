@@ -257,6 +257,7 @@ def test_unsaved_changes_can_be_given_up(window: MainWindow, answers: list[str],
 
 
 def test_closing_while_training_asks_and_ends_the_run(window: MainWindow, answers: list[str]) -> None:
+    """C-7"""
     window.show_workbench()
     trainer = window.workspace.trainer
     trainer.state = "running"

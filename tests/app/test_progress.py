@@ -111,6 +111,7 @@ def test_before_the_engine_is_there_nothing_can_be_trained(controls: Controls) -
 
 
 def test_progress_is_told_in_epochs_steps_and_time(controls: Controls) -> None:
+    """C-18: the device too."""
     train(controls.trainer, 3.4)
     controls.bar.refresh()
     progress = controls.bar.findChild(ProgressText)

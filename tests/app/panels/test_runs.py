@@ -227,12 +227,14 @@ def test_space_ticks_and_other_values_and_axes_can_be_drawn(full: RunsPanel, qtb
 
 
 def test_a_selected_run_shows_its_curve_before_anything_is_ticked(full: RunsPanel, qtbot: QtBot) -> None:
+    """C-24: an old run has its curves,"""
     click(full, qtbot, 2, "title")
     qtbot.waitUntil(lambda: full.plot.plot is not None and len(full.plot.plot._curves) == 2, timeout=LONG)
     assert full.model.ticked == []
 
 
 def test_a_run_without_curves_says_why(full: RunsPanel, runs: Path, qtbot: QtBot) -> None:
+    """C-24: or says why it has none."""
     write_run(
         runs, "none", 0, started="2026-01-05T10:00:00+00:00", state="failed", error="The memory ran out."
     )

@@ -78,6 +78,7 @@ def test_before_training_the_panel_offers_to_train(shown: Shown, qtbot: QtBot) -
 
 
 def test_the_first_point_is_on_screen_before_the_first_epoch_has_ended(shown: Shown, qtbot: QtBot) -> None:
+    """C-1"""
     shown.trainer.feed.open("train_loss").extend(losses(1))
     shown.trainer.feed.changed()
     shown.segments("curveAxis").choose("step")
@@ -86,6 +87,7 @@ def test_the_first_point_is_on_screen_before_the_first_epoch_has_ended(shown: Sh
 
 
 def test_the_last_point_is_on_screen_after_the_run_has_ended(shown: Shown, qtbot: QtBot) -> None:
+    """C-15"""
     shown.segments("curveAxis").choose("step")
     train(shown.trainer, 1.0)
     shown.tick()
@@ -247,6 +249,7 @@ def test_narrow_panels_leave_the_layers_out(shown: Shown) -> None:
 
 
 def test_metrics_are_saved_with_a_row_an_epoch(shown: Shown, tmp_path: Path) -> None:
+    """C-25: training and validation in each row."""
     shown.panel.export_metrics(tmp_path / "none.csv")
     assert shown.messages[-1][1] == "warning"
     train(shown.trainer, 3.2)

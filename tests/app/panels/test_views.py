@@ -79,6 +79,7 @@ def test_without_a_selection_the_panel_says_what_to_do(shown: Shown) -> None:
     ],
 )
 def test_each_kind_of_node_has_its_cards(shown: Shown, node_id: str, cards: list[str]) -> None:
+    """C-23: a click on a node shows what there is to see of it."""
     shown.workspace.select([node_id])
     assert shown.cards() == cards
     shown.panel.grab()

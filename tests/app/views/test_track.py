@@ -36,6 +36,7 @@ def test_a_short_curve_is_drawn_point_by_point() -> None:
 
 
 def test_a_million_steps_keep_their_spikes_and_their_last_point() -> None:
+    """C-16"""
     values = np.random.default_rng(0).uniform(1, 2, 1_000_000)
     values[123_456], values[765_432] = 9.0, -4.0
     track = Track()

@@ -53,6 +53,7 @@ PROJECTS = {
 
 @pytest.mark.parametrize("project", PROJECTS.values(), ids=PROJECTS.keys())
 def test_stopped_half_way_and_continued_equals_one_run(project: Project, tmp_path: Path) -> None:
+    """C-14"""
     whole = lines_of(project)
     steps = sum("step" in line for line in whole)
     first = lines_of(project, tmp_path, stop_at=steps // 2)
@@ -90,6 +91,7 @@ def test_the_folder_holds_what_a_person_expects(tmp_path: Path) -> None:
 def test_a_kill_between_the_two_files_leaves_the_older_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """C-14: a kill while the checkpoint is written."""
     run = run_of(iris())
     run.advance()
     checkpoints.save(tmp_path, run)

@@ -19,6 +19,7 @@ from tests.engine.run.networks import DATASETS, ByHand, catalogue, iris, run_of
 
 
 def test_a_rate_far_too_high_names_the_first_node_and_the_epoch() -> None:
+    """C-10"""
     project = iris(optimiser=Choice("SGD", {"lr": 1e6}), dropout=0.0, epochs=50)
     with pytest.raises(TrainingError) as caught:
         run_headless(project, catalogue(), DATASETS, device="cpu")
@@ -137,12 +138,14 @@ def raised_in_a_layer(error: BaseException) -> BaseException:
     ],
 )
 def test_memory_that_ran_out_suggests_a_smaller_batch(error: BaseException) -> None:
+    """C-9: the advice."""
     found = raised_in_a_layer(error)
     assert isinstance(found, TrainingError) and found.node_id == "n2"
     assert "memory ran out in “first”" in found.message and "batch size to 64 (now 128)" in str(found)
 
 
 def test_a_layer_that_ends_the_program_or_fails_is_named() -> None:
+    """C-17: the sentence gives the cause."""
     assert "“first” tried to end the program" in str(raised_in_a_layer(SystemExit(3)))
     found = raised_in_a_layer(ValueError("shapes\n do   not match"))
     assert str(found) == "“first” failed: ValueError: shapes do not match"

@@ -56,6 +56,7 @@ def taken(project: Project, steps: int = 2) -> tuple[Run, Feed]:
 
 
 def test_a_convolution_shows_maps_kernels_and_histograms() -> None:
+    """C-19, C-23: on a network of the user's own."""
     run, feed = taken(digits())
     image = run.data["validation"]["image"][:1]
     run.model.eval()

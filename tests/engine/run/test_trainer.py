@@ -63,6 +63,7 @@ def test_a_run_finishes_and_keeps_its_folder(trainer: Trainer) -> None:
 
 
 def test_commands_return_at_once_and_take_effect_within_a_batch(by_hand: Make) -> None:
+    """C-6: pausing and stopping take effect within a batch."""
     entered, release = threading.Event(), threading.Semaphore(0)
 
     def wait(x: Tensor) -> None:
@@ -92,6 +93,7 @@ def test_commands_return_at_once_and_take_effect_within_a_batch(by_hand: Make) -
 
 
 def test_stop_cuts_a_long_evaluation_short(by_hand: Make) -> None:
+    """C-6, in the middle of an evaluation too."""
     evaluating, go_on = threading.Event(), threading.Event()
 
     def wait(x: Tensor) -> None:
@@ -114,6 +116,7 @@ def test_stop_cuts_a_long_evaluation_short(by_hand: Make) -> None:
 
 
 def test_pausing_changes_no_number(trainer: Trainer) -> None:
+    """C-25: pause and resume."""
     trainer.start(iris(epochs=40))
     settle(trainer, "finished")
     whole = losses(trainer)
@@ -128,6 +131,7 @@ def test_pausing_changes_no_number(trainer: Trainer) -> None:
 
 
 def test_reset_gives_the_identical_curve_and_new_weights_another(trainer: Trainer) -> None:
+    """C-21"""
     trainer.start(iris())
     settle(trainer, "finished")
     first = losses(trainer)
@@ -207,6 +211,7 @@ def test_an_unfinished_graph_is_no_error_before_training(trainer: Trainer) -> No
 
 
 def test_a_layer_may_raise_anything_and_the_next_run_works(by_hand: Make) -> None:
+    """C-17: exceptions and sys.exit."""
     broken: list[BaseException] = [
         SystemExit(3),
         torch.OutOfMemoryError("no more"),
@@ -241,6 +246,7 @@ def test_labels_out_of_range_then_a_corrected_run(trainer: Trainer) -> None:
 
 
 def test_a_missing_device_falls_back_with_a_notice(trainer: Trainer) -> None:
+    """C-18"""
     trainer.start(iris(), device="cuda:99")
     settle(trainer, "finished")
     assert any(event.kind == "warning" and "cuda:99" in event.message for event in trainer.feed.events)
@@ -346,6 +352,7 @@ def test_continuing_what_is_no_run_is_an_error_and_no_more(trainer: Trainer, tmp
 
 
 def test_closing_saves_and_ends_the_thread(tmp_path: Path) -> None:
+    """C-6: no thread outlives the window."""
     trainer = Trainer(catalogue(), DATASETS, tmp_path)
     trainer.start(iris(epochs=LONG))
     assert trainer.wait(20, until=lambda: trainer.progress.step > 3)
@@ -374,6 +381,7 @@ def test_a_disk_that_refuses_is_said_once_and_ends_no_run(tmp_path: Path) -> Non
 
 
 def test_two_trainers_keep_their_curves_apart(by_hand: Make) -> None:
+    """C-3"""
     programs = ByHand(epochs=20), ByHand(epochs=20, lr=1e-9)
     one, two = trainers = [by_hand(program) for program in programs]
     for trainer, program in zip(trainers, programs, strict=True):
@@ -385,6 +393,7 @@ def test_two_trainers_keep_their_curves_apart(by_hand: Make) -> None:
 
 
 def test_twenty_trained_and_stopped_runs_leave_no_memory_behind(trainer: Trainer) -> None:
+    """C-8"""
     process, sizes = psutil.Process(), []
     project = iris(epochs=LONG, hidden=2000)
     for _ in range(20):
