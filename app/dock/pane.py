@@ -67,9 +67,10 @@ class Pane(QWidget):
     def draw(self, found: dict[Probe, Snapshot]) -> str:
         """Draws what is new; returns why there is no picture, empty where there is one."""
         pictures = {probe: one for probe, one in found.items() if is_picture(one)}
-        if not pictures:
+        failed = failed_words({probe: found[probe] for probe in self.picture.essential() if probe in found})
+        if not pictures or failed:
             self.drawn = {}
-            return failed_words(found)
+            return failed or failed_words(found)
         if any(self.drawn.get(probe) is not one for probe, one in pictures.items()):
             self.drawn = pictures
             self._why = self._drawn(pictures)

@@ -87,6 +87,10 @@ class LivePicture(QWidget):
         """What the picture needs of the training thread now."""
         return frozenset()
 
+    def essential(self) -> Probes:
+        """Those of the probes whose failure is the picture's; where none is named, that of all of them."""
+        return frozenset()
+
     def draw(self, found: Snapshots) -> None:
         """Draw the latest snapshots of the probes that were asked for, as far as there are any.
 

@@ -66,6 +66,9 @@ class LossSurface(LivePicture):
         detail = (str(self.way.currentData()), int(self.side.currentData()), self._tries)
         return Probe("", "loss_surface", detail)
 
+    def essential(self) -> Probes:
+        return frozenset({self._surface} if self._tries else ())
+
     def draw(self, found: Snapshots) -> None:
         surface = found.get(self._surface) if self._tries else None
         if surface is None:

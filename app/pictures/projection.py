@@ -70,11 +70,15 @@ class Projection(LivePicture):
     def _examples(self) -> Probe:
         return Probe(self.subject.node_id, "example_pictures", (int(self.rows.currentData()),))
 
+    def essential(self) -> Probes:
+        return frozenset({self._probe})
+
     def draw(self, found: Snapshots) -> None:
         examples = found.get(self._examples)
         self.scatter.show_examples(None if examples is None else examples.array)
         snapshot = found.get(self._probe)
         if snapshot is None:
+            self.scatter.say("It comes in a moment.")
             return
         facts = snapshot.extra
         if "method" in facts:

@@ -57,10 +57,12 @@ class Spectrum(LivePicture):
     def table(self) -> Table | None:
         if self._snapshot is None:
             return None
-        first = self._first()
-        return ("direction", "singular value", "at the start"), [
-            (index + 1, value, float(first[index]) if index < len(first) else "")
-            for index, value in enumerate(self._snapshot.array.tolist())
+        header, first = ("direction", "singular value"), self._first().tolist()
+        values = self._snapshot.array.tolist()
+        if not first:
+            return header, list(enumerate(values, start=1))
+        return (*header, "at the start"), [
+            (index, *pair) for index, pair in enumerate(zip(values, first, strict=True), start=1)
         ]
 
     def state(self) -> dict[str, object]:
