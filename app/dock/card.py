@@ -40,6 +40,7 @@ MIME = "application/x-neuroloom-picture"
 SIZES = ("S", "M", "L")
 THIS_RUN, OTHER_RUN = "data", "convolution"  # roles of colours that everybody tells apart
 CONTROLS_BESIDE = 460  # pixels of width from which the controls stand beside the note
+ROOMY = 230  # pixels of width from which the head has room for the node's name and every button
 _BUTTON = 20
 
 _keys = count(1)
@@ -100,6 +101,7 @@ class PictureCard(QFrame):
         head.addWidget(self._title)
         head.addSpacing(4)
         head.addWidget(self._node, 1)
+        head.addStretch(0)  # where the name has no room
         for button in (self.pin_button, self.freeze_button, self.enlarge_button, self.menu_button):
             head.addWidget(button)
         self._note = ElidedLabel("", "small")
@@ -154,7 +156,7 @@ class PictureCard(QFrame):
             if beside:
                 row.insertWidget(1, controls)
             else:
-                row.addWidget(controls)
+                row.addWidget(controls, 0, Qt.AlignmentFlag.AlignLeft)
 
     # -- what it shows
 
@@ -273,11 +275,17 @@ class PictureCard(QFrame):
 
     def _show_note(self) -> None:
         note = self.pane.picture.note if self.pane.state.kind == "drawn" else ""
+        if not self._roomy:
+            note = " · ".join(part for part in (self._node.text(), note) if part)
         if note != self._note.text():
             self._note.setText(note)
         shown = bool(note or self._mark.text())
         if self._note.isHidden() == shown:
             self._note.setVisible(shown)
+
+    @property
+    def _roomy(self) -> bool:
+        return self.width() >= ROOMY
 
     def show_name(self) -> None:
         """Says whose picture it is: the node may have another name now."""
@@ -285,6 +293,7 @@ class PictureCard(QFrame):
         if name != self._node.text():
             self._node.setText(name)
             self.setAccessibleName(f"{self.kind.title}, {name}")
+            self._show_note()
         self._title.setToolTip(self.kind.about)
 
     # -- what a person does with it
@@ -435,7 +444,10 @@ class PictureCard(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.freeze_button.setVisible(self.width() >= 230)
+        for widget in (self.freeze_button, self._node):
+            if widget.isHidden() == self._roomy:
+                widget.setVisible(self._roomy)
+        self._show_note()
         self._place_controls()
 
     # -- dress

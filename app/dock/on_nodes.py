@@ -24,7 +24,7 @@ from engine.run.feed import Probe, Snapshot
 log = logging.getLogger(__name__)
 
 INTERVAL_MS = 500
-DRAWN = QSize(256, 176)  # the picture is painted at twice the size that it has on the canvas
+DRAWN = QSize(192, 132)  # the picture is painted larger than it is on the canvas, and then shrunk
 SHOWN = QSize(128, 88)
 BELOW = 6.0
 _HEAD = 14.0

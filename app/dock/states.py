@@ -72,9 +72,15 @@ def slowed(snapshots: Mapping[Probe, Snapshot]) -> tuple[str, str]:
     for probe, wait in waits:
         kind = probe_kinds().get(probe.what)
         if kind is not None and not kind.once and wait > max(_SLOW * kind.every, 1.0):
-            every = f"every {wait:,.0f} s" if wait >= 1.5 else f"every {wait:.1f} s"
+            every = f"every {_seconds(wait)}"
             return every, f"{every}, so that training keeps its pace"
     return "", ""
+
+
+def _seconds(wait: float) -> str:
+    if wait >= 120:
+        return f"{wait / 60:.0f} min"
+    return f"{wait:.0f} s" if wait >= 1.5 else f"{wait:.1f} s"
 
 
 def step_words(snapshots: Mapping[Probe, Snapshot]) -> str:

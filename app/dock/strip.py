@@ -133,6 +133,7 @@ class Strip(QWidget):
         self.title = ElidedLabel("", "heading")
         self.title.setObjectName("viewsTitle")
         self.title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.hint = label("Select a node for its own pictures", "small")
         self.chips = Chips()
         self.chips.toggled.connect(self.kind_toggled)
         self.example = label("", "small")
@@ -157,6 +158,7 @@ class Strip(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         row.addWidget(self.title)
+        row.addWidget(self.hint)
         row.addWidget(self.chips, 1)
         row.addWidget(self.example)
         pair = QHBoxLayout()
@@ -186,6 +188,9 @@ class Strip(QWidget):
         self._subject = subject
         if title != self.title.text():
             self.title.setText(title)
+        if self.hint.isHidden() != bool(title):
+            self.hint.setVisible(not title)
+        self.title.setVisible(bool(title))
         self.chips.show_kinds(kinds, shown)
 
     def show_example(self, example: int | None) -> None:

@@ -12,6 +12,7 @@ from app.views.histogram import Distribution, Histogram
 from app.widgets.labels import ElidedLabel, label
 from engine.run.feed import Probe
 
+LOWEST = 50  # pixels of a histogram with its line of numbers
 WIDE, LEAST = 1.7, 440  # width to height, and width, from which the histograms stand side by side
 PARTS = (
     ("output_histogram", "Values", "accent"),
@@ -41,13 +42,16 @@ class Histograms(LivePicture):
         super().__init__(subject, parent)
         self.histograms: dict[str, Histogram] = {}
         self._numbers: dict[str, ElidedLabel] = {}
+        self._parts: list[tuple[str, QWidget]] = []
         self._box = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.setSpacing(6)
         weighty = subject.has_weights
         for what, title, role in PARTS:
             if weighty or what == "output_histogram":
-                self._box.addWidget(self._part(what, title, role), 1)
+                part = self._part(what, title, role)
+                self._parts.append((title.lower(), part))
+                self._box.addWidget(part, 1)
 
     def _part(self, what: str, title: str, role: str) -> QWidget:
         part = QWidget()
@@ -99,4 +103,13 @@ class Histograms(LivePicture):
         if way != self._box.direction():
             self._box.setDirection(way)
             self._box.setSpacing(16 if wide else 6)
+        self._show_what_fits(len(self._parts) if wide else max(1, self.height() // LOWEST))
         super().resizeEvent(event)
+
+    def _show_what_fits(self, count: int) -> None:
+        """Rather fewer histograms than ones too flat to be read."""
+        for index, (_, part) in enumerate(self._parts):
+            if part.isHidden() == (index < count):
+                part.setVisible(index < count)
+        hidden = [title for title, _ in self._parts[count:]]
+        self.set_note(f"enlarge for {' and '.join(hidden)}" if hidden else "")
