@@ -194,6 +194,14 @@ def test_missing_steps_are_a_gap() -> None:
     assert 3 * FINE < gap[0] < 900_000
 
 
+def test_points_that_come_farther_apart_are_no_gaps() -> None:
+    rows = points(np.ones(200))
+    rows["step"][100:] = 100 + 50 * np.arange(1, 101)
+    track = Track()
+    track.extend(rows)
+    assert not np.isnan(track.outline("step", 400)[1]).any()
+
+
 def test_the_place_where_a_run_went_on_is_known() -> None:
     track = Track()
     track.extend(points(np.arange(15.0)))
