@@ -168,6 +168,7 @@ COMMANDS = (
         "edit_plan", "Train", "Edit the &plan", ("Ctrl+Shift+I",), "Phases, objectives and what they train"
     ),
     Command("train_reset", "Train", "&Reset weights", (), "Back to the weights that the seed gives"),
+    Command("train_new_weights", "Train", "&New weights", (), "Other first weights, from the next seed"),
     Command(
         "start_from_weights", "Train", "Start from &weights…", (), "Of a run, a .safetensors or .pt file"
     ),

@@ -250,11 +250,20 @@ class Commands:
 
     def train_reset(self) -> None:
         """Goes back to the weights that the seed gives."""
-        trainer = self._window.workspace.trainer
-        if trainer is not None and self._window.may_stop_training(
-            self._window.document_page, "reset the weights"
-        ):
-            trainer.reset()
+        if self._may_reset():
+            self._window.workspace.trainer.reset()
+
+    def train_new_weights(self) -> None:
+        """Draws other first weights, from the next seed."""
+        if self._may_reset():
+            self._window.workspace.trainer.reset(new_weights=True)
+            self._window.workspace.message.emit("New weights: the next run uses another seed.", "info")
+
+    def _may_reset(self) -> bool:
+        page = self._window.document_page
+        return page.workspace.trainer is not None and self._window.may_stop_training(
+            page, "reset the weights"
+        )
 
     def show_commands(self) -> None:
         """Opens the list of everything that can be done."""
@@ -307,6 +316,7 @@ class Commands:
             "train_step",
             "train_layer",
             "train_reset",
+            "train_new_weights",
             "start_from_weights",
             "export_script",
         ):

@@ -145,3 +145,25 @@ def test_the_ring_is_drawn_around_the_node(window: MainWindow, qtbot: QtBot) -> 
     steps.press("train_layer")
     steps.shows(2, "forward", "n2")
     assert around("n2") > 200
+
+
+def test_reset_keeps_the_first_weights_and_new_weights_draws_others(window: MainWindow, qtbot: QtBot) -> None:
+    """C-21: two commands of their own."""
+    workspace = window.workspace
+
+    def curve() -> list[float]:
+        workspace.train()
+        qtbot.waitUntil(lambda: workspace.trainer.state == "finished", timeout=LONG)
+        found: list[float] = workspace.trainer.feed.read("train_loss")["value"].tolist()
+        return found
+
+    def after(command: str) -> list[float]:
+        window.actions_by_name[command].trigger()
+        assert workspace.trainer.wait()
+        return curve()
+
+    first = curve()
+    assert after("train_reset") == first
+    other = after("train_new_weights")
+    assert len(other) == len(first) and other != first
+    assert after("train_reset") == other

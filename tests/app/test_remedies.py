@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from app.main_window import MainWindow
 from app.remedies import answers_to, mended
 from app.workspace import Workspace
 from engine.edits import SetPlan
+from engine.files import load_project, save_project, to_text
 from engine.plan import Choice, Minimise, Phase, Plan, Rule
 from engine.run.feed import Event
 from tests.app.conftest import add_iris
@@ -133,3 +135,25 @@ def test_a_rate_is_used_by_the_run_that_goes_on_or_by_a_new_one(window: MainWind
     qtbot.waitUntil(lambda: workspace.trainer.folder not in (None, folder), timeout=LONG)
     qtbot.waitUntil(lambda: run.run is not None and run.run.learning_rate == 0.001, timeout=LONG)
     assert replace(workspace.document.project.plan.optimiser).params["lr"] == 0.001
+
+
+def test_not_a_number_is_named_with_epoch_and_node_and_the_project_saves(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """C-10: a rate far too high; the banner says where and when, and the project is whole."""
+    workspace = window.workspace
+    plan = workspace.document.project.plan.with_(optimiser=Choice("SGD", {"lr": 1e38}), batch=16)
+    workspace.apply("Plan", SetPlan(plan))
+    workspace.train()
+    first = button(window, "bannerFirst")
+    qtbot.waitUntil(lambda: workspace.state == "failed" and first.isVisible(), timeout=LONG)
+    text = window.banner.text
+    assert "(epoch 1)" in text and "“" in text and "learning rate" in text
+    assert (
+        first.text().startswith("Train with learning rate 0.0") and button(window, "bannerShow").isVisible()
+    )
+    save_project(workspace.document.project, tmp_path / "whole.nloom")
+    again = load_project(tmp_path / "whole.nloom")
+    assert to_text(again) == to_text(workspace.document.project)
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: workspace.state in ("running", "finished"), timeout=LONG)

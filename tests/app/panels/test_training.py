@@ -12,11 +12,12 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.panels.training import TrainingPanel
+from app.panels.training_curves import REDRAW_MS
 from app.panels.training_layers import NORMS, health
 from app.views.bars import Bar
 from app.views.run_csv import metrics_csv
 from app.views.segments import Segments
-from app.workspace import Workspace
+from app.workspace import POLL_MS, Workspace
 from engine.errors import TrainingError
 from engine.run.feed import Feed, Probe, Snapshot
 from tests.app.fake_run import STEPS_PER_EPOCH, FakeTrainer, losses, pictures, train, workspace_with_fakes
@@ -98,6 +99,42 @@ def test_the_last_point_is_on_screen_after_the_run_has_ended(shown: Shown, qtbot
         shown.tick()
     shown.trainer.state = "finished"
     qtbot.waitUntil(lambda: drawn_steps(shown) == STEPS_PER_EPOCH + 50, timeout=1000)
+
+
+def test_the_newest_point_is_never_further_away_than_one_look_and_one_redraw(
+    shown: Shown, qtbot: QtBot
+) -> None:
+    """C-15: so often the window looks, and a redraw that is put off needs no other look."""
+    assert POLL_MS + REDRAW_MS < 1000
+    shown.segments("curveAxis").choose("step")
+    train(shown.trainer, 0.1)
+    shown.tick()
+    qtbot.waitUntil(lambda: drawn_steps(shown) == STEPS_PER_EPOCH // 10)
+    shown.trainer.feed.open("train_loss").extend(losses(1, start=STEPS_PER_EPOCH // 10))
+    shown.trainer.feed.changed()
+    shown.tick()  # the one look that the new point gets, while the last redraw is a moment ago
+    qtbot.waitUntil(lambda: drawn_steps(shown) == STEPS_PER_EPOCH // 10 + 1)
+
+
+def test_a_deep_model_and_a_million_steps_keep_their_extremes(shown: Shown, qtbot: QtBot) -> None:
+    """C-16: 300 layers beside it; what is drawn is no more than the screen holds."""
+    shown.segments("curveAxis").choose("step")
+    rows = losses(1_000_000)
+    rows["value"][123_456], rows["value"][654_321] = 99.0, 1e-4
+    shown.trainer.feed.open("train_loss").extend(rows)
+    shown.trainer.feed.changed()
+    nodes = tuple(f"n{number}" for number in range(300))
+    norms = np.ones((300, 3))
+    norms[7, 0] = 42.0
+    facts = {"nodes": nodes, "columns": ("gradient", "weight", "update")}
+    shown.trainer.feed.put(NORMS, Snapshot(0, 1_000_000, norms, facts))
+    while shown.panel.curves.plot is None or drawn_steps(shown) < 1_000_000:
+        shown.tick()
+        qtbot.wait(10)
+    x, y = shown.panel.curves.plot.drawn(0)
+    assert np.isclose(y.max(), 99.0) and np.isclose(y.min(), 1e-4) and x[-1] == 1_000_000
+    assert len(x) <= 4 * shown.panel.curves.plot.width()
+    shown.panel.grab()
 
 
 def test_a_long_run_is_taken_in_bit_by_bit_until_its_last_point(
