@@ -117,7 +117,8 @@ class Generator(nn.Module):
 
     def forward(self, code: Tensor) -> Tensor:  # (N, 64)
         x = F.leaky_relu(self.hidden(code))     # (N, 256)
-        return torch.sigmoid(self.pixels(x))    # (N, 784)
+        x = torch.sigmoid(self.pixels(x))       # (N, 784)
+        return x.reshape(-1, 1, 28, 28)         # (N, 1, 28, 28)
 
 
 class Discriminator(nn.Module):
@@ -126,8 +127,9 @@ class Discriminator(nn.Module):
         self.hidden = nn.Linear(784, 256)
         self.real = nn.Linear(256, 1)
 
-    def forward(self, image: Tensor) -> Tensor:  # (N, 784)
-        x = F.leaky_relu(self.hidden(image))     # (N, 256)
+    def forward(self, image: Tensor) -> Tensor:  # (N, 1, 28, 28)
+        x = image.flatten(1)                     # (N, 784)
+        x = F.leaky_relu(self.hidden(x))         # (N, 256)
         return self.real(x)                      # (N, 1)
 
 
@@ -138,9 +140,8 @@ class Model(nn.Module):
         self.discriminator = Discriminator()
 
     def forward(self, image: Tensor, code: Tensor) -> tuple[Tensor, Tensor]:  # (N, 1, 28, 28), (N, 64)
-        real_image = image.flatten(1)                    # (N, 784)
-        generator = self.generator(code)                 # (N, 784)
-        discriminator = self.discriminator(real_image)   # (N, 1)
+        generator = self.generator(code)                 # (N, 1, 28, 28)
+        discriminator = self.discriminator(image)        # (N, 1)
         discriminator_2 = self.discriminator(generator)  # (N, 1)
         return discriminator, discriminator_2
 
@@ -186,9 +187,8 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     image = batch["image"]                                   # (N, 1, 28, 28)
     code = torch.randn(len(image), 64, device=image.device)  # (N, 64)
     with torch.no_grad():
-        real_image = image.flatten(1)                        # (N, 784)
-        generator_output = model.generator(code)             # (N, 784)
-    discriminator_output = model.discriminator(real_image)   # (N, 1)
+        generator_output = model.generator(code)             # (N, 1, 28, 28)
+    discriminator_output = model.discriminator(image)        # (N, 1)
     on_made = model.discriminator(generator_output)          # (N, 1)
     return {"loss": told_apart(discriminator_output, on_made, "cross-entropy")}
 
@@ -204,7 +204,7 @@ def discriminator_optimiser(model: Model) -> torch.optim.Optimizer:
 def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """generator: trains generator."""
     code = torch.randn(len(batch["image"]), 64, device=batch["image"].device)  # (N, 64)
-    x = model.generator(code)         # (N, 784)
+    x = model.generator(code)         # (N, 1, 28, 28)
     on_made = model.discriminator(x)  # (N, 1)
     return {"loss": passed_off(on_made, "non-saturating")}
 
@@ -221,9 +221,8 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses and metrics of a batch."""
     image = batch["image"]                                   # (N, 1, 28, 28)
     code = torch.randn(len(image), 64, device=image.device)  # (N, 64)
-    real_image = image.flatten(1)                            # (N, 784)
-    generator_output = model.generator(code)                 # (N, 784)
-    discriminator_output = model.discriminator(real_image)   # (N, 1)
+    generator_output = model.generator(code)                 # (N, 1, 28, 28)
+    discriminator_output = model.discriminator(image)        # (N, 1)
     on_made = model.discriminator(generator_output)          # (N, 1)
     discriminator_loss = told_apart(discriminator_output, on_made, "cross-entropy")
     generator_loss = passed_off(on_made, "non-saturating")

@@ -1,0 +1,218 @@
+"""Two spirals
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python two_spirals.py --epochs 120
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 32, 120
+
+
+def plane_points(form: str, rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Points (rows, 2), half of them of each class, and their classes (rows,); `noise` is a deviation."""
+    side = torch.arange(rows) % 2
+    along, across = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)
+    jitter = noise * torch.randn(rows, 2, generator=draw)
+    sign = 2 * side - 1.0
+    if form == "two halves":  # apart by a straight line, with a gap of 0.2 to each side of it
+        x, y = 2 * along - 1, 2 * across - 1
+        depth = 0.2 + (x + y + 2) / 5  # how far behind the line, along its normal
+        shift = (x - y) / 2
+        jitter = jitter.clamp(-0.1, 0.1)  # the gap stays open
+        x, y = shift + sign * depth, sign * depth - shift
+    elif form == "blobs":
+        spread = 0.35 * torch.randn(rows, 2, generator=draw)
+        x, y = sign + spread[:, 0], sign + spread[:, 1]
+    elif form == "XOR":
+        corner = torch.where(torch.arange(rows) % 4 < 2, 1.0, -1.0)
+        x, y = corner * (0.15 + 0.85 * along), -sign * corner * (0.15 + 0.85 * across)
+    elif form == "circles":
+        radius, angle = torch.where(side == 0, 0.4, 1.0), 2 * math.pi * along
+        x, y = radius * angle.cos(), radius * angle.sin()
+    elif form == "moons":
+        angle = math.pi * along
+        x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
+    else:  # spirals: two arms of one turn and a half
+        radius, angle = 0.1 + 0.9 * along, 3 * math.pi * along + math.pi * side
+        x, y = radius * angle.cos(), radius * angle.sin()
+    return torch.stack([x, y], 1) + jitter, side
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the shares are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
+
+
+def load_points(
+    folder: Path,
+    device: str,
+    *,
+    form: str = "moons",
+    rows: int = 400,
+    noise: float = 0.1,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
+) -> dict[str, dict[str, Tensor]]:
+    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
+    point, side = plane_points(form, rows, noise, torch.Generator().manual_seed(seed))
+    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
+    return columns_of(columns, three_ways(side, validation, test, seed), device)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden_1 = nn.Linear(2, 24)
+        self.hidden_2 = nn.Linear(24, 24)
+        self.hidden_3 = nn.Linear(24, 24)
+        self.scores = nn.Linear(24, 2)
+
+    def forward(self, point: Tensor) -> Tensor:  # (N, 2)
+        x = torch.tanh(self.hidden_1(point))     # (N, 24)
+        x = torch.tanh(self.hidden_2(x))         # (N, 24)
+        x = torch.tanh(self.hidden_3(x))         # (N, 24)
+        return self.scores(x)                    # (N, 2)
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    scores = model(batch["point"])
+    return {"loss": F.cross_entropy(scores, batch["label"])}
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    scores = model(batch["point"])
+    return {
+        "loss": F.cross_entropy(scores, batch["label"]),
+        "accuracy": (scores.argmax(1) == batch["label"]).float().mean(),
+    }
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: point (N, 2); label (N,)."""
+    splits = load_points(
+        folder, device, form="spirals", rows=1000, noise=0.05, validation=0.2, test=0.2, seed=0
+    )
+    used = ("point", "label")
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["point"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["point"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.01)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Two spirals")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.set_num_threads(1)  # faster than several for so small a network
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()
