@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -20,8 +20,6 @@ MOST_CURVES = 12
 ALL = "all classes"
 _STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine, Qt.PenStyle.DotLine)
 
-Measure = Callable[[np.ndarray, np.ndarray], scores.Curve]
-
 
 def one_against_rest(snapshot: Snapshot, index: int) -> tuple[np.ndarray, np.ndarray]:
     """Which examples are of a class, and how probable the model finds it."""
@@ -38,7 +36,6 @@ class Rates(LivePicture):
     """One curve a class against the rest, and one for all decisions together; one in all for yes or no."""
 
     size = (300, 280)
-    measure: ClassVar[Measure]
     axes: ClassVar[tuple[str, str]]
     short: ClassVar[str]
 
@@ -57,6 +54,10 @@ class Rates(LivePicture):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.chart)
 
+    def measure(self, positive: np.ndarray, chances: np.ndarray) -> scores.Curve:
+        """The curve of one decision."""
+        raise NotImplementedError
+
     def probes(self) -> Probes:
         return frozenset({self._probe})
 
@@ -70,7 +71,7 @@ class Rates(LivePicture):
             self._box.addItems([ALL, *names])
             self._box.setCurrentIndex(self._class)
             self._box.setEnabled(len(names) > 2)
-        measure = type(self).measure
+        measure = self.measure
         layers: list[Layer] = self._behind()
         legend: list[Entry] = []
         self.curves = {}
@@ -144,9 +145,11 @@ class Rates(LivePicture):
 class Roc(Rates):
     """Receiver operating characteristic; a faint diagonal is chance."""
 
-    measure = staticmethod(scores.roc)
     axes = ("false alarm rate", "hit rate")
     short = "AUC"
+
+    def measure(self, positive: np.ndarray, chances: np.ndarray) -> scores.Curve:
+        return scores.roc(positive, chances)
 
     def _behind(self) -> list[Layer]:
         return [Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "faint", 1.0, Qt.PenStyle.DotLine)]
@@ -163,6 +166,8 @@ class Roc(Rates):
 class PrecisionRecall(Rates):
     """Precision over recall."""
 
-    measure = staticmethod(scores.precision_recall)
     axes = ("recall", "precision")
     short = "average precision"
+
+    def measure(self, positive: np.ndarray, chances: np.ndarray) -> scores.Curve:
+        return scores.precision_recall(positive, chances)

@@ -80,7 +80,8 @@ class Regions(LivePicture):
             )
             layers += marks
         layers += over
-        frame = Frame(facts["x"], facts["y"], *facts["names"], legend=legend)
+        across, up = facts["names"]
+        frame = Frame(facts["x"], facts["y"], across, up, legend=legend)
         self.chart.show_layers(frame, layers)
         fixed = example_words(facts["example"], facts["fixed"])
         self.set_note(" · ".join(part for part in (note, fixed) if part))
@@ -130,7 +131,8 @@ class Regions(LivePicture):
             return None
         facts = grid.extra
         high, wide = grid.array.shape[-2:]
-        y, x = np.meshgrid(np.linspace(*facts["y"], high), np.linspace(*facts["x"], wide), indexing="ij")
+        (left, right), (low, top) = facts["x"], facts["y"]
+        y, x = np.meshgrid(np.linspace(low, top, high), np.linspace(left, right, wide), indexing="ij")
         places = zip(x.ravel().tolist(), y.ravel().tolist(), strict=True)
         if facts["kind"] == "values":
             values = grid.array.ravel().tolist()

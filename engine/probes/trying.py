@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -29,9 +31,25 @@ def try_it(look: Look, probe: Probe) -> Taken | None:
     Vedaldi and Zisserman, 2014), `(k,)` the gradient itself. `try` is the number of what was tried.
     """
     question = asking.asked(look, probe.node_id)
+    shown = str(probe.detail[0]) if probe.detail else ""
+    with _one_thread():
+        return _answer(look, question, shown)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Several threads would spend more on waiting for each other than on a single example."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _answer(look: Look, question: Question, shown: str) -> Taken:
     tried = look.tried
     batch = _batch(look, {} if tried is None else dict(tried.columns))
-    shown = str(probe.detail[0]) if probe.detail else ""
     column = _widest(look, question, batch)
     if column:
         batch[column] = batch[column].clone().requires_grad_(True)
@@ -40,11 +58,7 @@ def try_it(look: Look, probe: Probe) -> Taken | None:
     if answer is None:
         raise NeuroloomError("Nothing in this plan computes the answer.")
     scores = answer.reshape(1, -1).float()
-    signs = question.kind == YES_NO and asking.with_signs(look, question)
     several = question.kind == YES_NO and question.size > 1
-    found = scores.sigmoid() if several else scores
-    if not several and question.kind != VALUES:
-        found = asking.chances(question, scores, signs=signs)
     facts: dict[str, Any] = {
         "kind": question.kind,
         "classes": () if several else asking.class_names(question),
@@ -54,13 +68,22 @@ def try_it(look: Look, probe: Probe) -> Taken | None:
         "column": column,
         "target": question.target_name,
     }
-    if column:
-        slope = _slope(scores[0], batch[column], question.kind)
-        if slope is not None:
-            facts["slope"] = slope.detach().cpu().numpy()
+    slope = _slope(scores[0], batch[column], question.kind) if column else None
+    if slope is not None:
+        facts["slope"] = slope.detach().cpu().numpy()
     if shown in seen:
         facts["activations"] = reduce.maps(next(iter(seen[shown].values()))[0])
-    return asking.array(found[0]), facts
+    return asking.array(_found(look, question, scores)[0]), facts
+
+
+def _found(look: Look, question: Question, scores: Tensor) -> Tensor:
+    """Probabilities, or values as they are."""
+    if question.kind == VALUES:
+        return scores
+    if question.kind == YES_NO and question.size > 1:
+        return scores.sigmoid()
+    signs = question.kind == YES_NO and asking.with_signs(look, question)
+    return asking.chances(question, scores, signs=signs)
 
 
 def _batch(look: Look, columns: dict[str, Any]) -> Batch:

@@ -1,0 +1,1 @@
+"""What the user feeds the model: drawings, files, numbers, text, examples."""

@@ -1,0 +1,398 @@
+"""Ways to make an input: take an example, draw, open a file, type numbers or text."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.playground.pad import Pad
+from app.playground.rows import Row, Rows
+from app.views.activations import Activations
+from app.views.colourmaps import GREY
+from app.views.picture import number
+from app.widgets.fields import NumberEdit
+from app.widgets.labels import ElidedLabel, label, restyle
+from engine.analysis.ink import MNIST_BOX, MNIST_SIDE, centred
+from engine.catalogue import Column
+from engine.questions import Feature
+
+PICTURES = "Pictures (*.png *.jpg *.jpeg *.bmp *.gif *.webp)"
+
+
+def small_button(text: str, tip: str, name: str) -> QPushButton:
+    """A button for a row below an input."""
+    made = QPushButton(text)
+    made.setProperty("kind", "small")
+    made.setToolTip(tip)
+    made.setObjectName(name)
+    return made
+
+
+class Input(QWidget):
+    """One way to make an input: `make` gives the row to try."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows = Rows(None)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(6)
+
+    def take_rows(self, rows: Rows) -> None:
+        """Other data have been loaded."""
+        self.rows = rows
+
+    def begin(self, row: Row) -> None:
+        """Start from an example."""
+
+    def make(self, base: Row) -> Row | None:
+        """`base` with what was made in its place; None where nothing was made yet."""
+        raise NotImplementedError
+
+    def said(self) -> str:
+        """What is to be known of how the input is made."""
+        return ""
+
+    def add_buttons(self, *buttons: QWidget) -> None:
+        """Buttons below."""
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for button in buttons:
+            row.addWidget(button)
+        row.addStretch(1)
+        self.column.addLayout(row)
+
+
+class ExampleInput(Input):
+    """An example of the data: the one before, the one after, any."""
+
+    def __init__(self, column: Column | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown = column
+        self.index = 0
+        self.picture = Activations(table=GREY)
+        self._draw = random.Random(0)
+        self.column.addWidget(self.picture, 1)
+        back = small_button("Previous", "The example before this one", "tryPrevious")
+        on = small_button("Next", "The example after this one", "tryNext")
+        any_ = small_button("Random", "Any example", "tryRandom")
+        back.clicked.connect(self._back)
+        on.clicked.connect(self._on)
+        any_.clicked.connect(self._any)
+        self.add_buttons(back, on, any_)
+
+    def make(self, base: Row) -> Row | None:
+        if not self.rows.count:
+            return None
+        row = self.rows.row(self.index)
+        if self._shown is not None and self._shown.name in row:
+            self.picture.show_array(np.atleast_1d(row[self._shown.name]).astype(np.float32))
+        return row
+
+    def said(self) -> str:
+        return f"{self.rows.split} example {self.index + 1:,} of {self.rows.count:,}"
+
+    def go(self, index: int) -> None:
+        """Take another example; beyond the last comes the first."""
+        self.index = index % max(1, self.rows.count)
+        self.changed.emit()
+
+    def _back(self) -> None:
+        self.go(self.index - 1)
+
+    def _on(self) -> None:
+        self.go(self.index + 1)
+
+    def _any(self) -> None:
+        self.go(self._draw.randrange(max(1, self.rows.count)))
+
+
+class PadInput(Input):
+    """A drawing, brought to the size and place that the data have."""
+
+    def __init__(self, column: Column, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._for = column
+        self.pad = Pad()
+        self.pad.drawn.connect(self.changed)
+        self.column.addWidget(self.pad, 1)
+        self._erase = small_button(
+            "Erase", "Draw with the eraser; the right button does the other", "tryErase"
+        )
+        self._erase.setCheckable(True)
+        self._erase.toggled.connect(self._erasing)
+        clear = small_button("Clear", "Take all ink away", "tryClear")
+        clear.clicked.connect(self.pad.clear)
+        self.add_buttons(self._erase, clear)
+
+    @property
+    def as_mnist(self) -> bool:
+        """Whether the input has the size of MNIST's digits, and so is centred as they are."""
+        return self._for.shape[1:] == (MNIST_SIDE, MNIST_SIDE)
+
+    def make(self, base: Row) -> Row | None:
+        _, height, width = self._for.shape
+        box = float(MNIST_BOX if self.as_mnist else min(height, width))
+        ink = centred(self.pad.ink(), height, width, box, by_mass=self.as_mnist)
+        low, high = self.rows.reach(self._for.name)
+        return {**base, self._for.name: (low + (high - low) * ink[None]).astype(np.float32)}
+
+    def said(self) -> str:
+        if self.as_mnist:
+            return (
+                "the drawing is scaled to 20 × 20 and centred by its mass in 28 × 28, as MNIST's digits are"
+            )
+        return f"the drawing is scaled to fill {self._for.shape[1]} × {self._for.shape[2]}"
+
+    def _erasing(self, on: bool) -> None:
+        self.pad.erasing = on
+
+
+class FileInput(Input):
+    """A picture from a file, dropped or chosen, in the size, channels and range that the data have."""
+
+    def __init__(self, column: Column, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._for = column
+        self._image: QImage | None = None
+        self._name = ""
+        self.setAcceptDrops(True)
+        self.picture = Activations(table=GREY)
+        self.picture.say("Drop a picture here, or choose one.")
+        self.column.addWidget(self.picture, 1)
+        choose = small_button("Choose …", "Open a picture", "tryChoose")
+        choose.clicked.connect(self._choose)
+        self.invert = QCheckBox("Invert")
+        self.invert.setToolTip("Dark ink on light paper becomes light ink on dark")
+        self.invert.toggled.connect(self.changed)
+        self.add_buttons(choose, self.invert)
+
+    def open(self, path: str) -> bool:
+        """Take a file; False where it is no picture."""
+        image = QImage(path)
+        if image.isNull():
+            self.picture.say("This file is not a picture that can be read.")
+            return False
+        self._image, self._name = image, path.replace("\\", "/").rpartition("/")[2]
+        self.changed.emit()
+        return True
+
+    def make(self, base: Row) -> Row | None:
+        if self._image is None:
+            return None
+        channels, height, width = self._for.shape
+        values = pixels(self._image, channels, height, width)
+        if self.invert.isChecked():
+            values = 1 - values
+        low, high = self.rows.reach(self._for.name)
+        made = (low + (high - low) * values).astype(np.float32)
+        self.picture.show_array(made.mean(axis=0, keepdims=True))
+        return {**base, self._for.name: made}
+
+    def said(self) -> str:
+        return f"{self._name}, resized to {self._for.shape[1]} × {self._for.shape[2]}" if self._image else ""
+
+    def _choose(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Open a picture", "", PICTURES)
+        if path:
+            self.open(path)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.open(event.mimeData().urls()[0].toLocalFile())
+
+
+def pixels(image: QImage, channels: int, height: int, width: int) -> NDArray[np.float32]:
+    """A whole picture as `(channels, height, width)` of 0..1; a single channel is its brightness."""
+    form = QImage.Format.Format_Grayscale8 if channels == 1 else QImage.Format.Format_RGB888
+    fill = Qt.AspectRatioMode.IgnoreAspectRatio
+    # Resized before the colours go: Qt's smooth resizing takes means of what it covers.
+    small = image.scaled(width, height, fill, Qt.TransformationMode.SmoothTransformation).convertToFormat(
+        form
+    )
+    bits = np.frombuffer(small.constBits(), np.uint8).reshape(height, small.bytesPerLine())
+    depth = 1 if channels == 1 else 3
+    found = bits[:, : width * depth].reshape(height, width, depth).transpose(2, 0, 1)
+    return found.astype(np.float32) / 255
+
+
+class NumberField(NumberEdit):
+    """A number that is typed, or changed by Up and Down in fortieths of the range that the data have."""
+
+    typed = Signal()
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.value = 0.0
+        self._step = 0.1
+        self.setProperty("role", "number")
+        self.setAccessibleName(name)
+        self.setMinimumWidth(56)
+        self.setMaximumWidth(86)
+        self.textEdited.connect(self._read)
+        self.stepped.connect(self._by)
+
+    def set_range(self, low: float, high: float) -> None:
+        """What the data span; other numbers may be typed, too."""
+        self._step = float(f"{((high - low) or 1.0) / 40:.1g}")
+        self.setToolTip(f"in the data {low:.4g} to {high:.4g}")
+
+    def set_value(self, value: float) -> None:
+        """Show another number."""
+        self.value = value
+        self.setText(f"{value:.4g}")
+        self._mark(False)
+
+    def _read(self, text: str) -> None:
+        try:
+            value = float(text.replace(",", "."))
+        except ValueError:
+            value = inf
+        self._mark(not isfinite(value))
+        if isfinite(value) and value != self.value:
+            self.value = value
+            self.typed.emit()
+
+    def _by(self, steps: int) -> None:
+        self.set_value(round(self.value + steps * self._step, 10))
+        self.typed.emit()
+
+    def _mark(self, bad: bool) -> None:
+        if self.property("bad") != str(bad).lower():
+            self.setProperty("bad", str(bad).lower())
+            restyle(self)
+
+
+class NumbersInput(Input):
+    """One field a feature, and beside it how fast the answer changes with it."""
+
+    def __init__(
+        self, features: Sequence[Feature], *, standardised: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._features = tuple(features)
+        self._standardised = standardised
+        self.fields: list[NumberField] = []
+        self.slopes: list[QLabel] = []
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(0, 0, 6, 0)
+        grid.setVerticalSpacing(4)
+        for line, feature in enumerate(self._features):
+            name = ElidedLabel(feature.name, "small")
+            name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            field = NumberField(feature.name)
+            field.setObjectName(f"tryNumber{line}")
+            slope = label("", "mono")
+            slope.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            slope.setFixedWidth(64)
+            slope.setToolTip("Slope: how fast the answer changes with this feature")
+            field.typed.connect(self.changed)
+            grid.addWidget(name, line, 0)
+            grid.addWidget(field, line, 1)
+            grid.addWidget(slope, line, 2)
+            self.fields.append(field)
+            self.slopes.append(slope)
+        grid.setRowStretch(len(self._features), 1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(inside)
+        self.column.addWidget(scroll, 1)
+
+    def take_rows(self, rows: Rows) -> None:
+        super().take_rows(rows)
+        for feature, field in zip(self._features, self.fields, strict=True):
+            low, high = (
+                float(end if feature.index is None else end[feature.index])
+                for end in rows.span(feature.column)
+            )
+            field.set_range(low, high)
+
+    def begin(self, row: Row) -> None:
+        for feature, field in zip(self._features, self.fields, strict=True):
+            value = row[feature.column] if feature.index is None else row[feature.column][feature.index]
+            field.set_value(float(value))
+
+    def make(self, base: Row) -> Row | None:
+        made = {name: np.array(values) for name, values in base.items()}
+        for feature, field in zip(self._features, self.fields, strict=True):
+            if feature.index is None:
+                made[feature.column] = np.asarray(field.value, made[feature.column].dtype)
+            else:
+                made[feature.column][feature.index] = field.value
+        return made
+
+    def said(self) -> str:
+        return "in deviations from the mean, as the data node gives them" if self._standardised else ""
+
+    def show_slopes(self, slopes: NDArray[np.floating] | None) -> None:
+        """Write beside each field how fast the answer changes with it; `slopes` (k,) or None."""
+        known = slopes is not None and len(slopes) == len(self.slopes)
+        for index, place in enumerate(self.slopes):
+            place.setText(_signed(float(slopes[index])) if known and slopes is not None else "")
+
+
+def _signed(value: float) -> str:
+    told = number(value)
+    return told if value < 0 else f"+{told}"
+
+
+class TextInput(Input):
+    """Text for a model of tokens whose data name their tokens: characters, else words apart by spaces."""
+
+    def __init__(self, column: Column, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._for = column
+        self.unknown: tuple[str, ...] = ()
+        self.field = QLineEdit()
+        self.field.setObjectName("tryText")
+        self.field.setPlaceholderText("type here")
+        self.field.textEdited.connect(self._typed)
+        self.column.addWidget(label("Text", "small"))
+        self.column.addWidget(self.field)
+        self.column.addStretch(1)
+
+    def make(self, base: Row) -> Row | None:
+        tokens = {token: number for number, token in enumerate(self._for.classes)}
+        letters = all(len(token) == 1 for token in tokens)
+        words = list(self.field.text()) if letters else self.field.text().split()
+        self.unknown = tuple(word for word in words if word not in tokens)
+        length = self._for.shape[0]
+        known = [tokens[word] for word in words if word in tokens][-length:]
+        made = np.array(base[self._for.name])
+        if known:  # what is typed comes last: that is what a next token follows
+            made[length - len(known) :] = known
+        return {**base, self._for.name: made} if known else None
+
+    def said(self) -> str:
+        more = f"unknown: {' '.join(self.unknown[:5])}" if self.unknown else ""
+        return more or f"the last {self._for.shape[0]} tokens count; before them stands the example"
+
+    def _typed(self, text: str) -> None:
+        self.changed.emit()
