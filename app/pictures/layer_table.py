@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -26,6 +26,8 @@ from engine.run.feed import Probe, Snapshot
 
 PROBE = Probe("", "node_times")
 ROW_HEIGHT = 24
+# A column is left out of a picture that is narrower than this, in pixels; an enlarged one has all.
+LEAST_WIDTH = {"type": 680, "trains": 560, "multiply_adds": 460, "bytes": 620, "seconds": 380, "share": 350}
 SHOWN = ("layer", "data", "input", "output", "source")
 _BYTES = {"float64": 8, "int64": 8, "complex64": 8, "float16": 2, "bfloat16": 2, "int16": 2, "bool": 1}
 _BYTES |= {"uint8": 1, "int8": 1}
@@ -117,6 +119,13 @@ class LayerTable(LivePicture):
         subject.workspace.inferred.connect(self.refresh)
         subject.workspace.engine_ready.connect(self.refresh)
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for index, column in enumerate(COLUMNS):
+            hidden = self.width() < LEAST_WIDTH.get(column.field, 0)
+            if self.view.isColumnHidden(index) != hidden:
+                self.view.setColumnHidden(index, hidden)
 
     def probes(self) -> Probes:
         return frozenset({PROBE})

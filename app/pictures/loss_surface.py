@@ -80,8 +80,8 @@ class LossSurface(LivePicture):
             self.landscape.show_losses(surface.array, facts["xs"], facts["ys"], names)
             self.set_note(_words(facts, surface.step))
         path = found.get(PATH)
-        placed = path is not None and path.extra["placed"] and facts["way"] != "line"
-        self.landscape.show_path(path.array if placed and path is not None else np.empty((0, 2)))
+        live = path is not None and path.extra["plane"] == self._surface.detail
+        self.landscape.show_path(path.array if live and path is not None else facts["path"])
 
     def controls(self) -> QWidget | None:
         if self._row is None:

@@ -84,6 +84,11 @@ class Landscape(Plane):
         return self._losses
 
     @property
+    def path(self) -> NDArray[np.floating]:
+        """The way that is drawn."""
+        return self._path
+
+    @property
     def contours(self) -> list[tuple[float, list[NDArray[np.float64]]]]:
         """The level of each contour, and its lines (n, 2) in x and y."""
         step = (self._xs[-1] - self._xs[0]) / (len(self._xs) - 1)

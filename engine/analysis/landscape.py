@@ -50,20 +50,19 @@ def path_directions(points: Tensor, here: Tensor) -> tuple[Tensor, Tensor, list[
     Also their shares of the variance about `here` (Li et al., 2018, §7).
     """
     away = points - here
-    found, mixes = torch.linalg.eigh((away @ away.T).double())
+    found, mixes = torch.linalg.eigh((away @ away.T).cpu().double())
     found, mixes = found.flip(0).clamp_min(0), mixes.flip(1)
+    sizes = found.sqrt().clamp_min(1e-12)
     total = found.sum().clamp_min(1e-30)
-    one, other = (
-        (mixes[:, index].float() @ away) / found[index].sqrt().clamp_min(1e-12).float() for index in (0, 1)
-    )
+    one, other = ((mixes[:, index] / sizes[index]).float().to(away.device) @ away for index in (0, 1))
     return one, other, (found[:2] / total).tolist()
 
 
 def projected(points: Tensor, here: Tensor, one: Tensor, other: Tensor) -> Numbers:
     """Places (T, 2) of `points` (T, P) in the plane through `here`, by least squares."""
     across = torch.stack([one, other])
-    square = (across @ across.T).double()
-    shadow = (across @ (points - here).T).double()
+    square = (across @ across.T).cpu().double()
+    shadow = (across @ (points - here).T).cpu().double()
     found: Numbers = torch.linalg.lstsq(square, shadow, driver="gelsd").solution.T.numpy(force=True)
     return found
 

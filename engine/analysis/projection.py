@@ -18,7 +18,7 @@ def principal(values: Tensor) -> tuple[Points, list[float]]:
 
     What is constant gives places of zero and shares of zero.
     """
-    centred = values.float() - values.float().mean(0)
+    centred = values.float().cpu() - values.float().cpu().mean(0)
     count, size = centred.shape
     wide = size > count
     gram = centred @ centred.T if wide else centred.T @ centred
@@ -93,7 +93,8 @@ def likeness(layers: list[Tensor]) -> Points:
     """
     kernels = []
     for values in layers:
-        centred = values.double() - values.double().mean(0)
+        precise = values.cpu().double()
+        centred = precise - precise.mean(0)
         kernels.append((centred @ centred.T).flatten())
     stacked = torch.stack(kernels)
     norms = stacked.norm(dim=1)

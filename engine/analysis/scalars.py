@@ -134,7 +134,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise too_many()
         shape = tuple(tensor.shape)
         found = []
-        for index, value in enumerate(tensor.detach().double().reshape(-1).tolist()):
+        for index, value in enumerate(tensor.detach().cpu().double().reshape(-1).tolist()):
             found.append(self._put(Scalar(_called(label, index, shape), value, role=role, node_id=node_id)))
         self._keep(tensor, torch.tensor(found, dtype=torch.int64).reshape(shape))
 
@@ -153,7 +153,7 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise too_many()
         made = [
             self._put(Scalar(_short(value), value, role="constant"))
-            for value in tensor.double().reshape(-1).tolist()
+            for value in tensor.cpu().double().reshape(-1).tolist()
         ]
         return self._keep(tensor, torch.tensor(made, dtype=torch.int64).reshape(tensor.shape))
 

@@ -33,19 +33,21 @@ SPLIT = "train"
 _PATH, _PLANE, _SHARPNESS, _VECTOR = "weight path", "loss plane", "sharpness", "sharpest direction"
 
 
-@probe_kind("weight_path", every=0.5)
+@probe_kind("weight_path", every=0.1)
 def weight_path(look: Look, probe: Probe) -> Taken | None:
     """Where training has been, `(T, 2)` in the plane of the last loss surface; `steps` are its points'.
 
-    Without a surface yet the places are zero.
+    `plane` is that surface's `detail`, empty without a surface yet: then the places are zero.
     """
     path = _path(look)
     weights = _trained(look)
     path.add(look.step, weights)
     steps, points = path.stacked()
-    plane = look.memory.get(_PLANE)
-    places = np.zeros((len(steps), 2)) if plane is None else projected(points, *plane)
-    return places.astype(np.float32), {"steps": tuple(steps), "placed": plane is not None}
+    known = look.memory.get(_PLANE)
+    if known is None:
+        return np.zeros((len(steps), 2), np.float32), {"steps": tuple(steps), "plane": ()}
+    detail, plane = known
+    return projected(points, *plane).astype(np.float32), {"steps": tuple(steps), "plane": detail}
 
 
 @probe_kind("loss_surface", apart=True, once=True)
@@ -54,7 +56,8 @@ def loss_surface(look: Look, probe: Probe) -> Taken | None:
 
     `detail` is (way, points a side, number of the try). The way "random": two filter-normalised directions
     (Li et al., 2018); "path": the two directions in which training moved most, with their `shares` of the
-    movement; "line": from the first weights, at 0, to those of now, at 1, `(1, nx)`.
+    movement; "line": from the first weights, at 0, to those of now, at 1, `(1, nx)`. `path` `(T, 2)` is the
+    way that training came so far; `weight_path` goes on with it.
     """
     way = str(probe.detail[0]) if probe.detail else "random"
     side = int(probe.detail[1]) if len(probe.detail) > 1 else 21
@@ -85,8 +88,12 @@ def loss_surface(look: Look, probe: Probe) -> Taken | None:
             lambda: _loss(look, batch).item(), weights, one, other, xs.tolist(), ys.tolist(), look.check
         )
         facts["here"] = _loss(look, batch).item()
+    facts["path"] = np.zeros((0, 2), np.float32)
     if way != "line":
-        look.memory[_PLANE] = (here, one, other)
+        look.memory[_PLANE] = (probe.detail, (here, one, other))
+        path = look.memory.get(_PATH)
+        if path is not None and path.steps:
+            facts["path"] = projected(path.stacked()[1], here, one, other).astype(np.float32)
     facts |= {"xs": tuple((xs + 1 if way == "line" else xs).tolist()), "ys": tuple(ys.tolist())}
     return found.astype(np.float32), facts
 
@@ -132,8 +139,8 @@ def hessian_spectrum(look: Look, probe: Probe) -> Taken | None:
         loss = _loss(look, look.batch(0, ROWS, SPLIT))
         square = _second(lambda: hessian(loss, weights, look.check))
     look.check()
-    values = torch.linalg.eigvalsh(square.double()).flip(0)
-    return values.cpu().numpy(), {"rows": min(ROWS, look.rows(SPLIT)), "split": SPLIT}
+    values = torch.linalg.eigvalsh(square.cpu().double()).flip(0)
+    return values.numpy(), {"rows": min(ROWS, look.rows(SPLIT)), "split": SPLIT}
 
 
 @probe_kind("jacobian_spectrum", every=1.0)

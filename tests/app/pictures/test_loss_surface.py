@@ -24,6 +24,7 @@ def bowl() -> np.ndarray:
 
 def surface(losses: np.ndarray, way: str = "random", **more: object) -> Snapshot:
     facts = {"way": way, "rows": 256, "split": "train", "here": 1.0, "xs": SIDE, "ys": SIDE}
+    facts["path"] = np.zeros((0, 2))
     return snapshot(losses, **{**facts, **more})
 
 
@@ -51,7 +52,7 @@ def test_the_lowest_point_is_darkest_and_the_ring_is_now(picture: LossSurface) -
     asked = Probe("", "loss_surface", ("random", 21, 1))
     assert picture.probes() == {PATH, asked}
     path = np.array([[1.5, 1.5], [1.0, 0.5], [0.0, 0.0]], np.float32)
-    shown(picture, {asked: surface(bowl()), PATH: snapshot(path, steps=(0, 5, 9), placed=True)})
+    shown(picture, {asked: surface(bowl()), PATH: snapshot(path, steps=(0, 5, 9), plane=asked.detail)})
     image = painted(picture, 400, 300).astype(int)
     plane = picture.landscape
     corner, middle, begin = (
@@ -73,8 +74,17 @@ def test_the_lowest_point_is_darkest_and_the_ring_is_now(picture: LossSurface) -
 def test_before_it_is_asked_for_only_the_path_is_kept(picture: LossSurface) -> None:
     assert picture.probes() == {PATH}
     assert picture.landscape.message
-    shown(picture, {PATH: snapshot(np.zeros((1, 2)), steps=(0,), placed=False)})
+    shown(picture, {PATH: snapshot(np.zeros((1, 2)), steps=(0,), plane=())})
     painted(picture)
+
+
+def test_the_path_in_another_plane_is_not_drawn_here(picture: LossSurface) -> None:
+    picture.again.click()
+    asked = Probe("", "loss_surface", ("random", 21, 1))
+    own = np.array([[1.0, 1.0], [0.0, 0.0]], np.float32)
+    elsewhere = snapshot(np.ones((3, 2)), steps=(0, 1, 2), plane=("path", 21, 7))
+    shown(picture, {asked: surface(bowl(), path=own), PATH: elsewhere})
+    np.testing.assert_array_equal(picture.landscape.path, own)
 
 
 def test_another_plane_is_another_try(picture: LossSurface) -> None:

@@ -44,7 +44,8 @@ def test_the_plane_of_the_path_holds_the_first_weights_and_those_of_now() -> Non
         take(run, PATH, steps=5)
     (surface,) = take(run, Probe("", "loss_surface", ("path", 9, 1)))
     (path,) = take(run, PATH)
-    assert path.extra["placed"]
+    assert path.extra["plane"] == ("path", 9, 1)
+    np.testing.assert_allclose(surface.extra["path"], path.array, atol=1e-4)
     np.testing.assert_allclose(path.array[-1], 0, atol=1e-4)
     xs, ys = surface.extra["xs"], surface.extra["ys"]
     assert xs[0] < path.array[:, 0].min() and path.array[:, 0].max() < xs[-1]
