@@ -180,6 +180,8 @@ class RunsPlot(QWidget):
         found = quantities([self._tracks[one.record.name] for one in shown])
         self._quantity.set_options([(name, _title(name), f"Show the {words(name)}") for name in found])
         self._quantity.set_room(max(80, self.width() - self._split.sizeHint().width() - 12))
+        beside = self._scale.sizeHint().width() + self._options.sizeHint().width()
+        self._axis.set_room(max(80, self.width() - 12 - beside - 4 * 8))
         key = self._quantity.key
         scale = self._scale_of.get(key, "log" if "loss" in key else "linear")
         self._scale.choose(scale)

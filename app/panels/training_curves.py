@@ -196,9 +196,12 @@ class TrainingCurves(QWidget):
         )
         beside = (self._scale, self._options, self._axis)
         below = sum(one.sizeHint().width() for one in beside) + wanted + 4 * _GAP <= room
-        own = not above and not below and len(entries) > 2
+        self._axis.set_room(
+            room - self._scale.sizeHint().width() - self._options.sizeHint().width() - 4 * _GAP
+        )
+        own = not above and not below and len(entries) > 1
         self._legend.show_entries(entries if above else ())
-        self._low_legend.setVisible(not above and not own)
+        self._low_legend.setVisible(not above and below)
         self._own_legend.setVisible(own)
 
     def _quantity_chosen(self, key: str) -> None:

@@ -16,7 +16,7 @@ _TITLES = {
     RAW: "None: every batch",
 }
 HEIGHT, PAD, ARROW = 20, 7, 12
-_WORDS = {MEAN: "mean", RAW: "raw", **{key: f"average {key.removeprefix('0')}" for key in WEIGHTS}}
+_WORDS = {MEAN: "mean", RAW: "raw", **{key: f"avg {key.removeprefix('0')}" for key in WEIGHTS}}
 
 
 class CurveOptions(QAbstractButton):
@@ -67,7 +67,7 @@ class CurveOptions(QAbstractButton):
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(current_theme().font(SMALL))
-        return QSize(max(map(metrics.horizontalAdvance, _WORDS.values())) + 2 * PAD + ARROW, HEIGHT)
+        return QSize(metrics.horizontalAdvance(self.text()) + 2 * PAD + ARROW, HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = current_theme()
@@ -106,5 +106,6 @@ class CurveOptions(QAbstractButton):
 
     def _describe(self) -> None:
         self.setText(_WORDS[self._key])
+        self.updateGeometry()
         fitted = "the newest fifth" if self.newest else "the whole run"
         self.setToolTip(f"Smoothing: {_TITLES[self._key].lower()}\nThe y axis fits {fitted}")

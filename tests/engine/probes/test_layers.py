@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from torch import nn
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Plan
 from engine.run.feed import Probe
-from engine.run.loop import Run
+from engine.run.loop import Run, Stage
+from engine.run.probes import Probes
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import digits, iris, run_of
 
@@ -159,3 +161,22 @@ def test_a_function_of_all_numbers_together_has_no_curve() -> None:
     run = run_of(deep(1, width=3, activation="none", last="Softmax"))
     (found,) = take(run, Probe("act", "activation_curve"))
     assert found.extra["failed"] == "This function mixes its numbers, so it has no curve."
+
+
+def test_losses_are_the_same_to_the_last_bit_with_and_without_these_pictures() -> None:
+    curves = []
+    for watched in (False, True):
+        run = run_of(iris(dropout=0.5, epochs=2))
+        probes = Probes(run.feed)
+        kinds = [("", "layer_activity"), ("", "depth_variance"), ("n2", "unit_activity")]
+        wanted = frozenset(Probe(*kind) for kind in [*kinds, ("n2", "activation_curve")])
+        if watched:
+            probes.watch(wanted)
+        while run.stage is not Stage.DONE:
+            probes.refresh()
+            probes.take_due(run, time.perf_counter() + 1)
+            run.advance()
+        probes.close()
+        curves.append(run.feed.read("train_loss")["value"].tolist())
+        assert not watched or all(run.feed.latest(probe) is not None for probe in wanted)
+    assert curves[0] == curves[1]
