@@ -169,5 +169,11 @@ class Ridges(Picture):
 
 
 def _mixed(ground: QColor, colour: QColor, share: float) -> QColor:
-    parts = zip(ground.getRgb()[:3], colour.getRgb()[:3], strict=True)
-    return QColor(*(round(a + (b - a) * share) for a, b in parts))
+    def part(low: int, high: int) -> int:
+        return round(low + (high - low) * share)
+
+    return QColor(
+        part(ground.red(), colour.red()),
+        part(ground.green(), colour.green()),
+        part(ground.blue(), colour.blue()),
+    )
