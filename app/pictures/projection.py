@@ -79,6 +79,7 @@ class Projection(LivePicture):
         snapshot = found.get(self._probe)
         if snapshot is None:
             self.scatter.say("It comes in a moment.")
+            self.set_note("")
             return
         facts = snapshot.extra
         if "method" in facts:

@@ -10,11 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.errors import NeuroloomError
+
 Numbers = NDArray[np.float64]
 Loss = Callable[[], float]
 
 PATH_BYTES = 48 * 2**20
-MOST_STEPS = 200
+MOST_STEPS, LEAST_STEPS = 200, 4
 
 
 def nothing() -> None:
@@ -103,11 +105,20 @@ def surface(
     return found
 
 
+def room_for(weights: Sequence[Tensor]) -> int:
+    """How many points of a path may be kept. Errors: `NeuroloomError` where not even four fit."""
+    room = min(MOST_STEPS, PATH_BYTES // max(1, 4 * sum(weight.numel() for weight in weights)))
+    if room < LEAST_STEPS:
+        raise NeuroloomError("This net is too large to keep the way that its weights have come.")
+    return room
+
+
 @dataclass
 class Path:
     """Some of the points (P,) that training came through, spread evenly over its steps.
 
     At most `PATH_BYTES` and 200 points: when there is no room every other point is left out.
+    Errors: as for `room_for`.
     """
 
     steps: list[int] = field(default_factory=list)
@@ -123,8 +134,7 @@ class Path:
             self.points.pop()
         if self.steps and step - self.steps[-1] < self.apart:
             return
-        size = 4 * sum(weight.numel() for weight in weights)
-        room = max(4, min(MOST_STEPS, PATH_BYTES // max(1, size)))
+        room = room_for(weights)
         if len(self.steps) >= room:
             kept = range(0, len(self.steps), 2)
             self.steps, self.points = [self.steps[at] for at in kept], [self.points[at] for at in kept]

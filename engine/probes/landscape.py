@@ -15,6 +15,7 @@ from engine.analysis.landscape import (
     path_directions,
     projected,
     random_direction,
+    room_for,
     surface,
 )
 from engine.errors import NeuroloomError
@@ -70,6 +71,7 @@ def loss_surface(look: Look, probe: Probe) -> Taken | None:
         one, other, ys = here - _begin(look), torch.zeros_like(here), np.zeros(1)
         xs = np.linspace(-1.25, 0.5, 2 * side)
     elif way == "path":
+        room_for(weights)
         path = look.memory.get(_PATH)
         if path is None or len(path.steps) < 3:
             raise NeuroloomError(
@@ -191,14 +193,10 @@ def _path(look: Look) -> Path:
     path = look.memory[_PATH] = Path()
     look.memory.pop(_PLANE, None)
     if look.step:
-        path.steps.append(0)
-        path.points.append(_from_seed(look))
+        known = first_weights(look)
+        trained = [name for name, weight in look.model.named_parameters() if weight.requires_grad]
+        path.add(0, [known[name][0] for name in trained])
     return path
-
-
-def _from_seed(look: Look) -> Tensor:
-    known = first_weights(look)
-    return flat([known[name][0] for name, weight in look.model.named_parameters() if weight.requires_grad])
 
 
 def _begin(look: Look) -> Tensor:

@@ -7,6 +7,7 @@ from torch import nn
 
 from engine.analysis import landscape
 from engine.analysis.landscape import Path, flat, path_directions, projected, put, random_direction, surface
+from engine.errors import NeuroloomError
 from engine.probes.look import NotWanted
 
 
@@ -86,6 +87,12 @@ def test_a_path_keeps_within_its_memory_and_evenly_spread(monkeypatch: pytest.Mo
     assert points[:, 0].tolist() == steps
     gaps = np.diff(steps)
     assert gaps.max() <= 2 * gaps.min()
+
+
+def test_a_path_of_a_net_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landscape, "PATH_BYTES", 100)
+    with pytest.raises(NeuroloomError, match="too large"):
+        Path().add(0, [torch.zeros(10)])
 
 
 def test_a_path_that_training_went_back_on_forgets_the_rest() -> None:
