@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, Signal
-from PySide6.QtGui import QDrag, QFocusEvent, QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
+from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QDrag, QFocusEvent, QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -141,6 +141,7 @@ class PictureCard(QFrame):
         picture.needs_changed.connect(self._needs_changed)
         picture.note_changed.connect(self._show_note)
         picture.node_asked.connect(self.subject.workspace.reveal)
+        pane.close_button.clicked.connect(self._ask_close)
         if pane is self.pane:
             self._controls = picture.controls()
             self._place_controls()
@@ -159,11 +160,6 @@ class PictureCard(QFrame):
                 row.addWidget(controls, 0, Qt.AlignmentFlag.AlignLeft)
 
     # -- what it shows
-
-    @property
-    def picture(self) -> object:
-        """The picture itself."""
-        return self.pane.picture
 
     @property
     def state(self) -> State:
@@ -371,6 +367,9 @@ class PictureCard(QFrame):
         self.needs_changed.emit()
         self.changed.emit()
 
+    def _ask_close(self) -> None:
+        self.close_wanted.emit(self)
+
     def _ask_menu(self) -> None:
         corner = self.menu_button.mapToGlobal(QPoint(0, self.menu_button.height()))
         self.menu_wanted.emit(self, corner)
@@ -410,9 +409,8 @@ class PictureCard(QFrame):
         if event.position().y() < self._panes.geometry().top():
             self.ask_enlarge()
 
-    def contextMenuEvent(self, event: QEvent) -> None:
-        place = getattr(event, "globalPos", None)
-        self.menu_wanted.emit(self, place() if place is not None else self.mapToGlobal(QPoint(20, 20)))
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.menu_wanted.emit(self, event.globalPos())
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

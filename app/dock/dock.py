@@ -6,7 +6,7 @@ import logging
 from functools import partial
 from time import monotonic
 
-from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
@@ -39,6 +39,8 @@ REDRAW_MS = 250
 STALE_AFTER = 0.8  # seconds that training has to take a change over before pictures are called old
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
 SEVERAL = "Several nodes are selected; select one of them to see what it does."
+NONE_ON = "Switch a picture on in the row above."
+NONE_FIT = "There are no pictures for this type of node."
 UNKNOWN = "Nothing is known about this type of node, so there is nothing to show."
 
 
@@ -61,6 +63,7 @@ class ViewsDock(QWidget):
         self._loading = False
         self._stale_before = 0
         self._changed_at = 0.0
+        self._path = workspace.document.path
         self.on_nodes: OnNodes | None = None
         self.playback = Playback(workspace, self)
         self.recording = Recording(workspace, self)
@@ -109,9 +112,6 @@ class ViewsDock(QWidget):
         workspace.state_changed.connect(self._state_changed)
         workspace.title_changed.connect(self._title_changed)
         workspace.closing.connect(self._keep_layout)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(320, 150)
 
     # -- cards ------------------------------------------------------------------------------------
 
@@ -164,11 +164,6 @@ class ViewsDock(QWidget):
         self._end(card)
         self._show_cards()
         self._keep_layout()
-
-    def close_all(self) -> None:
-        """Ends all pinned cards."""
-        for card in list(self._pinned):
-            self.close_card(card)
 
     def _make(self, kind: PictureKind, subject: Subject, *, pinned: bool) -> PictureCard | None:
         try:
@@ -234,12 +229,11 @@ class ViewsDock(QWidget):
         self._live.again()
 
     def _changed(self, change: Change) -> None:
-        document = self._workspace.document
         if change.kind == "load":
             self._stale_before = 0
             self._read_layout()
         elif not only_drawn(change.edits):
-            self._stale_before, self._changed_at = document.revision, monotonic()
+            self._stale_before, self._changed_at = change.revision, monotonic()
             self._later.start()
         else:
             return
@@ -295,12 +289,15 @@ class ViewsDock(QWidget):
         subject = Subject(self._workspace, self._node_id)
         kinds = self._offered
         shown = frozenset(card.kind.id for card in self.cards if card.subject.node_id == self._node_id)
-        several = len(self._workspace.selection) > 1
-        unknown = bool(self._node_id) and subject.type is None
-        self._message.setText(SEVERAL if several else UNKNOWN if unknown else NOTHING)
+        self._message.setText(self._why_empty(subject))
         title = name_of(subject) if self._node_id else ""
         self.strip.show_subject(subject if kinds else None, title, kinds, shown)
         self._stack.setCurrentIndex(1 if self.cards else 0)
+
+    def _why_empty(self, subject: Subject) -> str:
+        if not self._node_id:
+            return SEVERAL if len(self._workspace.selection) > 1 else NOTHING
+        return UNKNOWN if subject.type is None else NONE_ON if self._offered else NONE_FIT
 
     # -- pictures ---------------------------------------------------------------------------------
 
@@ -469,7 +466,9 @@ class ViewsDock(QWidget):
         self._loading = False
         self._dirty = True
 
-    def _state_changed(self, _state: str) -> None:
+    def _state_changed(self, state: str) -> None:
+        if state == "loading":  # another run begins: what was recorded of the last one is gone
+            self.playback.go_live()
         self._record()
         self._live.ask()
 

@@ -59,9 +59,15 @@ class DockMenu(QObject):
         on_nodes = dock.on_nodes
         take_off = entry(menu, "Take pictures off the nodes", self._take_off)
         take_off.setEnabled(on_nodes is not None and bool(on_nodes.places()))
-        close = entry(menu, "Close all pinned pictures", dock.close_all)
+        close = entry(menu, "Close all pinned pictures", self.close_pinned)
         close.setEnabled(any(card.pinned for card in dock.cards))
         return menu
+
+    def close_pinned(self) -> None:
+        """Ends all pinned cards."""
+        for card in self._dock.cards:
+            if card.pinned:
+                self._dock.close_card(card)
 
     def _take_off(self) -> None:
         if self._dock.on_nodes is not None:

@@ -6,7 +6,15 @@ import logging
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.dock.states import State, failed_words, is_picture
 from app.pictures.base import LivePicture, Probes, Snapshots
@@ -40,7 +48,17 @@ class Pane(QWidget):
         self._caption.hide()
         self._stack = QStackedWidget()
         self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self._stack.addWidget(self._words)
+        self.close_button = QPushButton("Close")
+        self.close_button.setProperty("kind", "small")
+        self.close_button.hide()
+        said = QWidget()
+        lines = QVBoxLayout(said)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.addStretch(1)
+        lines.addWidget(self._words)
+        lines.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        lines.addStretch(1)
+        self._stack.addWidget(said)
         self._stack.addWidget(picture)
         self._veil = _Veil(self._stack)
         column = QVBoxLayout(self)
@@ -94,6 +112,7 @@ class Pane(QWidget):
             return
         self.state = state
         self._words.setText(state.words)
+        self.close_button.setVisible(state.kind == "gone")
         self._stack.setCurrentIndex(int(state.kind == "drawn"))
         self._veil.say(state.mark if state.dim else "")
 

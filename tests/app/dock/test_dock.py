@@ -116,7 +116,7 @@ def test_keys_reach_everything(shown: Shown, qtbot: QtBot) -> None:
     assert [node for _, node in shown.ids()] == ["n1", "n3"]
 
 
-def test_a_card_whose_node_is_gone_says_so_and_an_undo_brings_it_back(shown: Shown) -> None:
+def test_a_card_whose_node_is_gone_says_so_and_an_undo_brings_it_back(shown: Shown, qtbot: QtBot) -> None:
     card = shown.pin("activations", "n3")
     shown.pictures(100)
     shown.workspace.apply("Delete", Remove(("n3",)))
@@ -127,6 +127,11 @@ def test_a_card_whose_node_is_gone_says_so_and_an_undo_brings_it_back(shown: Sho
     shown.workspace.undo()
     shown.tick()
     assert card.state.kind != "gone"
+    assert not card.pane.close_button.isVisible()
+    shown.workspace.redo()
+    shown.tick()
+    qtbot.mouseClick(card.pane.close_button, Qt.MouseButton.LeftButton)
+    assert shown.ids() == []
 
 
 def test_the_layout_comes_back_with_the_project(shown: Shown, qtbot: QtBot, tmp_path: Path) -> None:

@@ -39,14 +39,14 @@ def test_a_hundred_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str
         pytest.skip("it suits no node of this network")
     shown.pin(kind_id, fitting[0])
     shown.pictures(100)
-    dock.close_all()
+    dock._dock_menu.close_pinned()
     end_of_event()
     gc.collect()
     widgets, timers = len(dock.findChildren(QWidget)), len(dock.findChildren(QTimer))
     for _ in range(CYCLES):
         shown.pin(kind_id, fitting[0])
         shown.tick()
-        dock.close_all()
+        dock._dock_menu.close_pinned()
         end_of_event()
     assert len(dock.findChildren(QWidget)) == widgets
     assert len(dock.findChildren(QTimer)) == timers
@@ -75,7 +75,7 @@ def test_no_hook_stays_in_a_model_whose_pictures_are_closed(qtbot: QtBot, worksp
     qtbot.waitUntil(lambda: card.state.kind == "drawn", timeout=LONG)
     workspace.train()
     qtbot.waitUntil(lambda: workspace.state == "finished", timeout=LONG)
-    dock.close_all()
+    dock._dock_menu.close_pinned()
     qtbot.waitUntil(lambda: watching(workspace).union == frozenset())
     assert workspace.trainer.wait()
     run = workspace.trainer._worker.run

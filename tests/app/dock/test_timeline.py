@@ -107,6 +107,14 @@ def test_a_stored_run_is_replayed(shown: Shown, qtbot: QtBot, tmp_path: Path) ->
     assert shown.dock.playback.run == ""
 
 
+def test_a_new_run_is_shown_live(shown: Shown) -> None:
+    shown.pin("activations", "n2")
+    shown.pictures(100, 200)
+    shown.dock.playback.go_to(100)
+    shown.workspace.state_changed.emit("loading")
+    assert shown.dock.playback.live
+
+
 def test_a_run_that_kept_nothing_is_told(shown: Shown, qtbot: QtBot) -> None:
     with qtbot.waitSignal(shown.workspace.message) as told:
         shown.dock.stored_runs.read("nowhere", shown.dock.playback.replay)

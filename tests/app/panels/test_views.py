@@ -100,7 +100,8 @@ def test_pictures_come_from_the_feed(shown: Shown, qtbot: QtBot) -> None:
     pictures(shown.trainer.feed, 100)
     shown.workspace.ticked.emit()
     qtbot.waitUntil(lambda: shown.picture("activations").picture.tiles.shown == 32)
-    assert shown.picture("filters").picture.shown == 32
+    qtbot.waitUntil(lambda: shown.picture("filters").picture.shown == 32)
+    qtbot.waitUntil(lambda: shown.picture("histograms").histograms["weights"].distribution is not None)
     weights = shown.picture("histograms").histograms["weights"].distribution
     assert weights is not None
     assert abs(weights.std - 0.2) < 0.02
