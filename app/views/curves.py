@@ -24,7 +24,7 @@ from app.views.picture import colour_of, number
 from app.views.track import Track
 
 NEWEST = 0.2  # of what is drawn: what y is fitted to when it follows the newest part
-MARGIN = 0.5  # of the width of a view, drawn beside it so that moving shows no empty edge
+MARGIN = 0.25  # of the width of a view, drawn beside it so that moving shows no empty edge
 BESIDE = 12  # pixels after its end within which a curve is still read
 
 
@@ -197,7 +197,7 @@ class CurvePlot(pg.PlotWidget):
             if weight is None:
                 x, y = curve.track.smoothed(self._axis, columns // 3)
             elif weight:
-                x, y = curve.track.averaged(weight, self._axis, columns // 2, low, high)
+                x, y = curve.track.averaged(weight, self._axis, columns // 3, low, high)
             else:
                 x, y = curve.track.outline(
                     self._axis, columns if curve.style == "points" else columns // 2, low, high

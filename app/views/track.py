@@ -92,7 +92,7 @@ class Track:
         """
         at = AXES.index(axis)
         index, rows = self._points.within(at, low, high, max(FINE, columns))
-        group = 1 << (-(-len(rows) // max(columns, 1)) - 1).bit_length() if len(rows) else 1
+        group = _round_up(-(-len(rows) // max(columns, 1)))
         if group > 1:
             rows = grouped(rows, group, index % group)
         x = np.empty((len(rows), 2))
@@ -136,7 +136,7 @@ class Track:
             _smooth_on(*self._smooth, points)
         at = AXES.index(axis)
         _, rows = self._smooth[1].within(at, low, high, FINE)
-        rows = rows[:: -max(1, len(rows) // max(columns, 1))][::-1]
+        rows = rows[:: -max(1, -(-len(rows) // max(columns, 1)))][::-1]
         with np.errstate(invalid="ignore"):
             means = rows["total"] / (rows["size"] - rows["bad"])
         return _growing(rows["last"][:, at], means)
@@ -257,3 +257,9 @@ def _holes(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
     usual = np.maximum(np.maximum(padded[:-2], padded[2:]), np.median(distances))
     found: NDArray[np.bool_] = distances > HOLE * usual
     return found
+
+
+def _round_up(group: int) -> int:
+    """1, 2, 3, 4, 6, 8, 12, 16 ...: few sizes, so that columns stay as they are while the view moves."""
+    power = 1 << (max(1, group) - 1).bit_length()
+    return 3 * power // 4 if power >= 4 and 3 * power // 4 >= group else power
