@@ -6,8 +6,8 @@ Qt asks each item to paint itself, which costs more than the plates and lines of
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPolygonF, QTransform
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem
+from PySide6.QtGui import QPainter, QPolygonF, QRegion, QTransform
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QStyleOptionGraphicsItem
 
 from app.editor.link_item import LabelItem, LinkItem
 from app.editor.node_item import DIMMED, NodeItem
@@ -26,6 +26,24 @@ class FarView:
         self._lines: dict[tuple[float, int, float], list[QPolygonF]] = {}
         self._plates: dict[_Look, tuple[NodeItem, list[QRectF]]] = {}
         self._stripes: dict[tuple[float, str], list[QRectF]] = {}
+
+    def paint_view(self, view: QGraphicsView, region: QRegion) -> bool:
+        """Paints a part of the view's viewport, if it is seen from afar."""
+        detail = self._scene.detail
+        far = detail.zoom < detail.plates_below
+        # Items that Qt does not paint itself leave no note of where they were: all is painted at a change.
+        mode = QGraphicsView.ViewportUpdateMode
+        view.setViewportUpdateMode(mode.FullViewportUpdate if far else mode.MinimalViewportUpdate)
+        if not far:
+            return False
+        painter = QPainter(view.viewport())
+        try:
+            painter.setClipRegion(region)
+            painter.setWorldTransform(view.viewportTransform())
+            self.paint(painter, view.mapToScene(region.boundingRect()).boundingRect())
+        finally:
+            painter.end()  # a painter that outlives its event, in a traceback, ends the process
+        return True
 
     def paint(self, painter: QPainter, area: QRectF) -> None:
         """Paints the part `area` of the scene; the painter's world transform is the view's."""

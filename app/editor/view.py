@@ -15,17 +15,14 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QNativeGestureEvent,
-    QPainter,
-    QPaintEvent,
     QResizeEvent,
     QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGestureEvent, QGraphicsView, QToolTip, QWidget
+from PySide6.QtWidgets import QGestureEvent, QToolTip, QWidget
 
 from app.editor import editing, keys, tips
 from app.editor.composing import Composing
-from app.editor.far_view import FarView
 from app.editor.finder import Finder
 from app.editor.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
 from app.editor.gestures import Gestures
@@ -33,9 +30,9 @@ from app.editor.interactions.base import Interaction, Pointer
 from app.editor.interactions.drop import MIME, DropNode
 from app.editor.menu import canvas_menu
 from app.editor.minimap import Minimap
-from app.editor.navigation import Navigation
 from app.editor.note_field import NoteField
 from app.editor.overlay import CursorHint, EmptyPage, StatusLine
+from app.editor.painted_view import PaintedView
 from app.editor.problem_popup import ProblemPopup
 from app.editor.remembered import RememberedView
 from app.editor.rename import NameField
@@ -52,15 +49,15 @@ __all__ = ["MIME", "GraphView"]
 PORT_REACH = 11.0
 
 
-class GraphView(QGraphicsView):
+class GraphView(PaintedView):
     """Draws the workspace's graph and edits it. One gesture at a time; the document changes on release."""
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        self.graph_scene = GraphScene(workspace)
+        super().__init__(self.graph_scene, parent)
+        self.graph_scene.setParent(self)
         self.setObjectName("canvas")
         self.workspace = workspace
-        self.graph_scene = GraphScene(workspace, self)
-        self.setScene(self.graph_scene)
         self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
         self._drop: DropNode | None = None
         self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
@@ -68,14 +65,12 @@ class GraphView(QGraphicsView):
         self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
         self._travelled = False  # whether the user has moved the viewport since the project was opened
-        self.navigation = Navigation(self, self._settle_overlays)
         self.gestures = Gestures(self)
-        # Children of the viewport: what overlaps it from beside would have all painted at each step of a pan.
         self.minimap = Minimap(self, self.viewport())
         self.status = StatusLine(self.viewport())
+        self.stay_put(self.minimap, self.status)
         self.hint = CursorHint(self)
         self.empty = EmptyPage(self)
-        self._far_view = FarView(self.graph_scene)
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.compose = Composing(self)
@@ -89,14 +84,9 @@ class GraphView(QGraphicsView):
         self._set_up()
 
     def _set_up(self) -> None:
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
-        self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
-        # The scene paints every pixel: Qt may move what is drawn when one pans.
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAcceptDrops(True)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
         self.status.setVisible(bool(self.workspace.settings.value("canvas/status", True, bool)))
@@ -359,35 +349,6 @@ class GraphView(QGraphicsView):
             QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
         return super().viewportEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        detail = self.graph_scene.detail
-        detail.zoom = self.navigation.zoom
-        far = detail.zoom < detail.plates_below
-        # Items that Qt does not paint itself leave no note of where they were: all is painted at a change.
-        mode = QGraphicsView.ViewportUpdateMode
-        self.setViewportUpdateMode(mode.FullViewportUpdate if far else mode.MinimalViewportUpdate)
-        if not far:
-            super().paintEvent(event)
-            return
-        painter = QPainter(self.viewport())
-        try:
-            painter.setClipRegion(event.region())
-            painter.setWorldTransform(self.viewportTransform())
-            area = self.mapToScene(event.region().boundingRect()).boundingRect()
-            self._far_view.paint(painter, area)
-        finally:
-            painter.end()  # a painter that outlives its event, in a traceback, ends the process
-
-    def scrollContentsBy(self, dx: int, dy: int) -> None:
-        super().scrollContentsBy(dx, dy)
-        self._settle_overlays()
-
-    def _settle_overlays(self) -> None:
-        for name in ("minimap", "status"):  # there are none yet while the view is being made
-            overlay = getattr(self, name, None)
-            if overlay is not None:
-                overlay.settle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
