@@ -14,7 +14,7 @@ from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.rates import one_against_rest
 from app.pictures.registry import picture_kind
 from app.theme import SMALL, Theme
-from app.views.chart import Chart, Curve, Frame, Marks
+from app.views.chart import Chart, Curve, Frame, Layer, Marks
 from app.views.picture import Picture
 from app.widgets.labels import label
 from engine.analysis import scores
@@ -175,7 +175,7 @@ class Threshold(LivePicture):
 
     def _curve(self, chart: Chart, curve: scores.Curve, axes: tuple[str, str], x: float, y: float) -> None:
         thin = scores.thinned(curve)
-        layers = [
+        layers: list[Layer] = [
             Curve(thin.x, thin.y, of_class(self._class), 1.8),
             Marks(np.array([x]), np.array([y]), "text", "circle", 9, True),
         ]

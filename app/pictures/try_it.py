@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import perf_counter
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer
@@ -80,6 +81,7 @@ class TryIt(LivePicture):
         self._number = 0
         self._looks = 0
         self._seen: Snapshot | None = None
+        self.answered_at = 0.0  # on the clock of `perf_counter`
         self._data: object = None
         self._base: Row = {}
         self._row: Row = {}
@@ -185,6 +187,16 @@ class TryIt(LivePicture):
         """How the input is made now."""
         return self.inputs[self.ways.key]
 
+    @property
+    def number(self) -> int:
+        """How many inputs were sent to the model."""
+        return self._number
+
+    @property
+    def answered(self) -> int:
+        """The number of the input whose answer stands there."""
+        return 0 if self._seen is None else int(self._seen.extra.get("try", 0))
+
     def send(self) -> None:
         """Have the model answer the input as it is now."""
         trainer = self.subject.workspace.trainer
@@ -228,8 +240,7 @@ class TryIt(LivePicture):
         found = trainer.feed.latest(self._probe) if trainer is not None else None
         if found is not None and found is not self._seen and "failed" not in found.extra and found.array.size:
             self._show(found)
-        answered = self._seen is not None and self._seen.extra.get("try") == self._number
-        if answered or self._looks > GIVE_UP or not self.isVisible():
+        if self.answered == self._number or self._looks > GIVE_UP or not self.isVisible():
             self._timer.stop()
 
     # -- from the model ---------------------------------------------------------------------------
@@ -250,6 +261,7 @@ class TryIt(LivePicture):
 
     def _show(self, snapshot: Snapshot) -> None:
         self._seen = snapshot
+        self.answered_at = perf_counter()
         facts = snapshot.extra
         name = facts["target"] or "answer"
         if facts["kind"] != VALUES:

@@ -238,7 +238,7 @@ def pixels(image: QImage, channels: int, height: int, width: int) -> NDArray[np.
     bits = np.frombuffer(small.constBits(), np.uint8).reshape(height, small.bytesPerLine())
     depth = 1 if channels == 1 else 3
     found = bits[:, : width * depth].reshape(height, width, depth).transpose(2, 0, 1)
-    return found.astype(np.float32) / 255
+    return found.astype(np.float32) / np.float32(255)
 
 
 class NumberField(NumberEdit):

@@ -74,9 +74,9 @@ class Confusion(Picture):
     def parts(self) -> NDArray[np.floating]:
         """Each cell's share of its row, or of its column."""
         assert self._matrix is not None
-        return self._matrix / self._matrix.sum(axis=int(self._shares != OF_ANSWERED), keepdims=True).clip(
-            min=1
-        )
+        totals = self._matrix.sum(axis=int(self._shares != OF_ANSWERED), keepdims=True).clip(min=1)
+        shares: NDArray[np.floating] = self._matrix / totals
+        return shares
 
     def show_matrix(self, matrix: NDArray[np.integer], names: Sequence[str]) -> None:
         """Show another matrix; `names` are the classes in order."""
@@ -131,10 +131,9 @@ class Confusion(Picture):
         if self._side >= 18:
             self._numbers(painter, theme, matrix)
         if self._chosen is not None:
-            row, column = self._chosen
             painter.setPen(QPen(theme.accent, 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self._left + column * self._side, row * self._side, self._side, self._side)
+            painter.drawRect(self.rect_of(*self._chosen))
 
     def _numbers(self, painter: QPainter, theme: Theme, matrix: NDArray[np.integer]) -> None:
         painter.setFont(theme.mono(9 if self._side < 28 else SMALL))

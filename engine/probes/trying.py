@@ -40,6 +40,9 @@ def try_it(look: Look, probe: Probe) -> Taken | None:
 def _one_thread() -> Iterator[None]:
     """Several threads would spend more on waiting for each other than on a single example."""
     before = torch.get_num_threads()
+    if before == 1:
+        yield
+        return
     torch.set_num_threads(1)
     try:
         yield

@@ -80,7 +80,7 @@ class Apart:
             self._closing = False
             self._thread = threading.Thread(target=self._work, name="pictures", daemon=True)
             self._thread.start()
-        weights = [weight.detach().clone() for weight in _tensors(run.model)]
+        weights = [weight.detach().clone() for weight in tensors(run.model)]
         self._jobs.put(_Job(kind, probes, look, run.revision, weights))
         return True
 
@@ -98,7 +98,7 @@ class Apart:
             began = thread_time()
             try:
                 with torch.no_grad():
-                    for copy, weight in zip(_tensors(job.look.model), job.weights, strict=True):
+                    for copy, weight in zip(tensors(job.look.model), job.weights, strict=True):
                         copy.copy_(weight)
                 self._take(job.kind, job.probes, job.look, job.revision)
             except NotWanted:
@@ -110,5 +110,6 @@ class Apart:
                 self._waiting.discard(job.kind.name)
 
 
-def _tensors(model: nn.Module) -> list[Tensor]:
+def tensors(model: nn.Module) -> list[Tensor]:
+    """Everything that makes a model what it is, in a fixed order."""
     return [*model.parameters(), *model.buffers()]

@@ -24,6 +24,7 @@ from engine.run.apart import Apart
 from engine.run.devices import untouched_random
 from engine.run.feed import Feed, Probe, Snapshot, Tried
 from engine.run.heads import CLASSES, VALUES, YES_NO, Head
+from engine.run.tries import Tries
 
 if TYPE_CHECKING:
     from engine.run.loop import Batch, Run
@@ -73,7 +74,8 @@ class Probes:
         self._apart = Apart(self._take_kind, self.charge, lambda group: group in self._groups)
         self._done: set[Probe] = set()  # of kinds that are taken once
         self.pinned = 0
-        self.tried: Tried | None = None  # set by any thread
+        self._tries = Tries(self._take_kind)
+        self.tried: Tried | None = None
         self._answered: Tried | None = None
         self.spent = 0.0
 
@@ -91,6 +93,8 @@ class Probes:
                 self._due[group] = 0.0
         self._due = {group: self._due.get(group, 0.0) for group in self._groups}
         self._done &= probes
+        kinds = probe_kinds()
+        self._tries.keep(frozenset(name for name in self._groups if name in kinds and kinds[name].tries))
 
     def refresh(self) -> None:
         """Everything is due: the model, the data or the pinned example has changed."""
@@ -102,8 +106,14 @@ class Probes:
         """Whether the user tries something that has not been answered yet."""
         return self.tried is not self._answered
 
+    def try_input(self, tried: Tried | None) -> None:
+        """Feed the model something; from any thread."""
+        self.tried = tried
+        if self._tries.answer(tried):
+            self._answered = tried
+
     def take_tried(self, run: Run) -> None:
-        """Answer what the user tries."""
+        """Answer what no thread of its own answers."""
         self._answered = self.tried
         kinds = probe_kinds()
         for group in [group for group in self._groups if group in kinds and kinds[group].tries]:
@@ -112,6 +122,7 @@ class Probes:
     def close(self) -> None:
         """End the thread that takes costly pictures, after the one it is at."""
         self._apart.close()
+        self._tries.close()
 
     @property
     def next_due(self) -> float:
@@ -148,7 +159,13 @@ class Probes:
                 self._done |= wanted
             return
         began = perf_counter()
-        self._take(group, run)
+        if kind is not None and kind.tries and Tries.suits(run.program):
+            self._tries.answer(self.tried)
+            self._tries.show(kind, wanted, run, self.pinned)
+        else:
+            if kind is not None and kind.tries:
+                self._tries.keep(frozenset())
+            self._take(group, run)
         self.charge(group, perf_counter() - began)
 
     def charge(self, group: str, cost: float) -> None:

@@ -378,11 +378,11 @@ class Worker:
             self._probes.take_all(self.run)
 
     def try_input(self, tried: Tried | None) -> None:
-        """Keep what the user feeds the model, from any thread; it is answered between two batches."""
-        self._probes.tried = tried
+        """Feed the model what the user made up; from any thread."""
+        self._probes.try_input(tried)
 
     def answer(self) -> None:
-        """Answer what the user feeds the model where nothing trains."""
+        """Answer it here where it has to be, and nothing trains."""
         if self._probes.asked and not self.going and self.run is not None:
             self._probes.take_tried(self.run)
 

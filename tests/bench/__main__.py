@@ -24,6 +24,7 @@ from tests.bench import (  # noqa: F401  importing registers rows
     race,
     speed,
     trainers,
+    trying,
     window,
 )
 from tests.bench.rows import ROWS, Result

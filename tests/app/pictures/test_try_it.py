@@ -84,7 +84,7 @@ def test_an_answer_stands_there_as_soon_as_the_trainer_has_it(shaped: Workspace)
         painted(picture, 560, 340)
         pad = picture.inputs["draw"].pad
         pad.stroke(QPointF(40, 20), QPointF(40, 120))
-        wanted = picture._number
+        wanted = picture.number
 
         def answered() -> bool:
             found = trainer.feed.latest(PROBE)

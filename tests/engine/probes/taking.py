@@ -23,7 +23,8 @@ def take(run: Run, *wanted: Probe, steps: int = 0, pinned: int = 0) -> list[Snap
         probes.take_all(run)
         ends = time.monotonic() + LONGEST_SECONDS
         while any(run.feed.latest(probe) is None for probe in wanted):
-            if not any(probe_kinds()[probe.what].apart for probe in wanted) or time.monotonic() > ends:
+            kinds = [probe_kinds()[probe.what] for probe in wanted]
+            if not any(kind.apart or kind.tries for kind in kinds) or time.monotonic() > ends:
                 break
             time.sleep(0.01)
     finally:

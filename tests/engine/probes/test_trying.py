@@ -1,13 +1,17 @@
 """What is tried is answered at once, with the slope of the answer; the run does not notice."""
 
+import time
+
 import numpy as np
 import pytest
 import torch
 
+from engine.graph import Graph, Link, Node, Project
 from engine.run.feed import Feed, Probe, Tried
 from engine.run.loop import Run, Stage
 from engine.run.probes import Probes
 from engine.run.trainer import Trainer
+from engine.run.tries import Tries
 from tests.bench.setting import gallery_project
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import DATASETS, catalogue, digits, iris, run_of, settle
@@ -18,8 +22,13 @@ PROBE = Probe("", "try_it")
 def answered(run: Run, tried: Tried | None, probe: Probe = PROBE):  # type: ignore[no-untyped-def]
     probes = Probes(run.feed)
     probes.watch(frozenset({probe}))
-    probes.tried = tried
+    probes.try_input(tried)
+    assert probes.asked
     probes.take_tried(run)
+    ends = time.monotonic() + 30
+    while run.feed.latest(probe) is None and time.monotonic() < ends:
+        time.sleep(0.002)
+    probes.close()
     found = run.feed.latest(probe)
     assert found is not None
     return found
@@ -60,7 +69,7 @@ def test_a_sign_has_no_slope_but_an_answer() -> None:
 
 
 def test_losses_are_the_same_while_somebody_tries() -> None:
-    curves = []
+    curves, seen = [], 0
     for tries in (False, True):
         run = run_of(digits())
         probes = Probes(run.feed)
@@ -69,11 +78,54 @@ def test_losses_are_the_same_while_somebody_tries() -> None:
         while run.stage is not Stage.DONE:
             if tries:
                 number += 1
-                probes.tried = Tried(number, {"image": np.full((1, 8, 8), number % 3 / 3, np.float32)})
-                probes.take_tried(run)
+                probes.refresh()
+                probes.take_due(run, time.perf_counter() + 1)
+                probes.try_input(Tried(number, {"image": np.full((1, 8, 8), number % 3 / 3, np.float32)}))
+                assert not probes.asked
             run.advance()
+        probes.close()
+        curves.append(run.feed.read("train_loss")["value"].tolist())
+        seen += run.feed.latest(PROBE) is not None
+    assert curves[0] == curves[1] and seen == 1
+
+
+def with_noise() -> Project:
+    """Iris beside a layer that sees nothing but noise, with a loss of its own."""
+    project = iris(dropout=0.0)
+    nodes = [Node("n8", "GaussianNoise", "", {"size": (4,)}), Node("n10", "Linear", "", {"units": 2})]
+    nodes += [*project.graph.nodes.values(), Node("n9", "ActivityL1")]
+    links = [*project.graph.links, Link("n8", "output", "n10", "x"), Link("n10", "output", "n9", "x")]
+    return Project("Noisy", graph=Graph(nodes, links), plan=project.plan, next_id=11)
+
+
+def test_a_net_with_a_source_is_asked_between_two_batches() -> None:
+    curves = []
+    for tries in (False, True):
+        run = run_of(with_noise())
+        assert not Tries.suits(run.program)
+        probes = Probes(run.feed)
+        probes.watch(frozenset({PROBE}))
+        for number in range(1, 12):
+            if tries:
+                probes.try_input(Tried(number, {"features": np.full(4, number / 10, np.float32)}))
+                assert probes.asked
+                probes.take_tried(run)
+                assert run.feed.latest(PROBE).extra["try"] == number
+            run.advance()
+        probes.close()
         curves.append(run.feed.read("train_loss")["value"].tolist())
     assert curves[0] == curves[1]
+
+
+def test_the_answer_follows_the_weights() -> None:
+    run = run_of(iris(dropout=0.0))
+    flower = Tried(1, {"features": np.array([0.1, -2.0, 1.0, 0.3], np.float32)})
+    before = answered(run, flower)
+    for _ in range(20):
+        run.advance()
+    run.feed.forget_pictures()
+    after = answered(run, flower)
+    assert np.abs(after.array - before.array).max() > 0.01 and after.step == run.step
 
 
 def latest(feed: Feed) -> int:
