@@ -180,6 +180,7 @@ class OnNodes(QObject):
         for hung in self._hung.values():
             if hung.item is None:
                 continue
+            hung.picture.history = trainer.feed.history
             known = {probe: trainer.feed.latest(probe) for probe in hung.picture.probes()}
             found = {probe: one for probe, one in known.items() if one is not None and is_picture(one)}
             if found and any(hung.drawn.get(probe) is not one for probe, one in found.items()):

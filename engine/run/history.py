@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 FILE = "pictures.npz"
 DEFAULT_BUDGET = 64 * 2**20  # bytes
 _FORMAT = 1
+LONGEST = 1000  # snapshots of one picture: a slider has no more pixels
 _JITTER = 0.75  # of the distance between two that are kept: pictures come only nearly as often as they should
 
 
@@ -107,7 +108,8 @@ class History:
             if probe is not None:
                 track = self._tracks.get(probe)
                 return [] if track is None else track.steps()
-            return sorted({step for track in self._tracks.values() for step in track.steps()})
+            found = [track.steps() for track in self._tracks.values()]
+        return sorted(set().union(*found))
 
     def at(self, probe: Probe, step: int) -> Snapshot | None:
         """What a picture showed at a step: the last snapshot until then, None where there is none."""
@@ -214,6 +216,8 @@ class _Track:
         if last is not None and last.step < snapshot.step and self._far_enough(last.step):
             self._kept += _packed(last)
             self._settle()
+            if len(self._kept) > LONGEST:
+                self.thin()
         self._hold(snapshot)
 
     def cut(self, step: int) -> None:

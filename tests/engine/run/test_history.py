@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import TrainingError
 from engine.run.feed import Feed, Probe, Snapshot
-from engine.run.history import FILE, History
+from engine.run.history import FILE, LONGEST, History
 
 ONE, TWO = Probe("n1", "activations"), Probe("", "norms", ("conv", 3, 0.5))
 
@@ -129,6 +129,15 @@ def test_memory_stays_within_the_budget_over_ten_thousand_steps() -> None:
         assert max(gaps) <= 3 * min(gaps), "evenly spread"
     found = history.at(ONE, 5_000)
     assert found is not None and found.extra["step"] == found.step
+
+
+def test_one_picture_has_no_more_moments_than_a_slider_has_pixels() -> None:
+    history = recording(ONE)
+    for step in range(5000):
+        history.record(ONE, shown(step, size=1))
+        assert len(history.steps(ONE)) <= LONGEST + 2
+    assert history.steps(ONE)[0] == 0
+    assert history.steps(ONE)[-1] == 4999
 
 
 def test_what_nobody_wants_any_more_goes_first() -> None:
