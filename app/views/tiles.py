@@ -16,7 +16,7 @@ from app.views.colourmaps import SIGNED, VIRIDIS, Table, limits, shade, to_image
 from app.views.picture import Picture, number
 
 SMALLEST = 10  # logical pixels of a tile's short side
-LARGEST = 96
+LARGEST = 200
 
 
 class Grid(NamedTuple):
