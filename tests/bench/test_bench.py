@@ -49,6 +49,7 @@ PROMISED = {
     "fast-accuracy",
     "optimiser-race",
     "stacked-autoencoder",
+    "try-it",
     "trainers-mlp",
     "trainers-cnn",
 }
