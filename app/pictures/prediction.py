@@ -16,8 +16,12 @@ MOST = 14
 
 
 def belongs_to_a_head(subject: Subject) -> bool:
-    """Whether the node is a loss, a metric, an output, or what a loss looks at."""
-    return subject.kind in ("loss", "metric", "output") or _feeds_a_loss(subject)
+    """Whether the node is an output, compares a prediction with a target, or is what a loss looks at."""
+    node_type = subject.type
+    compares = node_type is not None and any(port.name == "prediction" for port in node_type.ports_in)
+    if subject.kind in ("loss", "metric"):
+        return compares
+    return subject.kind == "output" or _feeds_a_loss(subject)
 
 
 def _feeds_a_loss(subject: Subject) -> bool:
