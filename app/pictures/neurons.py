@@ -12,7 +12,8 @@ from app.views.neuron_net import NeuronNet, UnitColumn
 from engine.run.feed import Probe
 
 PROBE = Probe("", "neurons")
-MOST_UNITS = 20
+DENSE = ("Linear", "Perceptron", "Oja", "LeastSquares", "DeltaRule")
+MOST_UNITS = 32
 
 
 def has_small_dense(subject: Subject) -> bool:
@@ -21,7 +22,7 @@ def has_small_dense(subject: Subject) -> bool:
     shapes = workspace.shapes
     for node_id, node in workspace.document.project.graph.nodes.items():
         facts = shapes.facts(node_id) if shapes is not None else None
-        if node.type == "Linear" and facts is not None and facts.outputs:
+        if node.type in DENSE and facts is not None and facts.outputs:
             shape = next(iter(facts.outputs.values())).shape
             if len(shape) == 1 and shape[0] <= MOST_UNITS:
                 return True

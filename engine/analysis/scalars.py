@@ -144,6 +144,11 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
             number.node_id = number.node_id or node_id
         self._claimed = len(self.numbers)
 
+    def depends(self, tensor: Tensor) -> bool:
+        """Whether a tensor of one number was computed from others."""
+        places = self.places(tensor)
+        return places.numel() == 1 and bool(self.numbers[int(places.reshape(-1)[0])].parents)
+
     def places(self, tensor: Tensor) -> Tensor:
         """The places of a tensor's numbers; one that nobody has named holds constants."""
         known = self._places.get(id(tensor))
@@ -170,8 +175,10 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in _MOVERS:
             self._move(func, args, kwargs, result)
             return
-        if not isinstance(result, Tensor):
+        if isinstance(result, tuple):
             result = result[0]
+        if not isinstance(result, Tensor):
+            return  # a number of Python's
         if not result.dtype.is_floating_point:
             return  # comparisons and class numbers: what is made of them is constant
         rule = RULES.get(name)

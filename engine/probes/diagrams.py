@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from engine.analysis.scalars import Tracer, taken_apart
 from engine.analysis.timing import times
 from engine.errors import NeuroloomError
-from engine.graph import Graph, Project
+from engine.graph import Graph, Link, Project
 from engine.probes.look import Look, evaluating
 from engine.probes.registry import Taken, probe_kind
 from engine.run.feed import Probe
 
-MOST_UNITS = 20
+# By name: a script that carries the source of a layer makes its own class of it.
+DENSE = {"Linear", "Perceptron", "Oja", "LeastSquares", "DeltaRule"}
+MOST_UNITS = 32
 MOST_LINES = 1500
 MOST_SCALARS = 90
 TIMED_ROWS = 32
@@ -59,11 +62,16 @@ def depths(project: Project) -> dict[str, int]:
 
 @dataclass
 class _Column:
-    """Units that stand one above the other: a node's outputs, and the layer that made them of another's."""
+    """Units that stand one above the other, and the matrix that made them of another column's.
+
+    A layer of several matrices gives as many columns: `part` counts them, and -1 stands for all others.
+    """
 
     node_id: str
-    before: str = ""
-    layer: nn.Linear | None = None
+    before: int = -1
+    weight: Tensor | None = None
+    bias: Tensor | None = None
+    part: int = -1
 
 
 @probe_kind("neurons", every=0.25)
@@ -74,37 +82,25 @@ def neurons(look: Look, probe: Probe) -> Taken | None:
     The array is all weights in one row. Errors: `NeuroloomError` for nets that are too large, or not dense.
     """
     columns = _columns(look)
-    shown = _shown(look, columns)
-    units = look.values(shown, look.batch(look.example, 1))
     found: list[dict[str, Any]] = []
-    weights: list[np.ndarray[Any, Any]] = []
-    lines = 0
-    for column, tapped in zip(columns, shown, strict=True):
-        value = next(iter(units.get(tapped, {}).values()), None)
-        if value is None:
-            raise NeuroloomError("Not every layer of this net has been computed.", node_id=column.node_id)
-        numbers = value[0].detach().float().reshape(-1)
-        if len(numbers) > MOST_UNITS:
+    for column, values in zip(columns, _units(look, columns), strict=True):
+        if len(values) > MOST_UNITS:
             raise NeuroloomError(
-                f"{_named(look, column.node_id)} has {len(numbers):,} units; "
+                f"{_named(look, column.node_id)} has {len(values):,} units; "
                 f"single units are drawn for layers of up to {MOST_UNITS}.",
                 node_id=column.node_id,
             )
-        matrix = None if column.layer is None else column.layer.weight.detach().float().cpu().numpy()
-        bias = getattr(column.layer, "bias", None)
-        place = next((at for at, one in enumerate(columns) if one.node_id == column.before), -1)
-        if matrix is not None:
-            lines += matrix.size
-            weights.append(matrix.reshape(-1))
         found.append(
             {
                 "node": column.node_id,
-                "from": place,
-                "values": numbers.cpu().numpy(),
-                "weights": matrix,
-                "biases": None if bias is None else bias.detach().float().cpu().numpy(),
+                "from": column.before,
+                "values": _array(values),
+                "weights": None if column.weight is None else _array(column.weight),
+                "biases": None if column.bias is None else _array(column.bias),
             }
         )
+    weights = [column["weights"].reshape(-1) for column in found if column["weights"] is not None]
+    lines = sum(part.size for part in weights)
     if lines > MOST_LINES:
         raise NeuroloomError(f"This net has {lines:,} connections; up to {MOST_LINES:,} are drawn.")
     facts = {"columns": tuple(found), "example": look.example, "split": look.split}
@@ -128,7 +124,7 @@ def scalars(look: Look, probe: Probe) -> Taken | None:
 
     def watch(node_id: str, port: str, value: Tensor) -> None:
         tracer.claim(node_id)
-        if node_id == wanted or (not wanted and value.numel() == 1 and value.dim() == 0):
+        if node_id == wanted or (not wanted and value.dim() == 0 and tracer.depends(value)):
             results.append(value)
 
     def compute() -> Tensor:
@@ -189,23 +185,43 @@ def _weight_names(look: Look) -> Names:
 def _columns(look: Look) -> list[_Column]:
     """The columns from the inputs to the outputs. Errors: `NeuroloomError` where the net is not dense."""
     graph = look.program.project.graph
-    dense = {one: layer for one in graph.order() if isinstance(layer := look.module(one), nn.Linear)}
+    layers = {one: layer for one in graph.order() if (layer := look.module(one)) is not None}
+    dense = {one: layer for one, layer in layers.items() if type(layer).__name__ in DENSE}
     if not dense:
         raise NeuroloomError("This diagram shows dense layers, and this net has none.")
-    columns: dict[str, _Column] = {}
+    columns: list[_Column] = []
+    last: dict[str, int] = {}  # the place of each node's last column
     for node_id, layer in dense.items():
-        before = _fed_by(graph, node_id, dense)
-        if before not in columns:
-            columns[before] = _Column(before)
-        columns[node_id] = _Column(node_id, before, layer)
-    return list(columns.values())
+        feeding = _fed_by(graph, node_id, set(dense))
+        if feeding not in last:
+            last[feeding] = len(columns)
+            columns.append(_Column(feeding))
+        before = last[feeding]
+        for part, (weight, bias) in enumerate(_matrices(layer)):
+            columns.append(_Column(node_id, before, weight, bias, part if _several(layer) else -1))
+            before = last[node_id] = len(columns) - 1
+    return columns
 
 
-def _fed_by(graph: Graph, node_id: str, dense: dict[str, nn.Linear]) -> str:
+def _matrices(layer: nn.Module) -> list[tuple[Tensor, Tensor | None]]:
+    """The weights (outputs, inputs) and biases of a layer, one after the other."""
+    if _several(layer):  # the biases stand in the first column of its matrices
+        return [(weight[:, 1:], weight[:, 0]) for weight in layer.parameters()]
+    weight, bias = layer.weight, getattr(layer, "bias", None)
+    assert isinstance(weight, Tensor)
+    return [(weight, bias if isinstance(bias, Tensor) else None)]
+
+
+def _several(layer: nn.Module) -> bool:
+    """Whether the layer is a net of its own, of one or two matrices."""
+    return type(layer).__name__ == "DeltaRule"
+
+
+def _fed_by(graph: Graph, node_id: str, dense: set[str]) -> str:
     """The node whose units a dense layer reads: behind nodes that have one input and change no sizes."""
     here = node_id
     while True:
-        links = graph.incoming(here)
+        links = _read(graph, here)
         if len(links) != 1:
             return here
         here = links[0].source
@@ -213,15 +229,40 @@ def _fed_by(graph: Graph, node_id: str, dense: dict[str, nn.Linear]) -> str:
             return here
 
 
-def _shown(look: Look, columns: list[_Column]) -> list[str]:
-    """For each column the node whose values its units show: the last one before the next dense layer."""
+def _read(graph: Graph, node_id: str) -> list[Link]:
+    """What a node makes its output of: a rule's targets are no part of it."""
+    return [link for link in graph.incoming(node_id) if link.target_port != "target"]
+
+
+def _units(look: Look, columns: list[_Column]) -> list[Tensor]:
+    """The values (n,) of each column for the pinned example: as the next dense layer reads them."""
     graph = look.program.project.graph
+    taps = []
+    for place, column in enumerate(columns):
+        reader = next((one for one in columns if one.before == place and one.node_id != column.node_id), None)
+        feeding = None if reader is None else next(iter(_read(graph, reader.node_id)), None)
+        taps.append((column.node_id, "") if feeding is None else (feeding.source, feeding.source_port))
+    inputs = [link.source for column in columns for link in _read(graph, column.node_id)]
+    seen = look.values({*(node_id for node_id, _ in taps), *inputs}, look.batch(look.example, 1))
     found = []
-    for column in columns:
-        reader = next((one.node_id for one in columns if one.before == column.node_id), None)
-        feeding = None if reader is None else next(iter(graph.incoming(reader)), None)
-        found.append(column.node_id if feeding is None else feeding.source)
+    for column, (node_id, port) in zip(columns, taps, strict=True):
+        layer = look.module(column.node_id)
+        if column.part >= 0 and layer is not None:
+            link = _read(graph, column.node_id)[0]
+            with torch.no_grad():
+                _, made = layer.signals(seen[link.source][link.source_port])  # type: ignore[operator]
+            value: Tensor | None = made[column.part]
+        else:
+            ports = seen.get(node_id, {})
+            value = ports.get(port) if port else next(iter(ports.values()), None)
+        if value is None:
+            raise NeuroloomError("Not every layer of this net has been computed.", node_id=column.node_id)
+        found.append(value[0].detach().float().reshape(-1))
     return found
+
+
+def _array(values: Tensor) -> np.ndarray[Any, Any]:
+    return values.detach().to("cpu", torch.float32, copy=True).numpy()
 
 
 def _named(look: Look, node_id: str) -> str:

@@ -193,9 +193,9 @@ def _path(look: Look) -> Path:
     path = look.memory[_PATH] = Path()
     look.memory.pop(_PLANE, None)
     if look.step:
-        known = first_weights(look)
+        first = first_weights(look)
         trained = [name for name, weight in look.model.named_parameters() if weight.requires_grad]
-        path.add(0, [known[name][0] for name in trained])
+        path.add(0, [first[name][0] for name in trained])
     return path
 
 

@@ -58,6 +58,20 @@ def test_units_behind_an_activation_of_its_own_show_what_goes_on() -> None:
     np.testing.assert_allclose(found.extra["columns"][1]["values"], bent[0].numpy(), rtol=1e-6)
 
 
+def test_a_layer_that_is_a_net_of_its_own_has_a_column_for_each_matrix() -> None:
+    """Seed 000 App. B: W1 [.4, .2, -1.2], [.7, -.7, -.7]; W2 [.4, -.5, 2.3], the biases first."""
+    run = run_of(load_project(GALLERY / "delta-rule.nloom"))
+    (found,) = take(run, Probe("", "neurons"))
+    inputs, hidden, output = found.extra["columns"][:3]
+    assert (inputs["node"], hidden["node"], output["node"]) == ("n1", "n2", "n2")
+    assert (hidden["from"], output["from"]) == (0, 1)
+    np.testing.assert_allclose(hidden["weights"], [[0.2, -1.2], [-0.7, -0.7]], rtol=1e-6)
+    np.testing.assert_allclose(hidden["biases"], [0.4, 0.7], rtol=1e-6)
+    np.testing.assert_allclose(hidden["values"], [0.354, 0.332], atol=6e-4)
+    np.testing.assert_allclose(output["values"], [0.986], atol=6e-4)
+    np.testing.assert_allclose(output["weights"], [[-0.5, 2.3]], rtol=1e-6)
+
+
 def test_why_a_net_is_not_drawn_unit_by_unit() -> None:
     (large,) = take(run_of(iris(hidden=40)), Probe("", "neurons"))
     assert large.extra["failed"].startswith("hidden has 40 units")
