@@ -48,6 +48,9 @@ class NeuronNet(Picture):
         self._columns: tuple[UnitColumn, ...] = ()
         self._largest = 1.0
         self._reach = 1.0
+        self._depths: list[int] = []  # of each column
+        self._begins: list[int] = []  # the row of each column's first unit
+        self._rows: list[int] = []  # how many rows there are at each depth
         self._unit: tuple[int, int] | None = None
         self._line: tuple[int, int, int] | None = None
         self.setMouseTracking(True)
@@ -58,6 +61,7 @@ class NeuronNet(Picture):
         matrices = [column.weights for column in columns if column.weights is not None]
         self._largest = max((float(np.abs(matrix).max()) for matrix in matrices if matrix.size), default=1.0)
         self._reach = max((float(np.abs(column.values).max()) for column in columns), default=1.0)
+        self._arrange()
         self._message = ""
         self.changed()
 
@@ -66,19 +70,29 @@ class NeuronNet(Picture):
         """What is on screen."""
         return self._columns
 
+    def _arrange(self) -> None:
+        """Columns that are as far from the inputs share a place, one above the other."""
+        self._depths, self._begins, self._rows = [], [], []
+        for column in self._columns:
+            depth = 0 if column.before < 0 else self._depths[column.before] + 1
+            if depth >= len(self._rows):
+                self._rows.append(0)
+            self._depths.append(depth)
+            self._begins.append(self._rows[depth] + (self._rows[depth] > 0))
+            self._rows[depth] = self._begins[-1] + len(column.values)
+
     def place(self, column: int, unit: int) -> QPointF:
         """The middle of a unit's circle."""
-        area = self._area()
-        count = len(self._columns)
-        x = area.left() + (area.width() * column / (count - 1) if count > 1 else area.width() / 2)
-        units = len(self._columns[column].values)
-        step = min(area.height() / units, 3.2 * 2 * self.radius)
-        return QPointF(x, area.center().y() + (unit - (units - 1) / 2) * step)
+        area, depth = self._area(), self._depths[column]
+        count, rows = len(self._rows), self._rows[depth]
+        x = area.left() + (area.width() * depth / (count - 1) if count > 1 else area.width() / 2)
+        step = min(area.height() / rows, 3.2 * 2 * self.radius)
+        return QPointF(x, area.center().y() + (self._begins[column] + unit - (rows - 1) / 2) * step)
 
     @property
     def radius(self) -> float:
         """Of a circle, in pixels."""
-        most = max((len(column.values) for column in self._columns), default=1)
+        most = max(self._rows, default=1)
         return float(max(3.0, min(16.0, 0.4 * self._area().height() / most)))
 
     def width_of(self, weight: float) -> float:
@@ -241,10 +255,12 @@ class NeuronNet(Picture):
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         metrics = QFontMetrics(painter.font())
-        room = self._area().width() / max(1, len(self._columns) - 1) - 8
-        for index, column in enumerate(self._columns):
-            x = self.place(index, 0).x()
-            text = metrics.elidedText(column.title, Qt.TextElideMode.ElideRight, int(max(30, room)))
+        room = self._area().width() / max(1, len(self._rows) - 1) - 8
+        for depth in range(len(self._rows)):
+            here = [index for index, at in enumerate(self._depths) if at == depth]
+            x = self.place(here[0], 0).x()
+            title = ", ".join(dict.fromkeys(self._columns[index].title for index in here))
+            text = metrics.elidedText(title, Qt.TextElideMode.ElideRight, int(max(30, room)))
             wide = metrics.horizontalAdvance(text)
             left = min(max(0.0, x - wide / 2), self.width() - wide)
             painter.drawText(QRectF(left, self.height() - 17, wide + 2, 16), Qt.AlignmentFlag.AlignLeft, text)

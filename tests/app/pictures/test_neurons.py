@@ -89,3 +89,17 @@ def test_it_is_for_small_dense_nets(shaped: Workspace) -> None:
     assert "neurons" in {kind.id for kind in proposed(Subject(shaped))}
     assert shaped.apply("Wider", SetParam("n2", "units", 300))
     assert "neurons" not in {kind.id for kind in proposed(Subject(shaped))}
+
+
+def test_layers_as_far_from_the_inputs_stand_one_above_the_other(picture: Neurons) -> None:
+    first = net([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    inputs, outputs = first.extra["columns"]
+    shown(
+        picture, {PROBE: snapshot([1.0], columns=(inputs, outputs, outputs), example=0, split="validation")}
+    )
+    painted(picture, 380, 260)
+    view = picture.net
+    assert view.place(1, 0).x() == view.place(2, 0).x() > view.place(0, 0).x()
+    rows = [view.place(column, unit).y() for column in (1, 2) for unit in range(3)]
+    assert rows == sorted(rows)
+    assert rows[3] - rows[2] > 1.5 * (rows[1] - rows[0])
