@@ -15,8 +15,10 @@ from app.views.series import Line, SeriesPlot
 from app.views.watching import Live, Probes
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
+from engine.catalogue import NodeType
 from engine.run.feed import Probe, Snapshot
 
+NO_ANSWERS = "No loss compares a prediction with what is right. The Views tab shows what the layers make."
 _LIST = 6
 _LIST_WIDTH = 92
 
@@ -82,7 +84,7 @@ class TrainingAnswers(QWidget):
     def _find_losses(self) -> None:
         graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
         kinds = {node_id: catalogue.get(node.type) for node_id, node in graph.nodes.items()}
-        losses = tuple(node_id for node_id, kind in kinds.items() if kind is not None and kind.kind == "loss")
+        losses = tuple(node_id for node_id, kind in kinds.items() if _compares(kind))
         names = [
             (node_id, _short(graph.nodes[node_id].name), "Show the answers of this loss")
             for node_id in losses
@@ -102,7 +104,9 @@ class TrainingAnswers(QWidget):
         self._seen = None
         self._legend.hide()
         self._title.setText("Answers, validation")
-        self.confusion.say("Which classes are confused shows after the first epoch.")
+        self.confusion.say(
+            "Which classes are confused shows after the first epoch." if self._losses else NO_ANSWERS
+        )
         self._stack.setCurrentIndex(0)
         self._list_title.setText("")
         for line in self._list:
@@ -179,6 +183,13 @@ def class_names(names: object, count: int) -> tuple[str, ...]:
     """The names of the classes, numbers where there are none."""
     known = tuple(str(name) for name in names) if isinstance(names, (tuple, list)) else ()
     return known if len(known) == count else tuple(str(index) for index in range(count))
+
+
+def _compares(kind: type[NodeType] | None) -> bool:
+    """Whether a type of node is a loss of predictions; losses of players are not."""
+    return (
+        kind is not None and kind.kind == "loss" and any(port.name == "prediction" for port in kind.ports_in)
+    )
 
 
 def _told(true: str, guess: str, count: int, letters: int) -> str:

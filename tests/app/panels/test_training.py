@@ -12,13 +12,16 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.panels.training import TrainingPanel
+from app.panels.training_answers import NO_ANSWERS
 from app.panels.training_curves import REDRAW_MS
 from app.panels.training_layers import NORMS, health
 from app.views.bars import Bar
 from app.views.run_csv import metrics_csv
 from app.views.segments import Segments
 from app.workspace import POLL_MS, Workspace
+from engine.edits import AddNodes, Remove
 from engine.errors import TrainingError
+from engine.graph import Node
 from engine.run.feed import Feed, Probe, Snapshot
 from tests.app.fake_run import STEPS_PER_EPOCH, FakeTrainer, losses, pictures, train, workspace_with_fakes
 
@@ -245,6 +248,15 @@ def test_numbers_that_are_predicted_stand_beside_the_right_ones(shown: Shown, qt
     shown.tick()
     forecast = shown.panel.answers.forecast
     qtbot.waitUntil(lambda: [line.name for line in forecast.lines] == ["right", "predicted"])
+
+
+def test_players_have_no_answers_to_show(shown: Shown) -> None:
+    nodes = (Node("n901", "DiscriminatorLoss"), Node("n902", "GeneratorLoss"))
+    losses = [n.id for n in shown.workspace.document.project.graph.nodes.values() if n.type == "CrossEntropy"]
+    assert losses and shown.workspace.apply("Remove", Remove(tuple(losses)))
+    assert shown.workspace.apply("Add", AddNodes(nodes, ()))
+    assert shown.panel.answers.confusion.message == NO_ANSWERS
+    assert not shown.segments("whichLoss").isVisible()
 
 
 def test_a_failed_run_names_the_node_and_the_fix(shown: Shown, qtbot: QtBot) -> None:
