@@ -19,6 +19,7 @@ from app.views.colourmaps import to_image
 from app.views.picture import Picture, colour_of, number
 
 TICK = 10
+NAMES_FROM, LEGEND_FROM = 96, 132  # pixels of height that leave room for names of axes, and for the legend
 LEFT, RIGHT, BELOW, ABOVE = 40, 10, 32, 6
 LEGEND, LEGEND_ROWS = 18, 2
 Numbers = NDArray[np.floating]
@@ -159,10 +160,10 @@ class Chart(Picture):
     def area(self) -> QRectF:
         """The room between the axes, in logical pixels."""
         frame = self._frame
-        rows = 1 + self._legend_places()[-1][0] if frame.legend else 0
-        top = ABOVE + LEGEND * rows
+        places = self._legend_places()
+        top = ABOVE + LEGEND * (1 + places[-1][0] if places else 0)
         left = LEFT + (14 if frame.y_name else 0)
-        below = BELOW if frame.x_name else BELOW - 14
+        below = BELOW if frame.x_name and self.height() >= NAMES_FROM else BELOW - 14
         wide, high = self.width() - left - RIGHT, self.height() - top - below
         if frame.square:
             wide = high = min(wide, high)
@@ -340,7 +341,7 @@ class Chart(Picture):
         painter.setFont(theme.font(SMALL))
         metrics = QFontMetrics(painter.font())
         elide = Qt.TextElideMode.ElideRight
-        if frame.x_name:
+        if frame.x_name and self.height() >= NAMES_FROM:
             box = QRectF(area.left(), area.bottom() + 16, area.width(), 15)
             painter.drawText(
                 box, Qt.AlignmentFlag.AlignCenter, metrics.elidedText(frame.x_name, elide, int(area.width()))
@@ -357,6 +358,8 @@ class Chart(Picture):
         """Row, left edge and width of each entry of the legend that has room, in at most two rows."""
         metrics = QFontMetrics(current_theme().font(SMALL))
         places: list[tuple[int, float, float]] = []
+        if self.height() < LEGEND_FROM:
+            return places
         row, x, room = 0, 4.0, max(60, self.width() - 8)
         for entry in self._frame.legend:
             width = min(20 + metrics.horizontalAdvance(entry.name) + 10, room)

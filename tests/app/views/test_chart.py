@@ -70,6 +70,16 @@ def test_the_legend_takes_a_second_row_where_it_must(qapp: object) -> None:
     assert chart.area().top() > wide
 
 
+def test_small_charts_keep_the_curves_and_leave_the_words_out(qapp: object) -> None:
+    chart = Chart()
+    legend = [Entry("a curve", "accent")]
+    chart.show_layers(Frame(x_name="x", legend=legend), [Curve(np.array([0.0, 1]), np.array([0.0, 1]))])
+    for height in (300, 120, 80):
+        painted(chart, 240, height)
+        assert chart.area().height() >= height / 2
+    assert chart.area().top() < 10
+
+
 def test_ticks_of_shares() -> None:
     assert share_ticks(-0.02, 1.02, 4) == [0, 0.25, 0.5, 0.75, 1]
     assert share_ticks(-0.02, 1.02, 2) == [0, 0.5, 1]
