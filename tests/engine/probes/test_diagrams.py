@@ -11,6 +11,7 @@ from engine.plan import Plan
 from engine.probes.diagrams import depths
 from engine.probes.look import Look
 from engine.run.feed import Probe
+from engine.run.loop import Stage
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import digits, iris, run_of, with_node
 
@@ -127,3 +128,19 @@ def test_every_node_has_a_time_and_a_block_that_of_what_is_in_it() -> None:
     assert times[block.id] >= 0.5 * sum(times.get(node_id, 0.0) for node_id in inner)
     assert depths(project) == {"": 0, block.block: 1}
     assert not any(module._forward_hooks for module in run.model.modules())
+
+
+def test_a_run_gives_the_same_numbers_whether_its_diagrams_are_looked_at_or_not() -> None:
+    curves = []
+    kinds = ("neurons", "scalars", "node_times", "jacobian_spectrum", "likeness")
+    probes = [Probe("", kind) for kind in kinds]
+    probes += [Probe("n2", "weight_matrix", ("weight", "change")), Probe("n2", "singular_values")]
+    for watched in (False, True):
+        run = run_of(iris(hidden=2, epochs=2))
+        while run.stage is not Stage.DONE:
+            if watched and run.step in (1, 3):  # the first weights are drawn again then
+                run.feed.forget_pictures()
+                assert not any(one.extra.get("failed") for one in take(run, *probes))
+            run.advance()
+        curves.append(run.feed.read("train_loss")["value"].tolist())
+    assert curves[0] == curves[1]
