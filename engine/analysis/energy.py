@@ -12,6 +12,7 @@ Step = Callable[[Tensor], Tensor]
 
 LONGEST = 200  # steps until what has not come to rest counts as wandering
 STILL = 1e-5
+PUSH = 0.03
 SAME = 0.05  # rests nearer than this share of the reach are one
 
 
@@ -60,3 +61,19 @@ def basins(step: Step, start: Tensor, reach: float = 1.0, longest: int = LONGEST
     order = sorted(range(len(rests)), key=lambda index: -counts[index])
     renamed = torch.tensor([*(order.index(index) for index in range(len(rests))), -1], device=start.device)
     return Basins(renamed[number], torch.stack([rests[index] for index in order]))
+
+
+def steady(step: Step, rests: Tensor, reach: float = 1.0, longest: int = LONGEST) -> Tensor:
+    """Whether states come back to each of `rests` (m, D) after a push along any axis: (m,) of booleans.
+
+    A push is as far as 3 % of `reach`; as in `basins`, back is within 5 % of it.
+    """
+    if not len(rests):
+        return torch.zeros(0, dtype=torch.bool)
+    axes = torch.eye(rests.shape[1], device=rests.device) * PUSH * reach
+    x = (rests[:, None] + torch.cat([axes, -axes])).flatten(0, 1)
+    for _ in range(longest):
+        x = step(x)
+    away = (x.reshape(len(rests), -1, rests.shape[1]) - rests[:, None]).abs().amax(2)
+    back: Tensor = (away < SAME * reach).all(1)
+    return back

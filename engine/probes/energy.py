@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.energy import basins, paths
+from engine.analysis.energy import basins, paths, steady
 from engine.errors import NeuroloomError
 from engine.probes.asking import array
 from engine.probes.dreams import arriving, shape_before
@@ -29,7 +29,7 @@ MOST_NUMBERS = 60_000
 def energy(look: Look, probe: Probe) -> Taken | None:
     """The energy of the states that follow 30 starts: `(starts, steps + 1)`.
 
-    `ends` is the number of the rest of each, -1 for none. In the plane also `rests`, the states there,
+    `ends` is the number of the rest of each, -1 for none. In the plane also `rests`, `stable` or not,
     `paths` `(starts, steps + 1, 2)`, `plane` `(61, 61)` of energies and `basins` of numbers of rests, the
     first row at the smallest y, over -`reach` to `reach`.
     """
@@ -55,7 +55,7 @@ def energy(look: Look, probe: Probe) -> Taken | None:
             "basins": grid.reshape(SIDE, SIDE).cpu().numpy(),
             "ends": found.number[SIDE * SIDE :].tolist(),
             "rests": array(found.rests),
-            "held": torch.bincount(grid[grid >= 0], minlength=len(found.rests)).tolist(),
+            "stable": steady(module.step, found.rests).tolist(),  # type: ignore[arg-type]
             "reach": reach,
         }
         return array(energies), facts
@@ -97,9 +97,16 @@ def _falling(look: Look, node_id: str, count: int) -> tuple[nn.Module, Tensor]:
 
 
 def _rows(look: Look, count: int) -> dict[str, Tensor]:
-    """The pinned example, and others that are spread over the data."""
+    """The pinned example, and others that are spread over the data; it may come in blocks or in turn."""
     total = look.rows()
-    at = list(dict.fromkeys([look.example, *(index * total // count for index in range(count))]))[:count]
+    at = list(
+        dict.fromkeys(
+            [
+                look.example,
+                *(index * total // count + index % max(1, total // count) for index in range(count)),
+            ]
+        )
+    )[:count]
     rows = torch.tensor(at, device=look.device)
     return {name: column[rows] for name, column in look.data[look.split].items()}
 

@@ -41,7 +41,7 @@ def codes(look: Look, probe: Probe) -> Taken | None:
     i, j = _axes(probe.detail, latent)
     known = _codes(look, latent)
     facts: dict[str, Any] = {"size": latent.size, "drawn": latent.spread is not None, "names": _names(i, j)}
-    places = array(_to_plane(known, i, j))
+    places = array(_to_plane(known, known, i, j))
     if latent.spread is not None:
         return np.column_stack([places, np.full(len(places), np.nan)]).astype(np.float32), facts
     return labelled(look, places, len(places)), {**facts, **classes_of(look, len(places))}
@@ -53,7 +53,8 @@ def decoding(look: Look, probe: Probe) -> Taken | None:
 
     `detail` is (way, i, j, base, ...): the codes go through place (x, y) of the plane of numbers i and j
     ("point"), over a grid of so many that have equal shares of the prior between them ("grid", count), or
-    from one example or draw to another ("way", from, to, count). What the plane leaves open is 0, or the
+    from one example or draw to another ("way", from, to, count). Without x and y the point is where the base
+    is. What the plane leaves open is 0, or the
     mean of the codes; with a base of k, it is as in the k-th draw or example.
     """
     latent = _latent(look, probe)
@@ -71,7 +72,10 @@ def decoding(look: Look, probe: Probe) -> Taken | None:
         facts["drawn"] = latent.spread is not None
     else:
         fixed = known[(base - 1) % len(known)] if base else _middle(known, latent)
-        places = torch.tensor([rest[:2]]) if way == "point" else _grid(known, latent, i, j, int(rest[0]))
+        if way == "grid":
+            places = _grid(known, latent, i, j, int(rest[0]))
+        else:
+            places = torch.tensor([rest[:2]]) if rest else _to_plane(fixed[None], known, i, j)
         asked = _from_plane(places.to(known), fixed, known, i, j)
         facts["places"] = places.cpu().numpy()
     return pictures(_made(look, latent, asked), latent.shape), facts
@@ -115,15 +119,15 @@ def _middle(known: Tensor, latent: Latent) -> Tensor:
     return known.mean(0) if latent.spread is None else torch.zeros_like(known[0])
 
 
-def _to_plane(known: Tensor, i: int, j: int) -> Tensor:
-    return known @ two_directions(known).T if i < 0 else known[:, [i, j]]
+def _to_plane(codes: Tensor, known: Tensor, i: int, j: int) -> Tensor:
+    return (codes - known.mean(0)) @ two_directions(known).T if i < 0 else codes[:, [i, j]]
 
 
 def _from_plane(places: Tensor, fixed: Tensor, known: Tensor, i: int, j: int) -> Tensor:
     """The codes (n, size) at places (n, 2) of the plane that are as `fixed` in all that it leaves open."""
     if i < 0:
         directions = two_directions(known)
-        return fixed + (places - fixed @ directions.T) @ directions
+        return fixed + (places - (fixed - known.mean(0)) @ directions.T) @ directions
     asked = fixed.repeat(len(places), 1)
     asked[:, i], asked[:, j] = places[:, 0], places[:, 1]
     return asked
@@ -134,7 +138,7 @@ def _grid(known: Tensor, latent: Latent, i: int, j: int, count: int) -> Tensor:
     if latent.spread is not None:
         across = down = spaced(count, latent.spread)
     else:
-        flat = _to_plane(known, i, j).cpu()
+        flat = _to_plane(known, known, i, j).cpu()
         across, down = (
             flat[:, axis].mean() + spaced(count) * flat[:, axis].std(correction=0) for axis in (0, 1)
         )

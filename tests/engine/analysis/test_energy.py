@@ -2,7 +2,7 @@
 
 import torch
 
-from engine.analysis.energy import basins, paths
+from engine.analysis.energy import basins, paths, steady
 from engine.layers.hopfield import Hopfield
 
 
@@ -30,3 +30,9 @@ def test_what_never_rests_has_no_basin() -> None:
     found = basins(lambda x: -x, torch.tensor([[1.0, 0.0], [0.0, 0.0]]))
     assert found.number.tolist() == [-1, 0]
     assert found.rests.tolist() == [[0, 0]]
+
+
+def test_a_rest_on_a_ridge_is_not_steady() -> None:
+    rests = torch.tensor([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
+    found = steady(lambda x: (1.3 * x).clamp(-1, 1), rests)
+    assert found.tolist() == [True, False, False]

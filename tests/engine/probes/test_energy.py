@@ -23,11 +23,15 @@ def test_the_landscape_of_hebbs_three_corners() -> None:
         rtol=1e-4,
     )
     stable = {
-        tuple(rest) for rest, held in zip(facts["rests"].tolist(), facts["held"], strict=True) if held > 20
+        tuple(rest) for rest, held in zip(facts["rests"].tolist(), facts["stable"], strict=True) if held
     }
     assert stable == {(1, 1), (-1, -1), (1, -1), (-1, 1)}
     corner = facts["rests"][facts["basins"][-1, -1]]  # the first row is at the smallest y
     assert corner.tolist() == [1, 1] and reach > 1
+    (other,) = take(run, Probe("n3", "energy"))
+    known = dict(zip(map(tuple, other.extra["rests"].round(2).tolist()), other.extra["stable"], strict=True))
+    assert {rest for rest, held in known.items() if held} == {(1, 1), (-1, -1), (1, -1), (-1, 1)}
+    assert not known[(0, 0)] and not known[(1, 0)] and len(known) == 9
     ends = facts["rests"][facts["ends"]]
     np.testing.assert_allclose(ends, facts["paths"][:, -1], atol=1e-3)
 
@@ -42,6 +46,7 @@ def test_ten_digits_are_recalled_from_noise() -> None:
     data = run.data["validation"]
     np.testing.assert_allclose(found.array[0, 0], data["start"][0], atol=1e-3)
     np.testing.assert_array_equal(facts["stored"][0], data["stored"][0])
+    assert len(np.unique(facts["stored"], axis=0)) == 10
     np.testing.assert_array_equal(found.array[-1].astype(float), facts["stored"])
     assert facts["right"][0].mean() < 1 and (facts["right"][-1] == 1).all()
     (energy,) = take(run, Probe("n2", "energy"))
