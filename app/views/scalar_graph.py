@@ -16,6 +16,7 @@ from engine.layout import layout
 
 WIDE, HIGH = 74.0, 46.0  # of a box, for the layout
 LARGEST = (92.0, 54.0)
+WIDE_ENOUGH = 50.0  # pixels of a box for three decimals
 HEAD = 20
 LINE = 11.5  # pixels of a row of text in a box
 SMALLEST_TEXT = 7.0  # pixels: what would be smaller is left out
@@ -167,7 +168,7 @@ class ScalarGraph(Picture):
     def box(self, index: int) -> QRectF:
         """Where a number stands, in pixels."""
         across, down = self._pitch()
-        wide, high = min(LARGEST[0], 0.74 * across), min(LARGEST[1], 0.86 * down)
+        wide, high = min(LARGEST[0], 0.8 * across), min(LARGEST[1], 0.86 * down)
         left = (self.width() - across * self._extent[0]) / 2 + (across - wide) / 2
         top = HEAD + (self.height() - HEAD - down * self._extent[1]) / 2
         place = self._places[index]
@@ -271,8 +272,10 @@ class ScalarGraph(Picture):
         painter.drawRoundedRect(box, 4, 4)
         colour = colour_of(theme, "convolution") if theme.dark else theme.warning_text
         label = (node.label, theme.dim, False)
-        value = (_number(node.value) if known else "", theme.text, True)
-        slope = ("" if came is None else f"∂ {_number(came)}", colour, True)
+        places = 3 if box.width() >= WIDE_ENOUGH else 2
+        value = (_number(node.value, places) if known else "", theme.text, True)
+        mark = "∂ " if box.width() >= WIDE_ENOUGH else "∂"
+        slope = ("" if came is None else f"{mark}{_number(came, places)}", colour, True)
         room = int(box.height() // LINE)
         if room >= 3:
             rows = [label, value, slope]
@@ -281,14 +284,18 @@ class ScalarGraph(Picture):
         else:
             rows = [(value if known else label) if came is None else slope]
         high = box.height() / len(rows)
-        size = min(12.0, 0.86 * high, box.width() / 5.2)
+        longest = max(len(words) for words, _, mono in rows if mono) if known else 6
+        size = min(12.0, 0.86 * high, (box.width() - 5) / (0.61 * max(5, longest)))
         if size < SMALLEST_TEXT:
             return
         for place, (words, pen, mono) in enumerate(rows):
             painter.setFont(_sized(theme.mono() if mono else theme.font(), size))
             painter.setPen(pen)
             at = QRectF(box.left(), box.top() + place * high, box.width(), high)
-            painter.drawText(at, Qt.AlignmentFlag.AlignCenter, words)
+            shown = painter.fontMetrics().elidedText(
+                words, Qt.TextElideMode.ElideRight, int(box.width()) if not mono else 1000
+            )
+            painter.drawText(at, Qt.AlignmentFlag.AlignCenter, shown)
 
     def _border(self, theme: Theme, node: ScalarNode) -> QColor:
         role = {"input": "data", "weight": "dense"}.get(node.role)
@@ -299,10 +306,10 @@ class ScalarGraph(Picture):
         return node.label if not node.parents else number(node.value)
 
 
-def _number(value: float) -> str:
+def _number(value: float, places: int = 3) -> str:
     if value and (abs(value) < 1e-3 or abs(value) >= 1e4):
-        return f"{value:.1e}"
-    return f"{value:.3f}" if not np.isclose(value, round(value), atol=1e-9) else f"{round(value)}"
+        return f"{value:.0e}" if places < 3 else f"{value:.1e}"
+    return f"{value:.{places}f}" if not np.isclose(value, round(value), atol=1e-9) else f"{round(value)}"
 
 
 def _sized(font: QFont, pixels: float) -> QFont:
