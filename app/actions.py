@@ -167,6 +167,7 @@ COMMANDS = (
     Command(
         "edit_plan", "Train", "Edit the &plan", ("Ctrl+Shift+I",), "Phases, objectives and what they train"
     ),
+    Command("train_sweep", "Train", "Sw&eep…", (), "Several learning rates, batch sizes, seeds … compared"),
     Command("train_reset", "Train", "&Reset weights", (), "Back to the weights that the seed gives"),
     Command("train_new_weights", "Train", "&New weights", (), "Other first weights, from the next seed"),
     Command(

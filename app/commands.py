@@ -248,6 +248,11 @@ class Commands:
         self._window.workspace.select(())
         self._window.inspector.edit_plan()
 
+    def train_sweep(self) -> None:
+        """Opens the dialog that trains with several values."""
+        self._window.bottom.show_panel("Runs")
+        self._window.bottom.runs.sweep()
+
     def train_reset(self) -> None:
         """Goes back to the weights that the seed gives."""
         if self._may_reset():
@@ -316,6 +321,7 @@ class Commands:
             "train_step",
             "train_layer",
             "train_reset",
+            "train_sweep",
             "train_new_weights",
             "start_from_weights",
             "export_script",

@@ -296,7 +296,7 @@ class MainWindow(QMainWindow):
         """Closes a tab, after asking about its run and its changes; False if it stays."""
         if not page.untouched:
             self.documents.show(page)
-        if not (self.may_stop_training(page, "close this document") and self.may_lose_changes(page)):
+        if not (self._may_stop(page, "close this document") and self.may_lose_changes(page)):
             return False
         self.documents.close(page, _CLOSE_SECONDS)
         return True
@@ -306,9 +306,9 @@ class MainWindow(QMainWindow):
             event.accept()
             return
         for page in list(self.documents.pages):
-            if page.workspace.training or page.workspace.document.modified:
+            if page.workspace.training or page.bottom.runs.sweeping or page.workspace.document.modified:
                 self.documents.show(page)
-            if not (self.may_stop_training(page, "close the window") and self.may_lose_changes(page)):
+            if not (self._may_stop(page, "close the window") and self.may_lose_changes(page)):
                 event.ignore()
                 return
         self._closed = True
@@ -331,6 +331,19 @@ class MainWindow(QMainWindow):
             (STOP_AND_CLOSE if "close" in purpose else "Stop the run", KEEP_TRAINING),
         )
         return answer != KEEP_TRAINING
+
+    def _may_stop(self, page: DocumentPage, purpose: str) -> bool:
+        """Whether the run and the sweep of a page may end; asks where there is one."""
+        if page.bottom.runs.sweeping:
+            answer = ask(
+                self,
+                "A sweep is running",
+                f"To {purpose}, its runs have to stop. What has been trained is kept.",
+                (STOP_AND_CLOSE, KEEP_TRAINING),
+            )
+            if answer == KEEP_TRAINING:
+                return False
+        return self.may_stop_training(page, purpose)
 
     def may_lose_changes(self, page: DocumentPage) -> bool:
         """Whether unsaved changes are dealt with: saved, or given up on purpose."""

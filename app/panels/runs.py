@@ -13,6 +13,7 @@ from app.panels.runs_menu import RunsMenu
 from app.panels.runs_model import MOST, RunsModel
 from app.panels.runs_plot import Drawn, RunsPlot
 from app.panels.runs_table import RunsTable
+from app.panels.sweep_dialog import SweepDialog
 from app.widgets.empty import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.search_field import SearchField
@@ -57,6 +58,7 @@ class RunsPanel(QWidget):
         self.reader = Background("runs-index", self)
         self._known = False  # whether the runs have been read at least once
         self._wanted_tick = ""
+        self._sweep: SweepDialog | None = None
         self.filter = SearchField("Filter: Adam, tag:good, lr<0.01, val_accuracy>0.98")
         self.filter.setObjectName("runsFilter")
         self.filter.setAccessibleName("Filter the runs")
@@ -232,6 +234,27 @@ class RunsPanel(QWidget):
 
     def _offer_menu(self, at: QPoint) -> None:
         self.menu.offer(at)
+
+    # -- sweeps
+
+    def sweep(self) -> None:
+        """Show the dialog that trains with several values; it is one and the same for as long as it lives."""
+        if self._sweep is None:
+            self._sweep = SweepDialog(self.workspace, self)
+            self._sweep.project_wanted.connect(self.project_wanted)
+            self._sweep.runs_wanted.connect(self._show_tagged)
+        self._sweep.show()
+        self._sweep.raise_()
+        self._sweep.activateWindow()
+
+    @property
+    def sweeping(self) -> bool:
+        """Whether runs of a sweep wait or train."""
+        return self._sweep is not None and self._sweep.going
+
+    def _show_tagged(self, tag: str) -> None:
+        self.filter.setText(f"tag:{tag}")
+        self.refresh()
 
     # -- tags, notes, columns ---------------------------------------------------------------------
 

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPushButton,
     QScrollArea,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from app.background import Background
 from app.panels.runs_columns import when
+from app.widgets.count_field import count_field
 from app.widgets.labels import ElidedLabel, label, restyle, rule
 from app.workspace import Workspace, checkpoints_kept
 from engine.catalogue import Catalogue
@@ -233,17 +233,9 @@ class CheckpointsDialog(QDialog):
         self.setWindowTitle("Checkpoints to keep")
         self._settings = settings
         every, newest = checkpoints_kept(settings)
-        self.every, self.newest = QSpinBox(), QSpinBox()
-        self.every.setObjectName("checkpointEvery")
-        self.every.setRange(0, 100_000)
+        self.every = count_field("checkpointEvery", 0, 100_000, every)
         self.every.setSpecialValueText("none")
-        self.every.setValue(every)
-        self.newest.setObjectName("checkpointsNewest")
-        self.newest.setRange(1, 10_000)
-        self.newest.setValue(newest)
-        for field in (self.every, self.newest):
-            field.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-            field.setFixedWidth(96)
+        self.newest = count_field("checkpointsNewest", 1, 10_000, newest)
         form = QFormLayout()
         form.setHorizontalSpacing(16)
         form.addRow(label("One every so many epochs", "dim"), self.every)

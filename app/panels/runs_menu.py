@@ -39,8 +39,11 @@ class RunsMenu(QObject):
         self.continue_button = self._button("Continue", "continueRun", self.go_on)
         self.compare_button = self._button("Compare", "compareRuns", self.compare)
         self.reopen_button = self._button("Open project", "reopenProject", self.reopen)
+        self.sweep_button = self._button("Sweep…", "sweepButton", panel.sweep)
+        self.sweep_button.setToolTip("Train with several learning rates, batch sizes, seeds … and compare")
         self.more_button = self._button("More", "moreRuns", self._offer_more)
-        self.buttons = (self.continue_button, self.compare_button, self.reopen_button, self.more_button)
+        own = (self.continue_button, self.compare_button, self.reopen_button)
+        self.buttons = (*own, self.sweep_button, self.more_button)
 
     def _button(self, text: str, name: str, run: object) -> QPushButton:
         button = QPushButton(text)

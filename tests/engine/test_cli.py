@@ -206,6 +206,7 @@ def test_ctrl_c_stops_within_a_batch_and_the_run_can_go_on(tmp_path: Path, flowe
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_killed_outright_a_run_goes_on_to_the_same_end(capsys: Captured, tmp_path: Path) -> None:
+    """C-14: kill -9 in the middle of it."""
     save_project(iris(epochs=1500), tmp_path / "long.nloom")
     running = program("train", "long.nloom", "--out", "run", stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
