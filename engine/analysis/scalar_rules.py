@@ -33,6 +33,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[[float], tuple[float, float]]]] = {
     "silu": ("SiLU", lambda x: (x * _logistic(x), _logistic(x) * (1 + x * (1 - _logistic(x))))),
     "exp": ("exp", lambda x: (math.exp(x), math.exp(x))),
     "log": ("ln", lambda x: (math.log(x), 1 / x)),
+    "softplus": ("softplus", lambda x: (max(x, 0.0) + math.log1p(math.exp(-abs(x))), _logistic(x))),
     "neg": ("-x", lambda x: (-x, -1.0)),
     "abs": ("|x|", lambda x: (abs(x), math.copysign(1.0, x) if x else 0.0)),
     "sqrt": ("√x", lambda x: (math.sqrt(x), 0.5 / math.sqrt(x))),
@@ -200,6 +201,30 @@ def _leaky(t: Tracer, name: str, args: Any, kwargs: Mapping[str, Any]) -> list[i
     return made
 
 
+def _bounded(t: Tracer, name: str, args: Any, kwargs: Mapping[str, Any]) -> list[int]:
+    usual = (-1.0, 1.0) if name == "hardtanh" else (None, None)
+    low, high = (
+        args[at] if len(args) > at else kwargs.get(key, usual[at - 1]) for at, key in ((1, "min"), (2, "max"))
+    )
+    made = []
+    for at in _list(t.places(args[0])):
+        x = t.value(at)
+        inside = (low is None or x >= low) and (high is None or x <= high)
+        bounded = x if inside else float(low) if low is not None and x < low else float(high)
+        made.append(t.function("bounded", bounded, (at, float(inside))))
+    return made
+
+
+def _elu(t: Tracer, name: str, args: Any, kwargs: Mapping[str, Any]) -> list[int]:
+    alpha = float(args[1]) if len(args) > 1 else 1.0
+    made = []
+    for at in _list(t.places(args[0])):
+        x = t.value(at)
+        below = alpha * (math.exp(min(x, 0.0)) - 1)
+        made.append(t.function("ELU", x if x > 0 else below, (at, 1.0 if x > 0 else below + alpha)))
+    return made
+
+
 RULES: dict[str, Rule] = {
     "pow": _power,
     "add": _plus,
@@ -219,6 +244,9 @@ RULES: dict[str, Rule] = {
     "nll_loss_forward": _nll,
     "binary_cross_entropy_with_logits": _bce,
     "leaky_relu": _leaky,
+    "hardtanh": _bounded,
+    "clamp": _bounded,
+    "elu": _elu,
     "_to_copy": _same,
     **dict.fromkeys(FUNCTIONS, _elementwise),
 }

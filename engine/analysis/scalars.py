@@ -135,7 +135,8 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
         shape = tuple(tensor.shape)
         found = []
         for index, value in enumerate(tensor.detach().cpu().double().reshape(-1).tolist()):
-            found.append(self._put(Scalar(_called(label, index, shape), value, role=role, node_id=node_id)))
+            name = label if role == OPAQUE else _called(label, index, shape)
+            found.append(self._put(Scalar(name, value, role=role, node_id=node_id)))
         self._keep(tensor, torch.tensor(found, dtype=torch.int64).reshape(shape))
 
     def claim(self, node_id: str) -> None:

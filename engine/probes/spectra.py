@@ -31,7 +31,7 @@ def singular_values(look: Look, probe: Probe) -> Taken | None:
     rank = torch.exp(-(shares * shares.clamp_min(1e-12).log()).sum()).item()
     first, since = _first(look, probe.node_id, name)
     facts = {"shape": tuple(weight.shape), "rank": rank, "largest": values[0].item()}
-    return values[:MOST_VALUES].cpu().numpy(), {**facts, "first": first, "since": since}
+    return values[:MOST_VALUES].numpy(), {**facts, "first": first, "since": since}
 
 
 def _first(look: Look, node_id: str, name: str) -> tuple[NDArray[np.float32], int]:
@@ -40,10 +40,16 @@ def _first(look: Look, node_id: str, name: str) -> tuple[NDArray[np.float32], in
     key = f"first singular values of {node_id}"
     known: tuple[Tensor, NDArray[np.float32]] | None = look.memory.get(key)
     if known is None or known[0] is not weight:
-        known = look.memory[key] = (weight, _values(weight)[:MOST_VALUES].cpu().numpy())
+        known = look.memory[key] = (weight, _values(weight)[:MOST_VALUES].numpy())
     return known[1], since
 
 
 def _values(weight: Tensor) -> Tensor:
-    found: Tensor = torch.linalg.svdvals(weight.detach().float().flatten(1))
-    return found
+    """All singular values, by the eigenvalues of the smaller square: some ten times as fast as the SVD.
+
+    In double precision, so that values down to a hundred-millionth of the largest are right.
+    """
+    matrix = weight.detach().flatten(1).cpu().double()
+    square = matrix @ matrix.T if len(matrix) <= matrix.shape[1] else matrix.T @ matrix
+    found: Tensor = torch.linalg.eigvalsh(square).flip(0).clamp_min(0).sqrt()
+    return found.float()

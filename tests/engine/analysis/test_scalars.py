@@ -102,6 +102,10 @@ FUNCTIONS = {
     "powers": lambda x: (x**3 + x.square()) / (2 + x.abs()),
     "parts": lambda x: torch.stack([x[1:], x[:2].flip(0)]).T * 2 - 1,
     "broadcast": lambda x: x[:, None] * x[None] - x.mean(),
+    "elu": F.elu,
+    "softplus": F.softplus,
+    "hard tanh": F.hardtanh,
+    "clamp": lambda x: x.clamp(min=-1),
     "in place": lambda x: (x * 2).add_(1).relu_(),
 }
 
