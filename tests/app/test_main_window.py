@@ -345,3 +345,19 @@ def test_a_message_leaves_the_panels_beside_the_canvas_free(window: MainWindow) 
     window.show_welcome()
     window.tell("A sentence that takes a while to tell. " * 6, "warning")
     assert abs(banner.geometry().center().x() - window.pages.rect().center().x()) <= 1
+
+
+def test_the_views_take_the_place_of_the_canvas_or_a_window_of_their_own(window: MainWindow) -> None:
+    window.actions_by_name["new_project"].trigger()
+    window.bottom.hide()
+    large, own = window.actions_by_name["enlarge_views"], window.actions_by_name["views_window"]
+    large.trigger()
+    assert large.isChecked() and window.bottom.isVisible() and window.bottom.views.isVisible()
+    assert window.bottom.height() > 2 * window.canvas.height()
+    large.trigger()
+    assert not large.isChecked()
+    own.trigger()
+    views = window.bottom.views
+    assert own.isChecked() and views.dock.window() is views.own_window
+    own.trigger()
+    assert not own.isChecked() and views.dock.window() is window
