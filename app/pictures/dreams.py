@@ -19,7 +19,7 @@ from app.widgets.labels import label
 from engine.run.feed import Probe, Snapshot
 
 CHAINS = (("5 steps", 5), ("20 steps", 20), ("50 steps", 50), ("100 steps", 100))
-HELD = (("nothing held", 0.0), ("upper ¼ held", 0.25), ("upper ½ held", 0.5), ("upper ¾ held", 0.75))
+HELD = (("none held", 0.0), ("top ¼ held", 0.25), ("top ½ held", 0.5), ("top ¾ held", 0.75))
 COUNTS = (("1 image", 1), ("2 images", 2), ("4 images", 4), ("8 images", 8))
 
 
@@ -51,10 +51,10 @@ class Gibbs(LivePicture):
         self._found: Snapshot | None = None
         self._tries = 1
         self._wanted = 1
-        self.chain = choice("gibbsChain", CHAINS, "How long the chains are", 100)
+        self.chain = choice("gibbsChain", CHAINS, "How long the chains are", 98)
         choose(self.chain, 20)
         self.held = choice(
-            "gibbsHeld", HELD, "What keeps the example's values, while the rest is filled in", 116
+            "gibbsHeld", HELD, "What keeps the example's values, while the rest is filled in", 112
         )
         self.again = button("gibbsAgain", "Again", "Draw other states")
         self.chain.activated.connect(self._changed)

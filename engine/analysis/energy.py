@@ -31,10 +31,12 @@ def paths(step: Step, start: Tensor, steps: int) -> Tensor:
     return torch.stack(found)
 
 
-def basins(step: Step, start: Tensor, reach: float = 1.0, longest: int = LONGEST) -> Basins:
+def basins(
+    step: Step, start: Tensor, reach: float = 1.0, longest: int = LONGEST, counted: int | None = None
+) -> Basins:
     """To which rest each state of `start` (N, D) falls, the rest of the most states first.
 
-    Rests nearer than 5 % of `reach` count as one.
+    Rests nearer than 5 % of `reach` count as one. Only the first `counted` states decide the order.
     """
     x = start
     moved = torch.full((len(start),), torch.inf, device=start.device)
@@ -54,7 +56,7 @@ def basins(step: Step, start: Tensor, reach: float = 1.0, longest: int = LONGEST
         near = waiting & ((x - rest).abs().amax(1) < SAME * reach)
         number[near] = len(rests)
         rests.append(rest)
-        counts.append(int(near.sum()))
+        counts.append(int(near[:counted].sum()))
         waiting &= ~near
     if not rests:
         return Basins(number, start[:0])

@@ -115,5 +115,6 @@ def shape_before(look: Look, node_id: str, size: int) -> tuple[int, ...]:
 
 def _rows(look: Look) -> dict[str, Tensor]:
     """The pinned example, and the first others."""
-    pinned, others = look.batch(look.example, 1), look.batch(0, CHAINS - 1)
-    return {name: torch.cat([column, others[name]]) for name, column in pinned.items()}
+    at = list(dict.fromkeys([look.example, *range(look.rows())][: CHAINS + 1]))[:CHAINS]
+    rows = torch.tensor(at, device=look.device)
+    return {name: column[rows] for name, column in look.data[look.split].items()}

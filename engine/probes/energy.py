@@ -47,7 +47,7 @@ def energy(look: Look, probe: Probe) -> Taken | None:
         line = torch.linspace(-reach, reach, SIDE, device=look.device)
         y, x = torch.meshgrid(line, line, indexing="ij")
         places = torch.cat([torch.stack([x.flatten(), y.flatten()], 1), starts])
-        found = basins(module.step, places)  # type: ignore[arg-type]
+        found = basins(module.step, places, counted=SIDE * SIDE)  # type: ignore[arg-type]
         grid = found.number[: SIDE * SIDE]
         facts |= {
             "paths": array(way.transpose(0, 1)),
