@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -204,7 +204,7 @@ class FileCommands:
         node = page.workspace.node(crash.node_id) if crash.node_id is not None else None
         there = node is not None and crash.node == (node.name or node.type)
         text = f"{crash.sentence} Saved work is untouched; a run can go on from its last checkpoint."
-        answers = ()
+        answers: tuple[tuple[str, Callable[[], object]], ...] = ()
         if crash.report is not None:
             answers = (("Show the report", partial(_show_file, crash.report)),)
         page.file.noticed.emit(Notice(text, "info", (crash.node_id or "") if there else "", answers))
