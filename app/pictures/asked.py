@@ -66,6 +66,7 @@ def choice(names: Sequence[str], chosen: int, tip: str, name: str) -> QComboBox:
     box.setToolTip(tip)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(min(14, max((len(word) for word in names), default=6)))
+    box.setMinimumWidth(56)  # a narrow card shortens the word
     return box
 
 

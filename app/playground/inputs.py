@@ -9,8 +9,9 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QFileDialog,
     QGridLayout,
@@ -35,6 +36,7 @@ from engine.analysis.ink import MNIST_BOX, MNIST_SIDE, centred
 from engine.catalogue import Column
 from engine.questions import Feature
 
+BESIDE_BELOW = 130  # pixels of height
 PICTURES = "Pictures (*.png *.jpg *.jpeg *.bmp *.gif *.webp)"
 
 
@@ -58,6 +60,7 @@ class Input(QWidget):
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(6)
+        self._buttons: QBoxLayout | None = None
 
     def take_rows(self, rows: Rows) -> None:
         """Other data have been loaded."""
@@ -76,12 +79,20 @@ class Input(QWidget):
 
     def add_buttons(self, *buttons: QWidget) -> None:
         """Buttons below."""
-        row = QHBoxLayout()
-        row.setSpacing(4)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(4)
         for button in buttons:
-            row.addWidget(button)
-        row.addStretch(1)
-        self.column.addLayout(row)
+            self._buttons.addWidget(button)
+        self._buttons.addStretch(1)
+        self.column.addLayout(self._buttons)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        low = self.height() < BESIDE_BELOW  # then the buttons stand beside, for the input to keep its height
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self.column.setDirection(across if low else down)
+        if self._buttons is not None:
+            self._buttons.setDirection(down if low else across)
 
 
 class ExampleInput(Input):

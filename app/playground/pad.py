@@ -66,7 +66,7 @@ class Pad(QWidget):
     def area(self) -> QRectF:
         """The square that is drawn on."""
         side = min(self.width(), self.height())
-        return QRectF((self.width() - side) / 2, 0, side, side)
+        return QRectF(0, 0, side, side)
 
     def _inside(self, at: QPointF) -> QPointF:
         area = self.area()
@@ -112,7 +112,7 @@ class Pad(QWidget):
         return QSize(180, 180)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(84, 84)
+        return QSize(60, 60)
 
     def _theme_changed(self, theme: object) -> None:
         self.update()
