@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPen
 
 from app.theme import SMALL, Theme
@@ -18,6 +18,7 @@ from app.views.scale import NARROWEST, WIDTH, ends, paint_scale
 TICK = 9
 WIDEST, FINEST = 6.0, 0.4  # pixels of a line
 NEAR = 5.0
+SHADES = 12  # widths and strengths of lines
 FAINTEST = 0.02  # of the largest weight: what is smaller is not drawn
 
 
@@ -51,6 +52,8 @@ class NeuronNet(Picture):
         self._depths: list[int] = []  # of each column
         self._begins: list[int] = []  # the row of each column's first unit
         self._rows: list[int] = []  # how many rows there are at each depth
+        self._places: list[NDArray[np.float64]] = []
+        self._settled = (0, 0)
         self._unit: tuple[int, int] | None = None
         self._line: tuple[int, int, int] | None = None
         self.setMouseTracking(True)
@@ -73,6 +76,7 @@ class NeuronNet(Picture):
     def _arrange(self) -> None:
         """Columns that are as far from the inputs share a place, one above the other."""
         self._depths, self._begins, self._rows = [], [], []
+        self._settled = (0, 0)
         for column in self._columns:
             depth = 0 if column.before < 0 else self._depths[column.before] + 1
             if depth >= len(self._rows):
@@ -83,11 +87,22 @@ class NeuronNet(Picture):
 
     def place(self, column: int, unit: int) -> QPointF:
         """The middle of a unit's circle."""
-        area, depth = self._area(), self._depths[column]
-        count, rows = len(self._rows), self._rows[depth]
-        x = area.left() + (area.width() * depth / (count - 1) if count > 1 else area.width() / 2)
-        step = min(area.height() / rows, 3.2 * 2 * self.radius)
-        return QPointF(x, area.center().y() + (self._begins[column] + unit - (rows - 1) / 2) * step)
+        return QPointF(*self._spots()[column][unit].tolist())
+
+    def _spots(self) -> list[NDArray[np.float64]]:
+        """The middles (n, 2) of the circles of each column, kept while the size stays."""
+        size = (self.width(), self.height())
+        if size != self._settled:
+            self._settled, area, count = size, self._area(), len(self._rows)
+            self._places = []
+            for column, depth, begin in zip(self._columns, self._depths, self._begins, strict=True):
+                rows = self._rows[depth]
+                x = area.left() + (area.width() * depth / (count - 1) if count > 1 else area.width() / 2)
+                step = min(area.height() / rows, 3.2 * 2 * self.radius)
+                units = begin + np.arange(len(column.values))
+                y = area.center().y() + (units - (rows - 1) / 2) * step
+                self._places.append(np.column_stack([np.full(len(units), x), y]))
+        return self._places
 
     @property
     def radius(self) -> float:
@@ -115,7 +130,7 @@ class NeuronNet(Picture):
             self._paint_units(painter, theme, index, column)
         self._paint_titles(painter, theme)
         if self._line is not None:
-            self._paint_line(painter, theme, *self._line, strong=True)
+            self._paint_line(painter, theme, *self._line)
         words = self._words()
         if words:
             self._paint_words(painter, theme, words)
@@ -144,28 +159,28 @@ class NeuronNet(Picture):
     # -- what is under the pointer ----------------------------------------------------------------
 
     def _unit_at(self, at: QPointF) -> tuple[int, int] | None:
-        for column, units in enumerate(self._columns):
-            for unit in range(len(units.values)):
-                away = self.place(column, unit) - at
-                if away.x() ** 2 + away.y() ** 2 <= (self.radius + 2) ** 2:
-                    return column, unit
+        for column, spots in enumerate(self._spots()):
+            away = np.hypot(spots[:, 0] - at.x(), spots[:, 1] - at.y())
+            if len(away) and away.min() <= self.radius + 2:
+                return column, int(away.argmin())
         return None
 
     def _line_at(self, at: QPointF) -> tuple[int, int, int] | None:
         """Column, unit and the unit before of the line nearest to a point."""
-        best, nearest = None, NEAR
+        best, nearest, spots = None, NEAR, self._spots()
         for index, column in enumerate(self._columns):
             if column.weights is None or column.before < 0:
                 continue
-            left, right = self.place(column.before, 0).x(), self.place(index, 0).x()
+            begin, end = spots[column.before], spots[index]
+            left, right = begin[0, 0], end[0, 0]
             if not min(left, right) < at.x() < max(left, right):
                 continue
             share = (at.x() - left) / (right - left)
-            for unit, source in np.ndindex(column.weights.shape):
-                begin, end = self.place(column.before, source), self.place(index, unit)
-                away = abs(begin.y() + share * (end.y() - begin.y()) - at.y())
-                if away < nearest:
-                    best, nearest = (index, unit, source), away
+            heights = (1 - share) * begin[None, :, 1] + share * end[:, None, 1]
+            away = np.abs(heights - at.y())
+            if away.min() < nearest:
+                unit, source = divmod(int(away.argmin()), away.shape[1])
+                best, nearest = (index, unit, source), float(away.min())
         return best
 
     def _words(self) -> str:
@@ -193,27 +208,40 @@ class NeuronNet(Picture):
     # -- painting ---------------------------------------------------------------------------------
 
     def _paint_lines(self, painter: QPainter, theme: Theme, index: int, column: UnitColumn) -> None:
+        """All lines into a column, the strongest on top; those of a unit under the pointer stand out."""
         assert column.weights is not None
-        order = np.argsort(np.abs(column.weights), axis=None)
-        for at in order.tolist():
-            unit, source = divmod(at, column.weights.shape[1])
-            self._paint_line(painter, theme, index, unit, source)
+        shares = np.abs(column.weights) / (self._largest or 1.0)
+        levels = np.ceil(shares * SHADES).astype(int)
+        levels[shares < FAINTEST] = 0
+        signs = column.weights >= 0
+        chosen = np.zeros(shares.shape, bool)
+        if self._unit is not None:
+            at, unit = self._unit
+            if at == index:
+                chosen[unit] = True
+            elif at == column.before:
+                chosen[:, unit] = True
+        begin, end = self._spots()[column.before], self._spots()[index]
+        for strong in (False, True):
+            for level in range(1, SHADES + 1):
+                for sign in (False, True):
+                    found = np.argwhere((levels == level) & (signs == sign) & (chosen == strong))
+                    if not len(found):
+                        continue
+                    colour = sign_colour(theme, 1.0 if sign else -1.0)
+                    if not strong:
+                        quiet = 0.12 if self._unit is not None else 0.3
+                        colour = _mixed(theme.panel, colour, quiet + 0.5 * level / SHADES)
+                    painter.setPen(QPen(colour, self.width_of(self._largest * (level - 0.5) / SHADES)))
+                    places = np.hstack([begin[found[:, 1]], end[found[:, 0]]]).tolist()
+                    painter.drawLines([QLineF(*place) for place in places])
 
-    def _paint_line(
-        self, painter: QPainter, theme: Theme, index: int, unit: int, source: int, strong: bool = False
-    ) -> None:
+    def _paint_line(self, painter: QPainter, theme: Theme, index: int, unit: int, source: int) -> None:
+        """One line, stronger than it is."""
         column = self._columns[index]
         assert column.weights is not None
         weight = float(column.weights[unit, source])
-        width = self.width_of(weight)
-        if not width and not strong:
-            return
-        colour = sign_colour(theme, weight)
-        share = abs(weight) / self._largest if self._largest else 0.0
-        chosen = self._unit is not None and self._unit in ((index, unit), (column.before, source))
-        if not strong and not chosen:
-            colour.setAlphaF((0.12 if self._unit is not None else 0.3) + 0.5 * share)
-        painter.setPen(QPen(colour, width + 1.5 if strong else width))
+        painter.setPen(QPen(sign_colour(theme, weight), self.width_of(weight) + 1.5))
         painter.drawLine(self.place(column.before, source), self.place(index, unit))
 
     def _paint_units(self, painter: QPainter, theme: Theme, index: int, column: UnitColumn) -> None:
@@ -296,6 +324,12 @@ def sign_colour(theme: Theme, value: float) -> QColor:
     if value >= 0:
         return QColor("#f4775e" if theme.dark else "#b2182b")
     return QColor("#5ba4e0" if theme.dark else "#2166ac")
+
+
+def _mixed(ground: QColor, colour: QColor, share: float) -> QColor:
+    """The colour laid thinly on the ground: lines that let others through cost seven times as much."""
+    parts = zip(ground.getRgbF()[:3], colour.getRgbF()[:3], strict=True)
+    return QColor.fromRgbF(*((1 - share) * one + share * other for one, other in parts))
 
 
 def _unit_name(column: UnitColumn, unit: int) -> str:
