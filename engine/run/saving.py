@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 AGAIN = 5.0  # seconds until a folder that could not be made is tried again
 _PICTURES_EVERY = 30.0  # seconds; they are many, and only a slider wants them
+_QUICK = 0.05  # seconds that a single step may wait for them
 
 
 class Saver:
@@ -38,6 +39,7 @@ class Saver:
         self._try_at = 0.0
         self._pictures_written = -1
         self._pictures_at = 0.0
+        self._pictures_cost = 0.0
 
     @property
     def folder(self) -> Path | None:
@@ -145,12 +147,12 @@ class Saver:
             self._feed.note("warning", str(error), step=run.step)
         run.feed.history.cut(run.step)
 
-    def keep_pictures(self, run: Run) -> None:
-        """Write what the pictures have shown, now that the run rests."""
+    def keep_pictures(self, run: Run, *, last: bool) -> None:
+        """Write what the pictures have shown, now that the run rests; unless `last`, only if that is quick."""
         if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
             return
         try:
-            self._write_pictures(run, at_once=True)
+            self._write_pictures(run, at_once=last or self._pictures_cost < _QUICK)
         except (NeuroloomError, OSError) as error:
             self._refused(error, run)
 
@@ -161,7 +163,8 @@ class Saver:
             return
         history.save(self._folder)
         self._pictures_written = history.version
-        self._pictures_at = began + max(_PICTURES_EVERY, (time.perf_counter() - began) / SHARE)
+        self._pictures_cost = time.perf_counter() - began
+        self._pictures_at = began + max(_PICTURES_EVERY, self._pictures_cost / SHARE)
 
     # -- parts of it
 

@@ -170,7 +170,7 @@ class Worker:
         self.set_state(state)
         if self.run is not None:
             self._show(self.run)
-            self.saver.keep_pictures(self.run)
+            self.saver.keep_pictures(self.run, last=state != "paused")
         self.going = False
 
     def _show(self, run: Run) -> None:
