@@ -148,7 +148,7 @@ class Saver:
         run.feed.history.cut(run.step)
 
     def keep_pictures(self, run: Run, *, last: bool) -> None:
-        """Write what the pictures have shown, now that the run rests; unless `last`, only if that is quick."""
+        """Write what the pictures have shown, now that the run rests: if not `last`, only where quick."""
         if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
             return
         try:
