@@ -1,0 +1,290 @@
+"""Which pixels of the pinned example the answer hangs on: gradients, Grad-CAM, occlusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
+
+from app.pictures.arrays import rows_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import choice, choose, offer, row
+from app.pictures.registry import picture_kind
+from app.views.overlay import Overlay
+from app.views.picture import number
+from engine.pixels import arriving_shape, asked_of_image, image_input
+from engine.questions import VALUES
+from engine.run.feed import Probe, Snapshot
+
+PREDICTED, RIGHT = -1, -2
+METHODS = (
+    ("Gradient", "gradient"),
+    ("Gradient × input", "gradient x input"),
+    ("Integrated gradients", "integrated gradients"),
+)
+MOST = 1000  # classes that are offered
+
+
+def asks_about_images(subject: Subject) -> bool:
+    """Whether the model is asked something about an image or a signal."""
+    book = subject.workspace.shapes
+    project = subject.workspace.document.project
+    return book is not None and asked_of_image(project, book, subject.node_id) is not None
+
+
+def asks_about_pictures(subject: Subject) -> bool:
+    """The same for images of rows and columns alone."""
+    book, project = subject.workspace.shapes, subject.workspace.document.project
+    asked = asked_of_image(project, book, subject.node_id) if book is not None else None
+    column = image_input(project, book, asked.prediction[0]) if asked is not None else None
+    return column is not None and len(column.shape) == 3
+
+
+def has_maps(subject: Subject) -> bool:
+    """Whether the node gives maps on the way from an image to an answer."""
+    book, project = subject.workspace.shapes, subject.workspace.document.project
+    shape = subject.shape_of()
+    if book is None or subject.kind != "layer" or shape is None or len(shape) != 3:
+        return False
+    asked, arriving = asked_of_image(project, book), arriving_shape(book, subject.node_id)
+    if asked is None or arriving is None or len(arriving) != 3:
+        return False
+    return subject.node_id in project.graph.ancestors(asked.prediction[0])
+
+
+class _Attribution(LivePicture):
+    """The example, and beside it the example under a map; with the class that is asked about."""
+
+    size = (420, 240)
+
+    def __init__(self, subject: Subject, *, signed: bool, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._snapshot: Snapshot | None = None
+        self._row: QWidget | None = None
+        self.overlay = Overlay(signed=signed)
+        self.target = choice(
+            "attributedClass",
+            [("Predicted", PREDICTED), ("Right", RIGHT)],
+            "The class whose score is explained",
+            96,
+        )
+        self.target.activated.connect(self._chosen)
+        self.opacity = QSlider(Qt.Orientation.Horizontal)
+        self.opacity.setObjectName("attributionOpacity")
+        self.opacity.setRange(0, 100)
+        self.opacity.setValue(85)
+        self.opacity.setFixedWidth(64)
+        self.opacity.setToolTip("How much the map covers the picture")
+        self.opacity.setAccessibleName("Opacity of the map")
+        self.opacity.valueChanged.connect(self._fade)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.overlay)
+
+    @property
+    def _target(self) -> int:
+        found = self.target.currentData()
+        return found if isinstance(found, int) else PREDICTED
+
+    def _asked(self) -> Probe:
+        raise NotImplementedError
+
+    def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
+        """The title of the map, and what stands beside that of the card."""
+        raise NotImplementedError
+
+    def probes(self) -> Probes:
+        return frozenset({self._asked()})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found.get(self._asked())
+        if snapshot is None:
+            return
+        self._snapshot = snapshot
+        facts = snapshot.extra
+        self._offer(facts)
+        title, words = self._words(facts)
+        self.overlay.show_map(facts["image"], snapshot.array, ("input", title))
+        self.set_note(" · ".join([self._named(facts), *words, f"example {facts['example'] + 1}"]))
+
+    def _offer(self, facts: Mapping[str, Any]) -> None:
+        if facts["kind"] == VALUES:
+            offer(self.target, [(f"Value {one + 1}", one) for one in range(min(MOST, facts["size"]))])
+        elif facts["kind"] == "classes":
+            names = [(str(name), one) for one, name in enumerate(facts["classes"][:MOST])]
+            offer(self.target, [("Predicted", PREDICTED), ("Right", RIGHT), *names])
+        else:
+            offer(self.target, [("Yes", PREDICTED)])
+
+    def _named(self, facts: Mapping[str, Any]) -> str:
+        score = f"score {number(facts['score'])}"
+        if facts["kind"] == "classes":
+            index = facts["index"]
+            role = {facts["predicted"]: " (predicted)", facts["right"]: " (right)"}.get(index, "")
+            if facts["predicted"] == facts["right"] == index:
+                role = " (predicted, right)"
+            return f"for {facts['classes'][index]}{role}, {score}"
+        return f"for value {facts['index'] + 1}, {score}" if facts["kind"] == VALUES else score
+
+    def controls(self) -> QWidget | None:
+        if self._row is None:
+            self._row = row(*self._choices(), self.target, self.opacity)
+        return self._row
+
+    def _choices(self) -> list[QWidget]:
+        return []
+
+    def _chosen(self, _index: int) -> None:
+        self.needs_changed.emit()
+
+    def _fade(self, percent: int) -> None:
+        self.overlay.set_opacity(percent / 100)
+
+    def table(self) -> Table | None:
+        return None if self._snapshot is None else rows_of(self._snapshot.array, "attribution")
+
+    def state(self) -> dict[str, object]:
+        return {"target": self._target, "opacity": self.opacity.value()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        target, opacity = state.get("target"), state.get("opacity")
+        if isinstance(target, int) and RIGHT <= target < MOST:
+            if self.target.findData(target) < 0:
+                self.target.addItem(f"{target}", target)
+            choose(self.target, target)
+        if isinstance(opacity, int) and 0 <= opacity <= 100:
+            self.opacity.setValue(opacity)
+        self.needs_changed.emit()
+
+
+class _Saliency(_Attribution):
+    """A signed map of how a score hangs on each pixel, channels added up."""
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, signed=True, parent=parent)
+        self.method = choice("saliencyMethod", METHODS, "How the map is made", 138)
+        self.method.activated.connect(self._chosen)
+
+    def _asked(self) -> Probe:
+        return Probe(self.subject.node_id, "attribution", (str(self.method.currentData()), self._target))
+
+    def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
+        words = [f"sum lacks {number(facts['gap'])}"] if "gap" in facts else []
+        return f"{facts['method'].replace(' x ', ' × ')}: red for, blue against", words
+
+    def _choices(self) -> list[QWidget]:
+        return [self.method]
+
+    def state(self) -> dict[str, object]:
+        return {**super().state(), "method": self.method.currentData()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        choose(self.method, state.get("method"))
+        super().restore(state)
+
+
+@picture_kind(
+    "saliency",
+    "Saliency",
+    "How a score changes with each pixel of the example: red raises it, blue lowers it.",
+    "Images",
+    asks_about_images,
+    rank=14,
+)
+class Saliency(_Saliency):
+    """For the answer of a node."""
+
+
+@picture_kind(
+    "model-saliency",
+    "Saliency",
+    "How a score changes with each pixel of the example: red raises it, blue lowers it.",
+    "Images",
+    asks_about_images,
+    rank=14,
+    whole=True,
+)
+class ModelSaliency(_Saliency):
+    """For the answer of the model."""
+
+
+@picture_kind(
+    "grad-cam",
+    "Grad-CAM",
+    "Where the maps of this layer speak for a class: yellow most, dark not at all.",
+    "Images",
+    has_maps,
+    rank=12,
+)
+class GradCam(_Attribution):
+    """The maps weighted by what they mean for a class, over the example."""
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, signed=False, parent=parent)
+
+    def _asked(self) -> Probe:
+        return Probe(self.subject.node_id, "grad_cam", (self._target,))
+
+    def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
+        count, high, wide = facts["size"]
+        return "speaks for it", [f"from {count} maps of {high} × {wide}"]
+
+
+class _Occlusion(_Attribution):
+    """How much a score falls where a patch is covered."""
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, signed=True, parent=parent)
+        sides = [(f"Patch {side}", side) for side in (1, 2, 3, 4, 6, 8, 12, 16, 32)]
+        self.side = choice("occlusionPatch", sides, "Side of the covered square, in pixels", 88)
+        self.step = choice("occlusionStep", [(f"Step {n}", n) for n in (1, 2, 4, 8)], "Pixels it moves", 76)
+        choose(self.side, 4)
+        choose(self.step, 2)
+        self.side.activated.connect(self._chosen)
+        self.step.activated.connect(self._chosen)
+
+    def _asked(self) -> Probe:
+        chosen = (self._target, int(self.side.currentData()), int(self.step.currentData()))
+        return Probe(self.subject.node_id, "occlusion", chosen)
+
+    def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
+        side = facts["patch"]
+        return "fall of the score where covered", [f"{side} × {side} at {number(facts['fill'])}"]
+
+    def _choices(self) -> list[QWidget]:
+        return [self.side, self.step]
+
+    def state(self) -> dict[str, object]:
+        return {**super().state(), "patch": self.side.currentData(), "step": self.step.currentData()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        choose(self.side, state.get("patch"))
+        choose(self.step, state.get("step"))
+        super().restore(state)
+
+
+@picture_kind(
+    "occlusion",
+    "Occlusion",
+    "How much a score falls when a patch of the example is covered: red parts were needed for it.",
+    "Images",
+    asks_about_pictures,
+    rank=30,
+)
+class Occlusion(_Occlusion):
+    """For the answer of a node."""
+
+
+@picture_kind(
+    "model-occlusion",
+    "Occlusion",
+    "How much a score falls when a patch of the example is covered: red parts were needed for it.",
+    "Images",
+    asks_about_pictures,
+    rank=30,
+    whole=True,
+)
+class ModelOcclusion(_Occlusion):
+    """For the answer of the model."""

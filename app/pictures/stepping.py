@@ -1,0 +1,172 @@
+"""A convolution or a pool, step by step over the pinned example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.pictures.arrays import rows_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import button, choice, choose, offer, row
+from app.pictures.registry import picture_kind
+from app.views.stepping import Stepped, Stepping
+from engine.analysis.windows import Window
+from engine.run.feed import Probe, Snapshot
+
+STEP_MS = 120
+MOST = 512  # filters and channels that are offered
+NODES = ("Conv2d", "Conv1d", "MaxPool2d", "AvgPool2d", "MaxPool1d")
+
+
+def steps(subject: Subject) -> bool:
+    """Whether the node moves a window over its input."""
+    return subject.node is not None and subject.node.type in NODES
+
+
+@picture_kind(
+    "window-steps",
+    "Convolution, step by step",
+    "The window moves over the example: each number it makes is a sum of products, or the largest.",
+    "Images",
+    steps,
+    rank=2,
+)
+class WindowSteps(LivePicture):
+    """One channel and one filter at a time, with every number that goes into the one that is made."""
+
+    size = (620, 260)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._snapshot: Snapshot | None = None
+        self._controls: QWidget | None = None
+        self._pool = subject.node is not None and "Pool" in subject.node.type
+        self.stepping = Stepping()
+        self.stepping.moved.connect(self._say)
+        self.filter = choice("windowFilter", [("Filter 1", 0)], "The filter whose map is made", 92)
+        self.channel = choice("windowChannel", [("Channel 1", 0)], "The channel the window moves over", 106)
+        self.filter.activated.connect(self._chosen)
+        self.channel.activated.connect(self._chosen)
+        self.play = button("windowPlay", "Play", "Let the window move by itself")
+        self.play.setCheckable(True)
+        self.play.setMinimumWidth(54)
+        self.play.toggled.connect(self._play)
+        self._timer = QTimer(self)
+        self._timer.setInterval(STEP_MS)
+        self._timer.timeout.connect(self._next)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.stepping)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    @property
+    def _probe(self) -> Probe:
+        chosen = (int(self.filter.currentData() or 0), int(self.channel.currentData() or 0))
+        return Probe(self.subject.node_id, "window", chosen)
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found.get(self._probe)
+        if snapshot is None:
+            return
+        self._snapshot = snapshot
+        facts = snapshot.extra
+        offer(
+            self.filter, [(f"Filter {one + 1}", one) for one in range(min(MOST, int(facts["filters"]) or 1))]
+        )
+        offer(self.channel, [(f"Channel {one + 1}", one) for one in range(min(MOST, int(facts["channels"])))])
+        self.filter.setEnabled(self.filter.count() > 1)
+        self.channel.setEnabled(self.channel.count() > 1)
+        self.stepping.show_found(
+            Stepped(
+                facts["kind"],
+                snapshot.array,
+                facts["made"],
+                Window(*facts["window"]),
+                facts.get("kernel"),
+                facts.get("others"),
+                float(facts.get("bias", 0.0)),
+                str(facts.get("activation", "none")),
+                1 if self._pool else int(facts["channels"]),
+                self._on_data(),
+            )
+        )
+        self._say()
+
+    def _on_data(self) -> bool:
+        """Whether the window moves over the data themselves."""
+        workspace, node = self.subject.workspace, self.subject.node_id
+        graph = workspace.document.project.graph
+        links = graph.incoming(node) if node in graph.nodes else []
+        types = [workspace.type_of(graph.node(link.source)) for link in links]
+        return any(made is not None and made.kind == "data" for made in types)
+
+    def _say(self) -> None:
+        found = self.stepping.found
+        if found is None or self._snapshot is None:
+            return
+        down, across = self.stepping.place
+        at = found.window
+        words = [f"row {down + 1}, column {across + 1}"]
+        words += [f"stride {_two(at.stride)}"] if at.stride != (1, 1) else []
+        words += [f"padding {_two(at.before)}"] if at.before != (0, 0) else []
+        words += [f"dilation {_two(at.dilation)}"] if at.dilation != (1, 1) else []
+        self.set_note(" · ".join([*words, f"example {int(self._snapshot.extra['example']) + 1}"]))
+
+    # -- controls ---------------------------------------------------------------------------------
+
+    def controls(self) -> QWidget | None:
+        if self._controls is None:
+            back = button("windowBack", "<", "One step back")
+            on = button("windowOn", ">", "One step on")
+            for one in (back, on):
+                one.setFixedWidth(26)
+            back.clicked.connect(self._back)
+            on.clicked.connect(self._next)
+            chosen = (self.channel,) if self._pool else (self.filter, self.channel)
+            self._controls = row(back, self.play, on, *chosen)
+        return self._controls
+
+    def _chosen(self, _index: int) -> None:
+        self.needs_changed.emit()
+
+    def _next(self) -> None:
+        self.stepping.go(self.stepping.step + 1)
+
+    def _back(self) -> None:
+        self.stepping.go(self.stepping.step - 1)
+
+    def _play(self, playing: bool) -> None:
+        self.play.setText("Pause" if playing else "Play")
+        if playing and self.isVisible():
+            self._timer.start()
+        else:
+            self._timer.stop()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.play.setChecked(False)
+        super().hideEvent(event)
+
+    def table(self) -> Table | None:
+        found = self.stepping.found
+        return None if found is None else rows_of(found.made, "output")
+
+    def state(self) -> dict[str, object]:
+        return {"filter": self.filter.currentData(), "channel": self.channel.currentData()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        for box, key, word in ((self.filter, "filter", "Filter"), (self.channel, "channel", "Channel")):
+            kept = state.get(key)
+            if isinstance(kept, int) and 0 <= kept < MOST:
+                if box.findData(kept) < 0:
+                    box.addItem(f"{word} {kept + 1}", kept)
+                choose(box, kept)
+        self.needs_changed.emit()
+
+
+def _two(pair: tuple[int, int]) -> str:
+    return str(pair[0]) if pair[0] == pair[1] else f"{pair[0]} × {pair[1]}"
