@@ -6,13 +6,13 @@ import csv
 import io
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QBuffer, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from app.dock.card import PictureCard
-from app.dock.states import name_of
+from app.dock.states import name_of, step_words
 from app.theme import SMALL, current_theme
 from engine.errors import ProjectFileError
 from engine.files import write_atomically
@@ -44,8 +44,6 @@ def save_picture(card: PictureCard, path: Path) -> None:
 
 def svg(card: PictureCard) -> bytes:
     """The picture with its title as vectors: lines stay lines, words stay words."""
-    from PySide6.QtCore import QBuffer
-
     size = _size(card)
     buffer = QBuffer()
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
@@ -92,17 +90,17 @@ def _paint(card: PictureCard, painter: QPainter, size: QSize) -> None:
     picture: QWidget = card.pane.picture
     painter.fillRect(QRect(QPoint(0, 0), size), theme.panel)
     wide = size.width() - 2 * _PAD
-    left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    painter.setFont(theme.font(bold=True))
-    painter.setPen(theme.text)
-    painter.drawText(QRectF(_PAD, _PAD - 4, wide, 20), left, f"{card.kind.title} · {name_of(card.subject)}")
-    painter.setFont(theme.font(SMALL))
-    painter.setPen(theme.dim)
-    painter.drawText(QRectF(_PAD, _PAD + 15, wide, 16), left, " · ".join(filter(None, _facts(card))))
+    lines = (
+        (theme.font(bold=True), theme.text, _PAD - 4, f"{card.kind.title} · {name_of(card.subject)}"),
+        (theme.font(SMALL), theme.dim, _PAD + 15, " · ".join(filter(None, _facts(card)))),
+    )
+    for font, colour, top, words in lines:
+        painter.setFont(font)
+        painter.setPen(colour)
+        shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, wide)
+        painter.drawText(QRectF(_PAD, top, wide, 18), Qt.AlignmentFlag.AlignVCenter, shown)
     picture.render(painter, QPoint(_PAD, _PAD + _HEAD - 4), QRegion(), QWidget.RenderFlag.DrawChildren)
 
 
 def _facts(card: PictureCard) -> tuple[str, str]:
-    from app.dock.states import step_words
-
     return step_words(card.pane.drawn) if card.pane.drawn else "", card.pane.picture.note
