@@ -50,7 +50,7 @@ class Look:
             raise NotWanted
 
     @classmethod
-    def of(cls, run: Run, pinned: int, tried: Tried | None = None) -> Look:
+    def of(cls, run: Run, pinned: int) -> Look:
         """The run as it is now, not a copy."""
         device, seed = run.settings.device, run.settings.seed
         return cls(
@@ -63,7 +63,6 @@ class Look:
             run.step,
             memory=run.memory,
             seed=seed,
-            tried=tried,
         )
 
     @property

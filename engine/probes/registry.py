@@ -34,7 +34,8 @@ class ProbeKind:
     `apart`: taken in a thread of its own from a copy of the weights, for what takes longer than a few steps;
     such a taker draws random numbers from a `torch.Generator` of its own only.
     `once`: taken once for each probe, and again when another `detail` is asked for.
-    `tries`: reads `look.tried`, so it is taken at once when the user feeds the model something else.
+    `tries`: reads `look.tried`; taken at once when the user feeds the model something else, in a thread of
+    its own from the weights as they were at most `every` seconds ago, or more where training would feel it.
     """
 
     name: str

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -32,22 +30,7 @@ def try_it(look: Look, probe: Probe) -> Taken | None:
     """
     question = asking.asked(look, probe.node_id)
     shown = str(probe.detail[0]) if probe.detail else ""
-    with _one_thread():
-        return _answer(look, question, shown)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Several threads would spend more on waiting for each other than on a single example."""
-    before = torch.get_num_threads()
-    if before == 1:
-        yield
-        return
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    return _answer(look, question, shown)
 
 
 def _answer(look: Look, question: Question, shown: str) -> Taken:

@@ -17,6 +17,7 @@ from engine.probes.look import Look, NotWanted
 from engine.probes.registry import ProbeKind
 from engine.run.devices import untouched_random, use_threads
 from engine.run.feed import Probe
+from engine.run.own_random import OwnRandom
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -100,7 +101,8 @@ class Apart:
                 with torch.no_grad():
                     for copy, weight in zip(tensors(job.look.model), job.weights, strict=True):
                         copy.copy_(weight)
-                self._take(job.kind, job.probes, job.look, job.revision)
+                with OwnRandom(job.look.device):
+                    self._take(job.kind, job.probes, job.look, job.revision)
             except NotWanted:
                 log.debug("picture %s is no longer wanted", job.kind.name)
             except Exception:

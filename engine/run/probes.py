@@ -75,8 +75,6 @@ class Probes:
         self._done: set[Probe] = set()  # of kinds that are taken once
         self.pinned = 0
         self._tries = Tries(self._take_kind)
-        self.tried: Tried | None = None
-        self._answered: Tried | None = None
         self.spent = 0.0
 
     def watch(self, probes: frozenset[Probe]) -> None:
@@ -101,23 +99,9 @@ class Probes:
         self._due = dict.fromkeys(self._groups, 0.0)
         self._done.clear()
 
-    @property
-    def asked(self) -> bool:
-        """Whether the user tries something that has not been answered yet."""
-        return self.tried is not self._answered
-
     def try_input(self, tried: Tried | None) -> None:
         """Feed the model something; from any thread."""
-        self.tried = tried
-        if self._tries.answer(tried):
-            self._answered = tried
-
-    def take_tried(self, run: Run) -> None:
-        """Answer what no thread of its own answers."""
-        self._answered = self.tried
-        kinds = probe_kinds()
-        for group in [group for group in self._groups if group in kinds and kinds[group].tries]:
-            self._timed(group, run)
+        self._tries.answer(tried)
 
     def close(self) -> None:
         """End the thread that takes costly pictures, after the one it is at."""
@@ -159,12 +143,9 @@ class Probes:
                 self._done |= wanted
             return
         began = perf_counter()
-        if kind is not None and kind.tries and Tries.suits(run.program):
-            self._tries.answer(self.tried)
+        if kind is not None and kind.tries:
             self._tries.show(kind, wanted, run, self.pinned)
         else:
-            if kind is not None and kind.tries:
-                self._tries.keep(frozenset())
             self._take(group, run)
         self.charge(group, perf_counter() - began)
 
@@ -192,7 +173,7 @@ class Probes:
             else:
                 kind, wanted = probe_kinds()[group], probes - self._done
                 with untouched_random(run.settings.device):
-                    self._take_kind(kind, wanted, Look.of(run, self.pinned, self.tried), run.revision)
+                    self._take_kind(kind, wanted, Look.of(run, self.pinned), run.revision)
                 if kind.once:
                     self._done |= wanted
         except Exception as error:  # a picture that fails must not end a run; training meets the fault itself

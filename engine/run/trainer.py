@@ -207,7 +207,6 @@ class Trainer:
         It is answered at once, also while training or paused; of several in a row perhaps the last alone.
         """
         self._worker.try_input(tried)
-        self._send(self._worker.answer)
 
     def close(self, timeout: float = 10.0) -> bool:
         """Save the run and end the thread; returns whether it ended in time. Later calls do nothing."""

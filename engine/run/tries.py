@@ -19,6 +19,7 @@ from engine.probes.registry import ProbeKind
 from engine.run.apart import tensors
 from engine.run.devices import untouched_random, use_threads
 from engine.run.feed import Probe, Tried
+from engine.run.own_random import OwnRandom
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -53,11 +54,6 @@ class Tries:
         self._program: Program | None = None
         self._model: nn.Module | None = None
 
-    @staticmethod
-    def suits(program: Program) -> bool:
-        """Whether no source draws random numbers: a second thread would take them from training."""
-        return not any(made.kind == "source" for made in program.book.types.values())
-
     def show(self, kind: ProbeKind, probes: frozenset[Probe], run: Run, pinned: int) -> None:
         """Take a copy of the weights, and answer from it until the next one. For the training thread."""
         if self._of is not run.program or self._program is None or self._model is None:
@@ -73,11 +69,10 @@ class Tries:
             self._thread.start()
         self._news.set()
 
-    def answer(self, tried: Tried | None) -> bool:
-        """Answer this from now on; from any thread. False where no model was shown yet."""
+    def answer(self, tried: Tried | None) -> None:
+        """Answer this from now on; from any thread. Where no model was shown yet, as soon as one is."""
         self._tried = tried
         self._news.set()
-        return bool(self._shown)
 
     def keep(self, kinds: frozenset[str]) -> None:
         """Let go of what is shown for other kinds."""
@@ -109,6 +104,7 @@ class Tries:
                                 copy.copy_(weight)
                         loaded = shown.weights
                     look = replace(shown.look, tried=self._tried)
-                    self._take(shown.kind, shown.probes, look, shown.revision)
+                    with OwnRandom(look.device):
+                        self._take(shown.kind, shown.probes, look, shown.revision)
                 except Exception:
                     log.exception("what was tried could not be answered")

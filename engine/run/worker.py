@@ -101,8 +101,6 @@ class Worker:
         assert run is not None
         try:
             now = perf_counter()
-            if self._probes.asked:
-                self._probes.take_tried(run)
             if now >= self._probe_at:
                 self._probes.take_due(run, now)
                 self._probe_at = self._probes.next_due
@@ -381,19 +379,6 @@ class Worker:
         """Feed the model what the user made up; from any thread."""
         self._probes.try_input(tried)
 
-    def answer(self) -> None:
-        """Answer it here where it has to be, and nothing trains."""
-        if self._probes.asked and not self.going and self.run is not None:
-            self._probes.take_tried(self.run)
-
-    def _between_batches(self) -> bool:
-        """Before each batch of an evaluation: whether somebody wants the thread back."""
-        if self._probes.asked and self.run is not None:
-            self.run.interrupted = None  # the answer runs the model too
-            self._probes.take_tried(self.run)
-            self.run.interrupted = self._between_batches
-        return self._hurried()
-
     def close(self) -> None:
         """Save what is under way and let everything go."""
         self.going = False
@@ -429,7 +414,7 @@ class Worker:
 
     def _take_over(self, run: Run, folder: Path | None) -> None:
         """Make a run the one that is under way, and open its folder."""
-        run.interrupted = self._between_batches
+        run.interrupted = self._hurried
         self.run = run
         self.device = device_name(run.settings.device)
         if run.program.fast.names():
