@@ -115,13 +115,12 @@ def pieces_of(run: Run) -> list[Piece]:
         with seen.looking(), _not_compiled(run):
             run.advance()
         moved = _moves(run, before)
-        loss = run.loss
     finally:
         run.feed, run.on_record = feed, told
         go_to(run, before)
         run.peek = peek
     words = _Words(run)
-    forward = [words.forward(node, ports, loss) for node, ports in seen.values.items()]
+    forward = [words.forward(node, ports) for node, ports in seen.values.items()]
     order = [node for node in reversed(seen.values) if node in seen.gradients]
     backward = [words.backward(node, *seen.gradients[node], seen.weights.get(node)) for node in order]
     pieces = [*forward, *backward, words.update(moved)]
@@ -220,14 +219,17 @@ class _Words:
         self._run = run
         self._project = run.program.project
 
-    def forward(self, node: str, ports: dict[str, Tensor], loss: float) -> Piece:
+    def forward(self, node: str, ports: dict[str, Tensor]) -> Piece:
         value = next(iter(ports.values()))
         name, shape = node_name(self._project, node), tuple(value.shape)
         first = value[0] if value.dim() else value
-        if node in self._run.program.losses:
-            sentence = f"Forward to {name}: the loss of this batch is {plainly(float(value.float().mean()))}."
+        if not value.dim():
+            what = "the loss" if node in self._run.program.losses else "the value"
+            sentence = f"Forward to {name}: {what} of this batch is {plainly(float(value))}."
         elif not self._project.graph.incoming(node):
             sentence = f"The batch: {name} gives {_examples(len(value))} of {_shaped(shape[1:])}."
+        elif first.numel() == 1:
+            sentence = f"Forward through {name}: the first example becomes {plainly(float(first))}."
         else:
             low, high = (float(bound) for bound in torch.aminmax(first.float()))
             sentence = (
@@ -241,27 +243,32 @@ class _Words:
         sentence = f"Backward through {name}: the gradient's norm is {plainly(norm)}"
         size = math.nan if weights is None else math.sqrt(weights)
         if node in self._run.program.losses:
-            sentence = f"Backward from {name}: the loss's gradient with respect to itself is {plainly(norm)}"
+            sentence = f"Backward from {name}: here the gradient begins, with {plainly(norm)}"
         elif weights is not None:
             sentence += f", that of its weights {plainly(size)}"
         shape = tuple(gradient.shape)
         return Piece(BACKWARD, (node,), f"{sentence}.", reduce.maps(gradient), shape, norm, size)
 
     def update(self, moved: dict[str, tuple[float, float]]) -> Piece:
-        optimiser = type(self._run.optimiser).__name__
         if not moved:
-            sentence = "Update: no weights moved in this step."
+            return Piece(UPDATE, (), "Update: no weights moved in this step.")
+        far = max(moved, key=lambda node: moved[node][0])
+        distance, share = moved[far]
+        part = f", {100 * share:.3g} % of their length" if math.isfinite(share) else ""
+        whose = f"the weights of {node_name(self._project, far)}"
+        by = f"{plainly(distance)}{part}."
+        if len(moved) == 1:
+            sentence = f"Update{self._optimiser()}: {whose} moved by {by}"
         else:
-            far = max(moved, key=lambda node: moved[node][0])
-            distance, share = moved[far]
-            part = f", {100 * share:.2g} % of their length" if math.isfinite(share) else ""
-            layers = "one layer" if len(moved) == 1 else f"{len(moved)} layers"
-            most = "" if len(moved) == 1 else " the furthest,"
-            sentence = (
-                f"Update: {optimiser} moved the weights of {layers}, those of "
-                f"{node_name(self._project, far)}{most} by {plainly(distance)}{part}."
-            )
+            sentence = f"Update{self._optimiser()}: {len(moved)} layers moved, {whose} the furthest, by {by}"
         return Piece(UPDATE, tuple(moved), sentence, moved=moved)
+
+    def _optimiser(self) -> str:
+        """By which optimiser, where there is just one; a rule has none, a game several."""
+        players = self._run.phases.players
+        if len(players) > 1 or any(player.optimiser is None for player in players):
+            return ""
+        return f" by {type(self._run.optimiser).__name__}"
 
 
 def _examples(count: int) -> str:
@@ -269,6 +276,6 @@ def _examples(count: int) -> str:
 
 
 def _shaped(shape: tuple[int, ...]) -> str:
-    if not shape:
+    if math.prod(shape) == 1:
         return "one number"
     return f"{'×'.join(map(str, shape))} numbers"

@@ -113,7 +113,7 @@ def test_every_piece_says_what_the_step_computes() -> None:
         [(a.detach() - b).flatten() for a, b in zip(classes.parameters(), old, strict=True)]
     ).norm()
     assert pieces[-1].moved["n4"][0] == pytest.approx(far.item(), rel=1e-5)
-    assert pieces[-1].sentence.startswith("Update: Adam moved the weights of 2 layers, those of “")
+    assert pieces[-1].sentence.startswith("Update by Adam: 2 layers moved, the weights of “")
     assert [(piece.number, piece.of) for piece in pieces][::9] == [(1, 10), (10, 10)]
 
 
@@ -133,6 +133,22 @@ def test_of_a_game_the_first_objective_is_shown() -> None:
     assert forward == ["n11", "n13", "n14", "n15", "n16", "n17"]
     assert backward[0] == "n17" and set(backward) == {"n15", "n16", "n17"}
     assert pieces[1].sentence.endswith("examples of 64 numbers.")
+    assert pieces[-1].sentence.startswith("Update: 3 layers moved, the weights of “generator” the furthest")
+
+
+def test_a_rule_has_no_backward_pass_and_what_it_moves_is_told() -> None:
+    """The perceptron: one example, then the update of its own rule."""
+    project = gallery("perceptron-gates")
+    program = compile_program(project, load_catalogue())
+    settings = Settings.of(project.plan, device="cpu")
+    run = Run(program, lambda: program.load(datasets_folder(), "cpu"), settings, Feed())
+    pieces = pieces_of(run)
+    assert {piece.stage for piece in pieces} == {FORWARD, UPDATE}
+    assert pieces[0].sentence.endswith("gives one example of 2 numbers.")
+    before = {name: value.clone() for name, value in run.model.state_dict().items()}
+    run.advance()
+    moved = {name for name, value in run.model.state_dict().items() if not torch.equal(value, before[name])}
+    assert {program.modules[node] for node in pieces[-1].nodes} == {name.split(".")[0] for name in moved}
 
 
 @pytest.fixture
@@ -178,7 +194,8 @@ def test_a_person_goes_layer_by_layer_to_the_same_numbers(
         ask(plain, "step")
     for batch in range(6):
         shown = ask(slow, "step_layer")
-        assert shown is not None and shown.extra["number"] == 1 and len(losses(slow)) == batch
+        assert shown is not None, slow.error
+        assert shown.extra["number"] == 1 and len(losses(slow)) == batch
         for number in range(2, shown.extra["of"] + 1):
             shown = ask(slow, "step_layer")
             assert shown is not None and shown.extra["number"] == number
