@@ -12,7 +12,8 @@ from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.controls import choice, choose, offer, row
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
-from app.views.attention import AttentionArcs, AttentionMap
+from app.views.attention_lines import AttentionArcs
+from app.views.attention_map import AttentionMap
 from app.views.matrix import Matrix
 from app.views.picture import number
 from engine.run.feed import Probe, Snapshot

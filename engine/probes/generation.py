@@ -23,7 +23,7 @@ CODES = 256
 ROWS = 64
 SAMPLES = 16
 MOST_MOMENTS = 400
-MOST_PIXELS = 100_000
+MOST_PIXELS = 50_000
 SEEDS = 1_000_003
 
 
@@ -161,7 +161,7 @@ def _made(look: Look, latent: Latent, asked: Tensor) -> Tensor:
 
 
 def pictures(value: Tensor, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Images as they are drawn, 100,000 numbers at most; a square number in a row is taken for an image."""
+    """Images as they are drawn, 50,000 numbers at most; a square number in a row is taken for an image."""
     value = value.float()
     if len(shape) == 3 and shape[0] in (1, 3):
         value = value[:, 0] if shape[0] == 1 else value.permute(0, 2, 3, 1)

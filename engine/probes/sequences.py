@@ -43,7 +43,8 @@ def gates(look: Look, probe: Probe) -> Taken | None:
     rnn = parts[0]
     layer = min(int(probe.detail[0]), rnn.num_layers - 1) if probe.detail else 0
     backwards = rnn.bidirectional and len(probe.detail) > 1 and bool(probe.detail[1])
-    found = gates_of(rnn, _arriving(look, rnn), layer, backwards=backwards)
+    given = _arriving(look, rnn)
+    found = gates_of(rnn, given, layer, backwards=backwards)
     values = torch.stack(list(found.values()))
     total, first = values.shape[1], max(0, values.shape[1] - MOST_STEPS)
     values = values[:, first:]
@@ -58,7 +59,7 @@ def gates(look: Look, probe: Probe) -> Taken | None:
         "layers": rnn.num_layers,
         "both": rnn.bidirectional,
         "mode": rnn.mode.split("_")[0],
-        "inputs": _arriving(look, rnn)[first:, :MOST_FEATURES].cpu().numpy(),
+        "inputs": given[first:, :MOST_FEATURES].cpu().numpy(),
         "example": look.example,
         "split": look.split,
     }
