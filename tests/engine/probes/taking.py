@@ -10,6 +10,7 @@ from engine.run.loop import Run
 from engine.run.probes import Probes
 
 LONGEST_SECONDS = 60.0
+OF_A_STEP = {"gradients", "norms"}  # what a step has to be taken for
 
 
 def take(run: Run, *wanted: Probe, steps: int = 0, pinned: int = 0) -> list[Snapshot]:
@@ -20,10 +21,15 @@ def take(run: Run, *wanted: Probe, steps: int = 0, pinned: int = 0) -> list[Snap
     probes.pinned = pinned
     probes.watch(frozenset(wanted))
     try:
+        if any(probe.what in OF_A_STEP for probe in wanted):
+            probes.take_due(run, time.perf_counter() + 1000)
+            run.advance()
+            probes.refresh()
         probes.take_all(run)
         ends = time.monotonic() + LONGEST_SECONDS
         while any(run.feed.latest(probe) is None for probe in wanted):
-            kinds = [probe_kinds()[probe.what] for probe in wanted]
+            known = probe_kinds()
+            kinds = [known[probe.what] for probe in wanted if probe.what in known]
             if not any(kind.apart or kind.tries for kind in kinds) or time.monotonic() > ends:
                 break
             time.sleep(0.01)
