@@ -45,7 +45,8 @@ class ByClass(Picture):
             return
         metrics = QFontMetrics(theme.font(SMALL))
         cell = min(58.0, (self.width() - 34) / 4)
-        left = self.width() - 4 * cell
+        widest = max((metrics.horizontalAdvance(name) for name in self._names), default=0)
+        left = min(self.width() - 4 * cell, widest + 24.0)
         columns = ("precision", "recall", "F1", "of")
         side = Qt.AlignmentFlag.AlignVCenter
         painter.setFont(theme.font(SMALL))

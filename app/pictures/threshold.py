@@ -69,7 +69,7 @@ class CountsTable(Picture):
         rates = (("precision", counts.precision), ("recall", counts.recall), ("F1", counts.f1))
         start = left + 2 * wide + 16
         for line, (name, value) in enumerate(rates):
-            at = QRectF(start, line * 19.0, self.width() - start, 19)
+            at = QRectF(start, line * 19.0, min(130.0, self.width() - start), 19)
             painter.setFont(theme.font(SMALL))
             painter.setPen(theme.dim)
             painter.drawText(at, Qt.AlignmentFlag.AlignVCenter, name)

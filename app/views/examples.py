@@ -16,7 +16,7 @@ from app.views.colourmaps import GREY, limits, shade, to_image
 from app.views.picture import Picture, number
 
 LINE, HEAD, GAP = 14, 17, 8
-LEAST_SIDE, MOST_SIDE = 40, 120
+LEAST_SIDE, MOST_SIDE = 40, 220
 ROW, LEAST_CELL = 19, 52.0
 
 
