@@ -27,7 +27,15 @@ from engine.run.feed import Probe, Snapshot
 PROBE = Probe("", "node_times")
 ROW_HEIGHT = 24
 # A column is left out of a picture that is narrower than this, in pixels; an enlarged one has all.
-LEAST_WIDTH = {"type": 680, "trains": 560, "multiply_adds": 460, "bytes": 620, "seconds": 380, "share": 350}
+LEAST_WIDTH = {
+    "shape": 270,
+    "type": 680,
+    "trains": 560,
+    "multiply_adds": 460,
+    "bytes": 620,
+    "seconds": 380,
+    "share": 350,
+}
 SHOWN = ("layer", "data", "input", "output", "source")
 _BYTES = {"float64": 8, "int64": 8, "complex64": 8, "float16": 2, "bfloat16": 2, "int16": 2, "bool": 1}
 _BYTES |= {"uint8": 1, "int8": 1}

@@ -16,7 +16,7 @@ from app.views.picture import number, percent
 from engine.run.feed import Probe
 
 PATH = Probe("", "weight_path")
-WAYS = (("Random plane", "random"), ("Path plane", "path"), ("Start to now", "line"))
+WAYS = (("Random", "random"), ("Path", "path"), ("Line", "line"))
 SIDES = (("15 × 15", 15), ("21 × 21", 21), ("25 × 25", 25))
 
 
@@ -45,8 +45,13 @@ class LossSurface(LivePicture):
         self._tries = 0
         self._facts: Mapping[str, Any] = {}
         self.landscape = Landscape()
-        self.way = choice("surfaceWay", WAYS, "Which plane through the weights", 128)
-        self.side = choice("surfaceSide", SIDES, "How many losses are computed", 84)
+        self.way = choice(
+            "surfaceWay",
+            WAYS,
+            "A random plane through the weights, that of the path, or the line from the start",
+            88,
+        )
+        self.side = choice("surfaceSide", SIDES, "How many losses are computed", 80)
         choose(self.side, 21)
         self.again = button("surfaceDraw", "Draw", "Compute the loss around the weights of now")
         self.way.activated.connect(self._chosen)

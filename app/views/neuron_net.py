@@ -283,12 +283,15 @@ class NeuronNet(Picture):
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         metrics = QFontMetrics(painter.font())
-        room = self._area().width() / max(1, len(self._rows) - 1) - 8
+        area, count = self._area(), max(1, len(self._rows) - 1)
+        inner = area.width() / count - 8
+        edge = area.width() / count / 2 + min(area.left(), self.width() - area.right()) - 4
         for depth in range(len(self._rows)):
             here = [index for index, at in enumerate(self._depths) if at == depth]
             x = self.place(here[0], 0).x()
+            room = min(inner, edge) if depth in (0, count) else inner
             title = ", ".join(dict.fromkeys(self._columns[index].title for index in here))
-            text = metrics.elidedText(title, Qt.TextElideMode.ElideRight, int(max(30, room)))
+            text = metrics.elidedText(title, Qt.TextElideMode.ElideRight, int(max(30.0, room)))
             wide = metrics.horizontalAdvance(text)
             left = min(max(0.0, x - wide / 2), self.width() - wide)
             painter.drawText(QRectF(left, self.height() - 17, wide + 2, 16), Qt.AlignmentFlag.AlignLeft, text)

@@ -14,6 +14,7 @@ from app.views.picture import Picture, number
 
 TICK = 10
 LEFT, BOTTOM, TOP, RIGHT = 46, 34, 18, 8
+LOWEST, LOW_BOTTOM, LOW_TOP = 120, 18, 5  # lower pictures leave the names of the axes out
 
 Span = tuple[float, float]
 
@@ -48,9 +49,15 @@ class Plane(Picture):
     @property
     def area(self) -> QRectF:
         """Where the plot is, in pixels."""
+        top, bottom = (LOW_TOP, LOW_BOTTOM) if self.low else (TOP, BOTTOM)
         return QRectF(
-            LEFT, TOP, max(8, self.width() - LEFT - self.right), max(8, self.height() - TOP - BOTTOM)
+            LEFT, top, max(8, self.width() - LEFT - self.right), max(8, self.height() - top - bottom)
         )
+
+    @property
+    def low(self) -> bool:
+        """Whether there is no room for the names of the axes."""
+        return self.height() < LOWEST
 
     def places(self, x: NDArray[np.floating], y: NDArray[np.floating]) -> NDArray[np.float64]:
         """Pixels (n, 2) of points (n,)."""
@@ -93,12 +100,15 @@ class Plane(Picture):
             text = f"{tick:,.0f}" if self._whole else number(round(tick, 12))
             box = QRectF(x - 30, area.bottom() + 3, 60, 14)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, text)
+        painter.setPen(theme.line)
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        if self.low:
+            return
+        painter.setPen(theme.dim)
         painter.setFont(theme.font(SMALL))
         across = QRectF(area.left(), area.bottom() + 17, area.width(), 16)
         painter.drawText(across, Qt.AlignmentFlag.AlignRight, self._names[0])
         painter.drawText(QRectF(0, 0, self.width(), 16), Qt.AlignmentFlag.AlignLeft, self._names[1])
-        painter.setPen(theme.line)
-        painter.drawLine(area.bottomLeft(), area.bottomRight())
 
 
 def around(values: NDArray[np.floating], room: float = 0.06) -> Span:

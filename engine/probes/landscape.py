@@ -43,11 +43,11 @@ def weight_path(look: Look, probe: Probe) -> Taken | None:
     path = _path(look)
     weights = _trained(look)
     path.add(look.step, weights)
-    steps, points = path.stacked()
     known = look.memory.get(_PLANE)
     if known is None:
-        return np.zeros((len(steps), 2), np.float32), {"steps": tuple(steps), "plane": ()}
+        return np.zeros((len(path.steps), 2), np.float32), {"steps": tuple(path.steps), "plane": ()}
     detail, plane = known
+    steps, points = path.stacked()
     return projected(points, *plane).astype(np.float32), {"steps": tuple(steps), "plane": detail}
 
 
