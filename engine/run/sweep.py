@@ -147,7 +147,11 @@ class Sweep:
             return
         del self._running[place]
         state = {0: FINISHED}.get(status, STOPPED if self._cancelled else FAILED)
-        error = "" if state != FAILED else (record.error if record is not None else "") or process.complaint()
+        error = ""
+        if state == FAILED and status < 0:
+            error = f"The system ended it ({signal.Signals(-status).name})."
+        elif state == FAILED:
+            error = (record.error if record is not None else "") or process.complaint()
         self._put(place, state=state, error=error)
 
     def _put(self, place: int, **changes: object) -> None:

@@ -177,3 +177,15 @@ def test_a_sweep_can_be_stopped_and_closing_the_window_asks(
     qtbot.waitUntil(lambda: column(dialog, 2) == ["stopped", "stopped"], timeout=LONG)
     qtbot.waitUntil(lambda: dialog.start.text() == "Start 2 runs", timeout=LONG)
     assert len(Process.made) == 1
+
+
+def test_a_window_that_closes_all_the_same_ends_the_runs(
+    window: MainWindow, dialog: SweepDialog, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Process, "hold", True)
+    answers = {"A sweep is running": main_window.STOP_AND_CLOSE}
+    monkeypatch.setattr(main_window, "ask", lambda _w, title, *_: answers.get(title, main_window.DISCARD))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.start.text() == "Stop", timeout=LONG)
+    assert window.close()
+    assert Process.made[0].asked and dialog.sweep is not None and dialog.sweep.over

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
@@ -78,11 +79,21 @@ def test_a_cancelled_sweep_ends_what_trains_and_begins_nothing(tmp_path: Path) -
     sweep.close()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_process_that_is_killed_is_told(tmp_path: Path) -> None:
+    sweep = Sweep(grid(iris(epochs=100_000), {"seed": (1,)}), tmp_path / "runs", "cpu")
+    sweep.look()
+    (process,) = sweep._running.values()
+    process._process.kill()
+    ended(sweep)
+    assert sweep.trials[0].state == FAILED and "SIGKILL" in sweep.trials[0].error and sweep.best is None
+
+
 def test_a_run_that_fails_says_why_and_the_others_go_on(tmp_path: Path) -> None:
     project = iris(epochs=1, dropout=0.0)
     broken = with_node(project, "n4", units=2)  # species 2 has no place among two classes
     cases = [((("seed", 1.0),), broken), ((("seed", 2.0),), project)]
-    sweep = ended(Sweep(cases, tmp_path / "runs", "cpu"))
+    sweep = ended(Sweep(cases, tmp_path / "runs", "cpu", at_once=2))
     assert [one.state for one in sweep.trials] == [FAILED, FINISHED]
     assert "class" in sweep.trials[0].error
     assert sweep.best is sweep.trials[1]
