@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
+from app.dock.pane import Pane
 from app.pictures.base import Subject
 from app.pictures.loss_surface import PATH, LossSurface
 from app.pictures.registry import proposed
@@ -140,3 +141,16 @@ def test_it_needs_a_loss(shaped: Workspace) -> None:
     assert "loss_surface" not in {kind.id for kind in proposed(Subject(shaped))}
     add_iris(shaped)
     assert {"loss_surface", "curvature"} <= {kind.id for kind in proposed(Subject(shaped))}
+
+
+def test_why_it_could_not_be_drawn_is_told_though_there_is_a_path(picture: LossSurface, qtbot: QtBot) -> None:
+    pane = Pane(picture)
+    qtbot.addWidget(pane)
+    path = snapshot(np.zeros((1, 2)), steps=(0,), plane=())
+    assert pane.draw({PATH: path}) == ""
+    picture.again.click()
+    (asked,) = picture.essential()
+    failed = snapshot(np.empty(0), failed="This model has no single loss.")
+    assert pane.draw({PATH: path, asked: failed}) == "This model has no single loss."
+    assert pane.draw({PATH: path, asked: surface(bowl())}) == ""
+    assert picture.landscape.losses.size
