@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 import torch
 
+from engine.catalogue import Emitted, Emitter, Loss, Port, Wire
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Plan
-from engine.run.feed import Probe
-from engine.run.loop import Run
+from engine.run.begin import begin_run
+from engine.run.feed import Feed, Probe
+from engine.run.loop import Run, Settings
+from engine.run.sources import Sources
 from tests.bench.setting import gallery_project
 from tests.engine.probes.taking import take
-from tests.engine.run.networks import digits, iris, run_of
+from tests.engine.run.networks import DATASETS, catalogue, digits, iris, run_of
 
 
 def plane(loss: str = "CrossEntropy", target: str = "label", units: int = 2) -> Project:
@@ -177,3 +180,42 @@ def test_yes_or_no_of_rules_is_a_probability_of_either_answer(low: float) -> Non
     (found,) = take(run, Probe("n4", "answers"))
     assert set(np.unique(found.array)) == {0.0, 1.0}
     assert found.extra["right"].tolist() == [0, 1, 1, 1]
+
+
+class GaussianNLL(Loss):
+    """A loss for a mean and a variance."""
+
+    title = "Gaussian likelihood"
+    ports_in = (Port("prediction"), Port("variance"), Port("target"))
+
+    def emit(self, e: Emitter, prediction: Wire, variance: Wire, target: Wire) -> Emitted:
+        return 0.5 * (variance.log() + (prediction - target) ** 2 / variance).mean()
+
+
+def test_a_head_that_says_how_sure_it_is_has_a_deviation() -> None:
+    nodes = [
+        Node("n1", "Line"),
+        Node("n2", "Linear", "mean", {"units": 1}),
+        Node("n4", "Linear", "variance", {"units": 1}),
+        Node("n5", "Softplus"),
+        Node("n3", "GaussianNLL"),
+    ]
+    links = [
+        Link("n1", "x", "n2", "x"),
+        Link("n1", "x", "n4", "x"),
+        Link("n4", "output", "n5", "x"),
+        Link("n2", "output", "n3", "prediction"),
+        Link("n5", "output", "n3", "variance"),
+        Link("n1", "y", "n3", "target"),
+    ]
+    project = Project("Sure", graph=Graph(nodes, links), plan=Plan(batch=16).with_(epochs=2))
+    types = catalogue()
+    types.add(GaussianNLL)
+    sources = Sources(types, DATASETS)
+    program = sources.program(project, 1)
+    settings = Settings.of(project.plan, device="cpu")
+    run = begin_run(program, types, sources.loader(program, "cpu"), settings, Feed(), 1)
+    set_weights(run, "n4", [[0.0]], [float(np.log(np.exp(4.0) - 1))])  # softplus of it is 4
+    (found,) = take(run, Probe("n3", "fit"))
+    assert found.extra["deviation"]
+    np.testing.assert_allclose(found.array[:, 2], 2.0, rtol=1e-5)
