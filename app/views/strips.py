@@ -17,8 +17,10 @@ from app.views.picture import Picture, number
 from app.views.scale import paint_scale
 
 TICK = 10
-GAP = 5
-BELOW = 30
+GAP, NARROW_GAP = 5, 2
+BELOW, TICKS_ONLY = 30, 15
+LOW = 150  # pixels of height below which every one counts
+SMALLEST_NAME = 9
 SCALE = 62
 MOST_NAME = 92
 
@@ -71,34 +73,44 @@ class Strips(Picture):
     def area(self, index: int) -> QRectF:
         """Where a strip stands."""
         left = self._name_room()
-        room = max(8.0, self.height() - BELOW - GAP * (len(self._strips) - 1))
+        low = self.height() < LOW
+        gap, below = (NARROW_GAP, TICKS_ONLY) if low else (GAP, BELOW)
+        room = max(8.0, self.height() - below - gap * (len(self._strips) - 1))
         weights = [min(max(len(strip.values), 3), 6) for strip in self._strips]  # few lines: a lower strip
         tops = np.concatenate([[0], np.cumsum(weights)]) / sum(weights) * room
         wide = max(8.0, self.width() - left - SCALE)
-        return QRectF(left, tops[index] + GAP * index, wide, tops[index + 1] - tops[index])
+        return QRectF(left, tops[index] + gap * index, wide, tops[index + 1] - tops[index])
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         from app.views.axes import round_ticks  # loads pyqtgraph: not before a plot is on screen
 
         if not self._strips:
             return
-        metrics = QFontMetrics(theme.font(SMALL))
+        low = self.height() < LOW
+        font = theme.font(SMALLEST_NAME if low else SMALL)
+        metrics = QFontMetrics(font)
         for index, (strip, image) in enumerate(zip(self._strips, self._images, strict=True)):
             area = self.area(index)
             small = image.width() > area.width() or image.height() > area.height()
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, small)
             painter.drawImage(area, image)
-            painter.setFont(theme.font(SMALL))
+            painter.setFont(font)
             painter.setPen(theme.dim)
             box = QRectF(0, area.top(), area.left() - 6, area.height())
+            short = max(0.0, metrics.height() - box.height()) / 2
+            box.adjust(0, -short, 0, short)
+            box.moveTop(max(0.0, box.top()))
             name = metrics.elidedText(strip.name, Qt.TextElideMode.ElideRight, int(box.width()))
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
-            low, high = strip.scale
-            marks = (
-                [(0.0, number(low)), (1.0, number(high))] if area.height() >= 26 else [(1.0, number(high))]
-            )
+            first, top = strip.scale
+            marks = [(0.0, number(first)), (1.0, number(top))] if area.height() >= 26 else []
             table = VIRIDIS if strip.share else SIGNED
             paint_scale(painter, theme, area.right() + 6, area, table, marks)
+            if not marks:
+                painter.setFont(theme.mono(SMALLEST_NAME))
+                beside = QRectF(area.right() + 19, box.top(), SCALE - 19, box.height())
+                span = f"0 to {number(top)}" if strip.share else f"±{number(top)}"
+                painter.drawText(beside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, span)
         last, steps = self.area(len(self._strips) - 1), self._strips[0].values.shape[1]
         painter.setFont(theme.mono(TICK))
         painter.setPen(theme.dim)
@@ -108,9 +120,10 @@ class Strips(Picture):
             painter.drawText(
                 QRectF(x - 24, last.bottom() + 2, 48, 13), Qt.AlignmentFlag.AlignHCenter, f"{tick:,.0f}"
             )
-        painter.setFont(theme.font(SMALL))
-        box = QRectF(last.left(), last.bottom() + 14, last.width(), 16)
-        painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, self._x_name)
+        if not low:
+            painter.setFont(theme.font(SMALL))
+            box = QRectF(last.left(), last.bottom() + 14, last.width(), 16)
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, self._x_name)
         if self._step >= 0:
             x = last.left() + (self._step + 0.5) / steps * last.width()
             painter.setPen(QPen(theme.accent, 1))
