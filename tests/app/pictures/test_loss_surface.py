@@ -143,7 +143,9 @@ def test_it_needs_a_loss(shaped: Workspace) -> None:
     assert {"loss_surface", "curvature"} <= {kind.id for kind in proposed(Subject(shaped))}
 
 
-def test_why_it_could_not_be_drawn_is_told_though_there_is_a_path(picture: LossSurface, qtbot: QtBot) -> None:
+def test_why_it_could_not_be_drawn_is_told_though_there_is_a_path(shaped: Workspace, qtbot: QtBot) -> None:
+    add_iris(shaped)
+    picture = LossSurface(Subject(shaped))
     pane = Pane(picture)
     qtbot.addWidget(pane)
     path = snapshot(np.zeros((1, 2)), steps=(0,), plane=())
