@@ -68,7 +68,7 @@ class _Attribution(LivePicture):
             "attributedClass",
             [("Predicted", PREDICTED), ("Right", RIGHT)],
             "The class whose score is explained",
-            96,
+            110,
         )
         self.target.activated.connect(self._chosen)
         self.opacity = QSlider(Qt.Orientation.Horizontal)
@@ -164,7 +164,7 @@ class _Saliency(_Attribution):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, signed=True, parent=parent)
-        self.method = choice("saliencyMethod", METHODS, "How the map is made", 138)
+        self.method = choice("saliencyMethod", METHODS, "How the map is made", 168)
         self.method.activated.connect(self._chosen)
 
     def _asked(self) -> Probe:
@@ -172,7 +172,7 @@ class _Saliency(_Attribution):
 
     def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
         words = [f"sum lacks {number(facts['gap'])}"] if "gap" in facts else []
-        return f"{facts['method'].replace(' x ', ' × ')}: red for, blue against", words
+        return "red raises it, blue lowers it", words
 
     def _choices(self) -> list[QWidget]:
         return [self.method]
@@ -229,7 +229,9 @@ class GradCam(_Attribution):
 
     def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
         count, high, wide = facts["size"]
-        return "speaks for it", [f"from {count} maps of {high} × {wide}"]
+        lit = self._snapshot is not None and self._snapshot.array.max() > 0
+        title = "speaks for it" if lit else "no place here speaks for it"
+        return title, [f"from {count} maps of {high} × {wide}"]
 
 
 class _Occlusion(_Attribution):
@@ -238,8 +240,8 @@ class _Occlusion(_Attribution):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, signed=True, parent=parent)
         sides = [(f"Patch {side}", side) for side in (1, 2, 3, 4, 6, 8, 12, 16, 32)]
-        self.side = choice("occlusionPatch", sides, "Side of the covered square, in pixels", 88)
-        self.step = choice("occlusionStep", [(f"Step {n}", n) for n in (1, 2, 4, 8)], "Pixels it moves", 76)
+        self.side = choice("occlusionPatch", sides, "Side of the covered square, in pixels", 94)
+        self.step = choice("occlusionStep", [(f"Step {n}", n) for n in (1, 2, 4, 8)], "Pixels it moves", 88)
         choose(self.side, 4)
         choose(self.step, 2)
         self.side.activated.connect(self._chosen)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import SMALL, Theme
@@ -19,6 +19,7 @@ from app.views.scale import WIDTH, ends, paint_scale
 READABLE = 27.0  # pixels of a cell's side from which its number is written
 FINE = 9  # pixels of the smallest digits
 HEAD, GAP = 16, 10
+SCALE_FROM = 74  # pixels of height that leave room for the scale of colours
 DARK_INK, LIGHT_INK = QColor("#101318"), QColor("#f2f4f8")
 
 Map = NDArray[np.floating]
@@ -98,26 +99,35 @@ class Sheet:
     title: str
     values: Map
     signed: bool = True
-    marked: bool = False
+    marked: bool = False  # stands out, on a scale of its own
 
 
 class Sheets(Picture):
-    """Titled maps side by side on one scale, as large as room allows, with numbers that can be read."""
+    """Titled maps side by side on one scale, as large as room allows, with numbers that can be read.
+
+    A click shows one alone, another or Esc brings all back.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sheets: tuple[Sheet, ...] = ()
         self._low, self._high = -1.0, 1.0
         self._table: Table = SIGNED
+        self._fixed = 0
+        self._head = HEAD
+        self._one = -1
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.boxes: list[QRectF] = []
 
-    def show_sheets(self, sheets: Sequence[Sheet], scale: Sequence[int] = ()) -> None:
-        """Show other maps; `scale` are the indices of those whose values make the scale, all where empty."""
-        self._sheets = tuple(sheets)
-        chosen = [self._sheets[index] for index in scale] or list(self._sheets)
-        signed = any(sheet.signed for sheet in chosen)
+    def show_sheets(self, sheets: Sequence[Sheet], columns: int = 0) -> None:
+        """Show other maps, `columns` of them in a row, or as many as let them be largest."""
+        self._sheets, self._fixed = tuple(sheets), columns
+        self._head = HEAD if any(sheet.title for sheet in sheets) else 0
+        signed = any(sheet.signed for sheet in sheets)
         self._table = SIGNED if signed else GREY
-        flat = np.concatenate([sheet.values.ravel() for sheet in chosen]) if chosen else np.empty(0)
+        scaled = [sheet.values.ravel() for sheet in sheets if not sheet.marked]
+        flat = np.concatenate(scaled) if scaled else np.empty(0)
+        self._one = self._one if self._one < len(sheets) else -1
         self._low, self._high = limits(flat, signed=signed)
         self._message = ""
         self.changed()
@@ -132,64 +142,100 @@ class Sheets(Picture):
         """The values of the first and the last colour."""
         return self._low, self._high
 
+    @property
+    def enlarged_index(self) -> int:
+        """The map that is shown alone, -1 for none."""
+        return self._one
+
+    def enlarge(self, index: int) -> None:
+        """Show one map alone; -1 shows all again."""
+        self._one = index
+        self.update()
+
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         self.boxes = []
         if not self._sheets:
             return
-        room = self.width() - (WIDTH + 6 if self.width() >= 220 else 0)
-        columns = self._columns(room)
-        rows = -(-len(self._sheets) // columns)
+        alone = self._one >= 0
+        sheets = self._sheets[self._one : self._one + 1] if alone else self._sheets
+        room = self.width() - (WIDTH + 6 if self.width() >= 220 and self.height() >= SCALE_FROM else 0)
+        columns = 1 if alone else self._columns(room)
+        rows = -(-len(sheets) // columns)
         wide, high = (room + GAP) / columns - GAP, (self.height() + GAP) / rows - GAP
-        painter.setFont(theme.font(SMALL))
-        for index, sheet in enumerate(self._sheets):
+        areas = [QRectF(0, self._head, wide, high - self._head) for _ in sheets]
+        sizes = [fitted(area, sheet.values.shape) for area, sheet in zip(areas, sheets, strict=True)]
+        tallest = max(box.height() for box in sizes) + self._head + GAP
+        for index, (sheet, box) in enumerate(zip(sheets, sizes, strict=True)):
             row, column = divmod(index, columns)
-            area = QRectF(column * (wide + GAP), row * (high + GAP), wide, high)
-            box = fitted(area.adjusted(0, HEAD, 0, 0), sheet.values.shape)
-            box.moveTop(area.top() + HEAD)
-            low, high_ = (self._low, self._high) if sheet.signed else limits(sheet.values)
-            paint_map(painter, box, sheet.values, self._table, low, high_)
+            area = QRectF(column * (wide + GAP), row * tallest, wide, high)
+            box.moveTopLeft(QPointF(round(area.left() + box.left()), round(area.top() + self._head)))
+            low, top = limits(sheet.values, signed=sheet.signed) if sheet.marked else self.scale
+            paint_map(painter, box, sheet.values, self._table, low, top)
             if sheet.values.ndim == 2:
-                paint_numbers(painter, theme, box, sheet.values, self._table, low, high_)
+                paint_numbers(painter, theme, box, sheet.values, self._table, low, top)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.accent, 2) if sheet.marked else QPen(theme.line, 1))
             painter.drawRect(box)
-            painter.setFont(theme.font(SMALL))
-            painter.setPen(theme.text if sheet.marked else theme.dim)
-            told = painter.fontMetrics().elidedText(sheet.title, Qt.TextElideMode.ElideRight, int(wide))
-            left = max(
-                area.left(), min(box.left(), area.right() - painter.fontMetrics().horizontalAdvance(told))
-            )
-            painter.drawText(QRectF(left, area.top(), wide, HEAD), Qt.AlignmentFlag.AlignVCenter, told)
+            self._paint_title(painter, theme, sheet, box, area)
             self.boxes.append(box)
         if room < self.width():
-            area = QRectF(0, HEAD, 1, max(40.0, min(160.0, self.height() - HEAD - 4)))
+            area = QRectF(0, self._head, 1, max(40.0, min(160.0, self.height() - HEAD - 4)))
             left = self.width() - WIDTH + 4
             paint_scale(painter, theme, left, area, self._table, ends(self._low, self._high))
 
+    def _paint_title(self, painter: QPainter, theme: Theme, sheet: Sheet, box: QRectF, area: QRectF) -> None:
+        painter.setFont(theme.font(SMALL))
+        painter.setPen(theme.text if sheet.marked else theme.dim)
+        told = painter.fontMetrics().elidedText(sheet.title, Qt.TextElideMode.ElideRight, int(area.width()))
+        long = painter.fontMetrics().horizontalAdvance(told)
+        left = max(area.left(), min(box.left(), area.right() - long))
+        at = QRectF(left, area.top(), area.width(), self._head)
+        painter.drawText(at, Qt.AlignmentFlag.AlignVCenter, told)
+
+    def index_at(self, at: QPointF) -> int:
+        """The map at a point, -1 for none."""
+        found = next((index for index, box in enumerate(self.boxes) if box.contains(at)), -1)
+        return self._one if found >= 0 and self._one >= 0 else found
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and len(self._sheets) > 1:
+            self.enlarge(-1 if self._one >= 0 else self.index_at(event.position()))
+        else:
+            super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self._one >= 0:
+            self.enlarge(-1)
+        else:
+            super().keyPressEvent(event)
+
     def _columns(self, room: float) -> int:
         """So many beside each other that they are largest."""
+        if self._fixed:
+            return self._fixed
         count = len(self._sheets)
         high, wide = self._sheets[0].values.shape[:2]
         best, largest = 1, -1.0
         for columns in range(1, count + 1):
             rows = -(-count // columns)
             across = ((room + GAP) / columns - GAP) / wide
-            down = ((self.height() + GAP) / rows - GAP - HEAD) / high
+            down = ((self.height() + GAP) / rows - GAP - self._head) / high
             side = min(across, down)
             if side > largest * 1.02:
                 best, largest = columns, side
         return best
 
     def describe(self, at: QPoint) -> str:
-        for sheet, box in zip(self._sheets, self.boxes, strict=False):
-            if box.contains(at):
-                high, wide = sheet.values.shape[:2]
-                row = min(high - 1, int((at.y() - box.top()) / box.height() * high))
-                column = min(wide - 1, int((at.x() - box.left()) / box.width() * wide))
-                value = sheet.values[row, column]
-                told = number(float(value)) if np.ndim(value) == 0 else ", ".join(map(number, value.tolist()))
-                return f"{sheet.title}\nrow {row + 1}, column {column + 1}: {told}"
-        return ""
+        index = self.index_at(QPointF(at))
+        if index < 0:
+            return ""
+        sheet, box = self._sheets[index], self.boxes[0 if self._one >= 0 else index]
+        high, wide = sheet.values.shape[:2]
+        row = min(high - 1, int((at.y() - box.top()) / box.height() * high))
+        column = min(wide - 1, int((at.x() - box.left()) / box.width() * wide))
+        value = sheet.values[row, column]
+        told = number(float(value)) if np.ndim(value) == 0 else ", ".join(map(number, value.tolist()))
+        return f"{sheet.title}\nrow {row + 1}, column {column + 1}: {told}"
 
     def sizeHint(self) -> QSize:
         return QSize(320, 180)

@@ -16,6 +16,7 @@ from app.views.scale import NARROWEST, WIDTH, ends, paint_scale
 
 HEAD, GAP = 16, 12
 BESIDE = 1.45  # width to height from which the picture stands alone beside the map over it
+DIMMED = 0.7  # of the picture's light under a map, so that its colours stand out
 
 Map = NDArray[np.floating]
 
@@ -77,9 +78,9 @@ class Overlay(Picture):
         bottom, top = limits(under)
         grey = (under - bottom) / ((top - bottom) or 1.0) * 255
         parts = [(over >> shift & 0xFF).astype(np.float64) for shift in (16, 8, 0)]
-        mixed = [(1 - share) * grey[..., axis] + share * part for axis, part in enumerate(parts)]
+        mixed = [(1 - share) * DIMMED * grey[..., axis] + share * part for axis, part in enumerate(parts)]
         red, green, blue = (np.clip(part, 0, 255).astype(np.uint32) for part in mixed)
-        return np.uint32(0xFF000000) | (red << 16) | (green << 8) | blue
+        return np.asarray(np.uint32(0xFF000000) | (red << 16) | (green << 8) | blue, np.uint32)
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         if not self.values.size:
@@ -150,7 +151,7 @@ class Overlay(Picture):
 
 
 def edges_of(seen: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
-    """The lines around the true cells of a map: row and column of the beginning, length down, length across."""
+    """The lines around true cells: row and column of the beginning, length down, length across."""
     padded = np.pad(seen, 1)
     across = padded[1:, 1:-1] != padded[:-1, 1:-1]
     down = padded[1:-1, 1:] != padded[1:-1, :-1]

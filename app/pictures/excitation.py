@@ -1,0 +1,214 @@
+"""What a unit looks for: an input made to excite it, and the examples that do most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.pictures.arrays import rows_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import button, choice, choose, row
+from app.pictures.receptive import sees_images
+from app.pictures.registry import picture_kind
+from app.views.cells import Sheet, Sheets
+from app.views.chart import Chart, Curve, Entry, Frame
+from app.views.examples import Example, Examples
+from app.views.picture import number
+from app.widgets.fields import QuietCombo
+from engine.run.feed import Probe, Snapshot
+
+MOST_UNITS = 1024
+CURVE_FROM = 330  # pixels of width that leave room for the curve
+
+
+def units_of(subject: Subject) -> int:
+    """How many units leave a node for an example: channels, features or numbers."""
+    shape = subject.shape_of()
+    if not shape:
+        return 0
+    return shape[-1] if len(shape) == 2 else shape[0]
+
+
+def unit_word(subject: Subject) -> str:
+    """What a unit of a node is called."""
+    shape = subject.shape_of()
+    return "Channel" if shape is not None and len(shape) == 3 else "Unit"
+
+
+def unit_choice(subject: Subject, name: str) -> QuietCombo:
+    """A box of all units of a node."""
+    word = unit_word(subject)
+    count = max(1, min(MOST_UNITS, units_of(subject)))
+    entries = [(f"{word} {one + 1}", one) for one in range(count)]
+    return choice(name, entries, f"The {word.lower()} that is shown", 112)
+
+
+def excitable(subject: Subject) -> bool:
+    """Whether the layer has units that see an image."""
+    return units_of(subject) > 0 and sees_images(subject)
+
+
+@picture_kind(
+    "excitation",
+    "Feature visualisation",
+    "An image made from noise, step by step, so that it excites one unit as much as it can.",
+    "Images",
+    excitable,
+    rank=40,
+)
+class Excitation(LivePicture):
+    """The image so far, and how strongly the unit answers to it; it goes on until it is done."""
+
+    size = (420, 240)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._stage, self._try = 1, 1
+        self._snapshot: Snapshot | None = None
+        self._row: QWidget | None = None
+        self.unit = unit_choice(subject, "excitedUnit")
+        self.unit.activated.connect(self._chosen)
+        self.again = button("exciteAgain", "Again", "Begin with other noise, and the weights as they are now")
+        self.again.clicked.connect(self._begin)
+        self.image = Sheets()
+        self.curve = Chart()
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(12)
+        line.addWidget(self.image, 3)
+        line.addWidget(self.curve, 2)
+
+    @property
+    def _probe(self) -> Probe:
+        chosen = (int(self.unit.currentData() or 0), self._stage, self._try)
+        return Probe(self.subject.node_id, "excitation", chosen)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found.get(self._probe)
+        if snapshot is None:
+            return
+        self._snapshot = snapshot
+        facts = snapshot.extra
+        self.image.show_sheets([Sheet("made for the unit", snapshot.array, signed=False)])
+        scores = np.asarray(facts["scores"], np.float64)
+        steps = np.arange(len(scores), dtype=np.float64)
+        usual = np.full(2, facts["natural"])
+        values = np.concatenate([scores, usual])
+        low, high = float(values.min()), float(values.max())
+        room = 0.06 * (high - low) or 1.0
+        last = float(facts["stages"] * (len(scores) - 1) / facts["stage"])
+        dashed = Qt.PenStyle.DashLine
+        legend = (Entry("made", "accent"), Entry("best example", "warning", style=dashed))
+        frame = Frame((0.0, max(1.0, last)), (low - room, high + room), "step", "mean value", legend=legend)
+        best = Curve(np.array([0.0, last]), usual, "warning", style=dashed)
+        self.curve.show_layers(frame, [best, Curve(steps, scores)])
+        done = f"step {len(scores) - 1}" + ("" if facts["stage"] >= facts["stages"] else " …")
+        self.set_note(f"{number(scores[-1])} · best of 64 examples {number(facts['natural'])} · {done}")
+        if facts["stage"] < facts["stages"]:
+            self._stage = int(facts["stage"]) + 1
+            self.needs_changed.emit()
+
+    def controls(self) -> QWidget | None:
+        if self._row is None:
+            self._row = row(self.unit, self.again)
+        return self._row
+
+    def _chosen(self, _index: int) -> None:
+        self._stage = 1
+        self.needs_changed.emit()
+
+    def _begin(self) -> None:
+        self._try += 1
+        self._chosen(0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.curve.setVisible(self.width() >= CURVE_FROM)
+        super().resizeEvent(event)
+
+    def table(self) -> Table | None:
+        return None if self._snapshot is None else rows_of(self._snapshot.array)
+
+    def state(self) -> dict[str, object]:
+        return {"unit": self.unit.currentData()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        if choose(self.unit, state.get("unit")):
+            self._chosen(0)
+
+
+@picture_kind(
+    "strongest",
+    "Strongest examples",
+    "The held out examples that excite one unit most, with its value; click one to pin it.",
+    "Images",
+    excitable,
+    rank=22,
+)
+class Strongest(LivePicture):
+    """Twelve examples, the strongest first."""
+
+    size = (420, 240)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._snapshot: Snapshot | None = None
+        self.unit = unit_choice(subject, "strongestUnit")
+        self.unit.activated.connect(self._chosen)
+        self.sheet = Examples()
+        self.sheet.picked.connect(self._pin)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.sheet)
+
+    @property
+    def _probe(self) -> Probe:
+        return Probe(self.subject.node_id, "strongest", (int(self.unit.currentData() or 0),))
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found.get(self._probe)
+        if snapshot is None:
+            return
+        self._snapshot = snapshot
+        facts = snapshot.extra
+        images = snapshot.array.mean(axis=3) if snapshot.array.ndim == 4 else snapshot.array
+        told = [
+            Example((number(float(value)), f"example {index + 1}"), True)
+            for index, value in zip(facts["rows"], facts["values"], strict=True)
+        ]
+        self.sheet.show_examples(images, told)
+        self.set_note(f"mean {number(facts['mean'])} over {facts['looked_at']:,} examples")
+
+    def _pin(self, index: int) -> None:
+        trainer = self.subject.workspace.trainer
+        if trainer is not None and self._snapshot is not None:
+            trainer.pin(int(self._snapshot.extra["rows"][index]))
+
+    def controls(self) -> QWidget | None:
+        return self.unit
+
+    def _chosen(self, _index: int) -> None:
+        self.needs_changed.emit()
+
+    def table(self) -> Table | None:
+        if self._snapshot is None:
+            return None
+        facts = self._snapshot.extra
+        rows = zip(facts["rows"], facts["values"].tolist(), strict=True)
+        return ("example", "value"), [(index + 1, value) for index, value in rows]
+
+    def state(self) -> dict[str, object]:
+        return {"unit": self.unit.currentData()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        if choose(self.unit, state.get("unit")):
+            self.needs_changed.emit()

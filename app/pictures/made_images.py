@@ -1,0 +1,187 @@
+"""Images that a network makes: copies beside their originals, and samples through time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.pictures.arrays import rows_of
+from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import button
+from app.pictures.registry import picture_kind
+from app.views.cells import Sheet, Sheets
+from app.views.picture import number
+from app.views.scale import WIDTH
+from engine.pixels import copied, from_noise
+from engine.run.feed import Probe, Snapshot
+
+EARLIER = 16  # moments that are kept
+LEAST = 54  # pixels of width of an example
+STRIP_FROM = 150  # pixels of height that leave room for the strip
+
+
+def copies(subject: Subject) -> bool:
+    """Whether the node's answer, or some answer of the model, shall equal an image that went in."""
+    book = subject.workspace.shapes
+    return book is not None and copied(subject.workspace.document.project, book, subject.node_id) is not None
+
+
+def makes_of_noise(subject: Subject) -> bool:
+    """Whether the node makes images of random numbers."""
+    book = subject.workspace.shapes
+    return (
+        book is not None and from_noise(subject.workspace.document.project, book, subject.node_id) is not None
+    )
+
+
+class _Copies(LivePicture):
+    """Originals above, copies below."""
+
+    size = (460, 220)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._probe = Probe(subject.node_id, "reconstructions")
+        self._snapshot: Snapshot | None = None
+        self.sheets = Sheets()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.sheets)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        self._snapshot = found[self._probe]
+        self._show()
+
+    def _show(self) -> None:
+        if self._snapshot is None:
+            return
+        facts, (given, made) = self._snapshot.extra, self._snapshot.array
+        count = min(len(given), max(1, (self.width() - WIDTH) // LEAST))
+        above = [
+            Sheet(f"{row + 1}", one, signed=False) for row, one in zip(facts["rows"], given, strict=True)
+        ]
+        below = [
+            Sheet(number(float(error)), one, signed=False)
+            for error, one in zip(facts["errors"], made, strict=True)
+        ]
+        self.sheets.show_sheets([*above[:count], *below[:count]], columns=count)
+        mean, rows = number(facts["mean_error"]), facts["looked_at"]
+        self.set_note(f"below: squared error, mean {mean} over {rows} {facts['split']} examples")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show()
+
+    def table(self) -> Table | None:
+        if self._snapshot is None:
+            return None
+        facts = self._snapshot.extra
+        rows = zip(facts["rows"], facts["errors"].tolist(), strict=True)
+        return ("example", "mean squared error"), [(row + 1, error) for row, error in rows]
+
+
+@picture_kind(
+    "reconstructions",
+    "Reconstructions",
+    "Held out images above, what the network makes of them below, with the mean squared error of each.",
+    "Images",
+    copies,
+    rank=6,
+)
+class Reconstructions(_Copies):
+    """Of the answer of a node."""
+
+
+@picture_kind(
+    "model-reconstructions",
+    "Reconstructions",
+    "Held out images above, what the network makes of them below, with the mean squared error of each.",
+    "Images",
+    copies,
+    rank=6,
+    whole=True,
+)
+class ModelReconstructions(_Copies):
+    """Of the first such answer of the model."""
+
+
+@picture_kind(
+    "samples",
+    "Samples through time",
+    "What the layer makes of the same random numbers again and again while it learns; earlier ones below.",
+    "Images",
+    makes_of_noise,
+    rank=6,
+)
+class Samples(LivePicture):
+    """The newest large, the first of each earlier moment small."""
+
+    size = (460, 300)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._try = 0
+        self._snapshot: Snapshot | None = None
+        self.earlier: list[tuple[int, NDArray[np.floating]]] = []
+        self.again = button("samplesAgain", "Other noise", "Make samples of other random numbers")
+        self.again.clicked.connect(self._again)
+        self.newest, self.strip = Sheets(), Sheets()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.newest, 3)
+        column.addWidget(self.strip, 1)
+
+    @property
+    def _probe(self) -> Probe:
+        return Probe(self.subject.node_id, "samples", (self._try,))
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found.get(self._probe)
+        if snapshot is None:
+            return
+        self._snapshot = snapshot
+        self.newest.show_sheets([Sheet("", image, signed=False) for image in snapshot.array])
+        kept = [moment for moment in self.earlier if moment[0] < snapshot.step]
+        kept.append((snapshot.step, snapshot.array[0].copy()))
+        self.earlier = kept if len(kept) <= EARLIER else [*kept[:-1:2], kept[-1]]
+        self.strip.show_sheets(
+            [Sheet(f"{step:,}", image, signed=False) for step, image in self.earlier], columns=EARLIER // 2
+        )
+        self.set_note(
+            f"{len(snapshot.array)} samples at step {snapshot.step:,} · below: the first at earlier steps"
+        )
+
+    def controls(self) -> QWidget | None:
+        return self.again
+
+    def _again(self) -> None:
+        self._try += 1
+        self.earlier = []
+        self.needs_changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.strip.setVisible(self.height() >= STRIP_FROM)
+        super().resizeEvent(event)
+
+    def table(self) -> Table | None:
+        return None if self._snapshot is None else rows_of(self._snapshot.array)
+
+    def state(self) -> dict[str, object]:
+        return {"try": self._try}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        kept = state.get("try")
+        if isinstance(kept, int) and kept >= 0:
+            self._try = kept
+            self.needs_changed.emit()
