@@ -1,12 +1,16 @@
 """Gates are those that made the outputs; forecasts are those of a model known by heart."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from engine.catalogue import Column, Data
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Plan
 from engine.run.feed import Probe
+from engine.run.heads import CLASSES, Head
 from engine.run.loop import Run
 from tests.bench.setting import gallery_project
 from tests.engine.probes.looking import look_at, taken
@@ -93,6 +97,28 @@ def test_the_next_token_has_the_scores_of_the_head() -> None:
     assert found.extra["target"] == int(batch["species"][0])
     assert found.extra["names"] == ("setosa", "versicolor", "virginica")
     assert found.extra["kept"] is None and found.extra["places"] == 1
+
+
+def test_any_place_of_a_sequence_and_the_tokens_before_it() -> None:
+    class Words(Data):
+        def columns(self) -> tuple[Column, ...]:
+            return (Column("x", (3,), "int64", ("the", "cat", "sat")),)
+
+    class Shifted(nn.Module):
+        """Scores (N, tokens, places): the next token is surely the present one plus 1."""
+
+        def forward(self, x: Tensor) -> Tensor:
+            return 5.0 * nn.functional.one_hot((x + 1) % 3, 3).transpose(1, 2).float()
+
+    x = torch.tensor([[0, 1, 2], [2, 0, 1]])
+    look = look_at(Shifted(), x, {"n1": Words()}, pinned=1)
+    head = Head("n3", CLASSES, ("n2", "output"), ("n1", "y"), 3, "y", ("the", "cat", "sat"))
+    look = replace(look, heads=(head,), data={"validation": {"x": x, "y": (x + 1) % 3}})
+    last, facts = taken(look, "next_token")
+    assert last.tolist() == [0, 0, 5] and facts["target"] == 2
+    assert facts["context"] == ("sat", "the", "cat") and facts["places"] == 3 and facts["place"] == 2
+    first, facts = taken(look, "next_token", 0)
+    assert first.tolist() == [5, 0, 0] and facts["target"] == 0 and facts["context"] == ("sat",)
 
 
 def test_iris_is_no_series() -> None:
