@@ -189,7 +189,10 @@ def region_colours(winner: NDArray[np.intp], sure: NDArray[np.floating], theme: 
     ground = np.array(_rgb(theme.panel), float)
     share = np.clip((sure - 1 / count) / (1 - 1 / count), 0, 1)[..., None] * 0.42 + 0.1
     mixed = (ground + (palette[winner] - ground) * share).round().astype(np.uint32)
-    return np.uint32(0xFF000000) | (mixed[..., 0] << 16) | (mixed[..., 1] << 8) | mixed[..., 2]
+    colours: NDArray[np.uint32] = (
+        np.uint32(0xFF000000) | (mixed[..., 0] << 16) | (mixed[..., 1] << 8) | mixed[..., 2]
+    )
+    return colours
 
 
 def _surface_colours(
@@ -225,7 +228,8 @@ def _in_values(pieces: NDArray[np.float64], grid: Snapshot) -> NDArray[np.float6
     for (low, top), count in ((grid.extra["x"], wide), (grid.extra["y"], high)):
         starts.append(low)
         steps.append((top - low) / (count - 1))
-    return pieces * np.array(steps) + np.array(starts)
+    placed: NDArray[np.float64] = pieces * np.array(steps) + np.array(starts)
+    return placed
 
 
 def _data(points: Snapshot, classes: tuple[str, ...]) -> tuple[list[Layer], list[Entry]]:
