@@ -9,14 +9,17 @@ from PySide6.QtCore import QSettings
 
 from app.pictures.base import PictureKind
 
-RANK, MOST = 30, 6  # of those with a rank up to this, so many
+FIRST = ("example", "prediction", "activations", "filters", "histograms")  # what everybody wants to see
+RANK, ENOUGH = 30, 4  # where these are fewer than so many, others with a rank up to this
 _KEY = "views/followed"
 
 
 def following(kinds: Sequence[PictureKind], settings: QSettings) -> list[PictureKind]:
     """Those of the kinds, best first, that are shown for a selected node."""
     chosen = _choices(settings)
-    best = {kind.id for kind in [kind for kind in kinds if kind.rank <= RANK][:MOST]}
+    best = {kind.id for kind in kinds} & set(FIRST)
+    others = [kind.id for kind in kinds if kind.id not in best and kind.rank <= RANK]
+    best.update(others[: max(0, ENOUGH - len(best))])
     return [kind for kind in kinds if chosen.get(kind.id, kind.id in best)]
 
 

@@ -26,6 +26,7 @@ UNIT = 100  # pixels of a column as it would be best; the number of columns is a
 SIX = 6
 ROW = 180  # pixels of a row as it would be best; whole rows fill what is visible
 LOWEST, HIGHEST = 150, 280
+SLIMMEST = 185  # pixels of a middle card, rather than to scroll
 SPANS = {"S": (2, 1), "M": (3, 1), "L": (6, 2)}  # columns and rows of a card
 
 Cell = tuple[int, int, int, int]  # column, row, columns, rows
@@ -85,13 +86,15 @@ def plan(sizes: Sequence[str], width: int, height: int) -> Plan:
     """Cards as large as they can be if all fit into what is visible, else of the best size and scrolled."""
     usual = columns_for(width)
     best, most = None, 0.0
-    for columns in range(usual, 0, -3):
+    for columns in range(usual + SIX, 0, -3):
+        wide = (width + GAP) * min(3, columns) / columns - GAP
+        if wide < SLIMMEST and columns > usual:
+            continue
         cells = pack(sizes, columns, 2)
         rows = max((top + high for _, top, _, high in cells), default=1)
         row = (height - GAP * (rows - 1)) // rows
         if row < LOWEST:
             break
-        wide = (width + GAP) * min(3, columns) / columns - GAP
         area = min(wide, WIDEST * row) * min(row, wide / NARROWEST)
         if area > most:
             best, most = Plan(columns, row, cells), area

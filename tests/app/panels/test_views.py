@@ -34,7 +34,7 @@ class Shown:
         self.workspace, self.trainer = workspace_with_fakes(folder)
         self.panel = ViewsPanel(self.workspace)
         qtbot.addWidget(self.panel)
-        self.panel.resize(1064, 280)
+        self.panel.resize(1064, 760)
         with qtbot.waitExposed(self.panel):
             self.panel.show()
 
