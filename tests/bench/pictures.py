@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import gc
-import statistics
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 from tests.bench.speed import cnn_by_hand, compare
-from tests.bench.window import Metronome, open_window, spin, wait_until
+from tests.bench.window import lateness, open_window, spin, wait_until
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow
     from app.workspace import Workspace
 
-SECONDS = 30.0
 # Of every sort: from the weights, from one example, from many, from gradients, and in a thread of their own.
 TWELVE = (
     ("example", "conv1"),
@@ -59,7 +56,7 @@ def open_twelve(window: MainWindow, workspace: Workspace) -> None:
     ">= 0.9",
 )
 def speed() -> tuple[float, str]:
-    return compare(gallery_project("mnist-cnn"), partial(cnn_by_hand), open_twelve)
+    return compare(gallery_project("mnist-cnn"), cnn_by_hand, open_twelve)
 
 
 @row(
@@ -69,19 +66,7 @@ def speed() -> tuple[float, str]:
     "<= 33",
 )
 def stall() -> tuple[float, str]:
-    with open_window(gallery_project("mnist-cnn")) as (window, workspace):
-        open_twelve(window, workspace)
-        workspace.train()
-        wait_until(lambda: workspace.trainer.state == "running")
-        spin(3.0)
-        metronome = Metronome()
-        metronome.begin()
-        spin(SECONDS)
-        metronome.end()
-        spent = workspace.trainer.progress.seconds
-    late = sorted(metronome.late)
-    words = f"median {statistics.median(late):.1f} ms, worst {late[-1]:.1f} ms, {spent:.0f} s of training"
-    return late[int(len(late) * 0.99)], words
+    return lateness(open_twelve, after=3.0)
 
 
 @row(
