@@ -32,7 +32,7 @@ def bends(subject: Subject) -> bool:
 @picture_kind(
     "activation",
     "Activation function",
-    "The function and its derivative, above the numbers that arrive; where the slope is 0 nothing is learned.",
+    "The function and its derivative, above the numbers that arrive; where its slope is 0, nothing learns.",
     "Curves",
     bends,
     rank=45,
