@@ -177,13 +177,14 @@ class FilterKernels(_Maps):
             Sheet("kernel" if alone else f"{one + 1}", kernel) for one, kernel in enumerate(snapshot.array)
         ]
         if not alone:
-            reach = number(float(np.abs(facts["combined"]).max()))
-            sheets.insert(0, Sheet(f"sum, to {reach}", facts["combined"], marked=True))
+            sheets.insert(0, Sheet("sum", facts["combined"], marked=True))
         self.sheets.show_sheets(sheets)
         low, high = self.sheets.scale
         channels = int(facts["channels"])
-        words = f"{channels} channel{'s' if channels > 1 else ''} · bias {number(facts['bias'])}"
-        self.set_note(f"{words} · {number(low)} (blue) to {number(high)} (red)")
+        words = [f"{channels} channel{'s' if channels > 1 else ''}", f"bias {number(facts['bias'])}"]
+        words.append(f"{number(low)} (blue) to {number(high)} (red)")
+        words += [] if alone else [f"sum to ±{number(float(np.abs(facts['combined']).max()))}"]
+        self.set_note(" · ".join(words))
 
     def controls(self) -> QWidget | None:
         return self.filter

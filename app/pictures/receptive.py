@@ -69,9 +69,8 @@ class ReceptiveField(LivePicture):
         words = [f"sees {high} × {wide} pixels"]
         if (down, across) != (0, 0):
             words.append(f"stride {down}" if down == across else f"stride {down} × {across}")
-            words.append(
-                f"unit at row {row + 1}, column {column + 1} of {' × '.join(map(str, facts['map']))}"
-            )
+            (rows, columns) = facts["map"]
+            words.append(f"unit at row {row + 1} of {rows}, column {column + 1} of {columns}")
         self.set_note(" · ".join(words))
 
     def _pick(self, row: int, column: int) -> None:
