@@ -18,6 +18,7 @@ from app.views.picture import Picture, number
 NAMES_FROM = 11.0  # pixels of a cell that leave room for its token
 HEAD = 15  # the line over a map
 WEAKEST = 0.01
+WIDEST = 9.0
 
 
 class AttentionArcs(Picture):
@@ -70,17 +71,24 @@ class AttentionArcs(Picture):
         self._kept = query if -1 <= query < self._weights.shape[1] else -1
         self.changed()
 
-    def ends_of(self, query: int, key: int) -> tuple[QPointF, QPointF]:
-        """Where the line of a query to a key begins and ends."""
+    def ends_of(self, query: int, key: int, head: int = 0) -> tuple[QPointF, QPointF]:
+        """Where the line of a query to a key begins and ends; those of several heads lie side by side."""
         left, right = self._columns()
-        return QPointF(left, self._y(query, len(self._queries))), QPointF(
-            right, self._y(key, len(self._keys))
+        aside = (head - (len(self._weights) - 1) / 2) * self._lane
+        return (
+            QPointF(left, self._y(query, len(self._queries)) + aside),
+            QPointF(right, self._y(key, len(self._keys)) + aside),
         )
 
     def width_of(self, weight: float) -> float:
         """How wide the line of a weight is, in pixels."""
-        most = max(2.0, min(9.0, self._tall / max(len(self._queries), len(self._keys)) * 0.7))
-        return 0.4 + most * weight
+        return 0.4 + max(1.0, self._lane) * weight
+
+    @property
+    def _lane(self) -> float:
+        """The room for the lines of one head at a token."""
+        step = self._tall / max(len(self._queries), len(self._keys), 1)
+        return min(0.7 * step / max(1, len(self._weights)), WIDEST)
 
     def build(self, width: int, height: int, ratio: float) -> QImage | None:
         if not self._weights.size:
@@ -99,7 +107,7 @@ class AttentionArcs(Picture):
                 weight = float(weights[query, key])
                 colour = QColor(base)
                 colour.setAlphaF(min(1.0, (0.35 if chosen >= 0 else 0.15) + 0.85 * weight))
-                start, end = self.ends_of(query, key)
+                start, end = self.ends_of(query, key, head)
                 middle = (start.x() + end.x()) / 2
                 path = QPainterPath(start)
                 path.cubicTo(QPointF(middle, start.y()), QPointF(middle, end.y()), end)
