@@ -14,10 +14,7 @@ def spaced(count: int, spread: tuple[str, float] | None = None) -> Tensor:
     """
     kind, size = spread or ("normal", 1.0)
     share: Tensor = (torch.arange(count, dtype=torch.float64) + 0.5) / count
-    if kind == "even":
-        places = (2 * share - 1) * size
-    else:
-        places = torch.special.ndtri(share) * size
+    places = (2 * share - 1) * size if kind == "even" else torch.special.ndtri(share) * size
     return places.float()
 
 
