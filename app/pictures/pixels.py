@@ -213,7 +213,7 @@ class FilterKernels(_Maps):
     rank=18,
 )
 class OneUnit(LivePicture):
-    """Its map and weights on the left, histograms over 128 examples on the right."""
+    """Its map and weights on the left, histograms over 64 examples on the right."""
 
     size = (460, 260)
 

@@ -20,7 +20,7 @@ from engine.run.feed import Probe
 STEPS, STAGES = 16, 8
 MOST_ROWS, ROWS_AT_ONCE, SHOWN = 2048, 64, 12
 SAMPLE = 256
-UNIT_ROWS = 128
+UNIT_ROWS = 64
 MOST_VALUES = 8192
 
 
@@ -127,7 +127,7 @@ def unit(look: Look, probe: Probe) -> Taken | None:
     """One unit: its map `(h, w)` for the pinned example, or its value `(1,)`.
 
     `detail` is (unit,). `weights` are its own, `(in, h, w)`, `(in,)` or None, `bias` a number or None.
-    `values` are what it gives for 128 examples, thinned out, and `gradients` how the loss of each example
+    `values` are what it gives for 64 examples, thinned out, and `gradients` how the loss of each example
     changes with them, None where no loss hangs on it. `units` counts those of the node.
     """
     number = int(probe.detail[0]) if probe.detail else 0

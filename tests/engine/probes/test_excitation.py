@@ -54,7 +54,7 @@ def test_a_unit_with_its_weights_values_and_gradients() -> None:
     np.testing.assert_allclose(channel.extra["weights"], conv.weight[2].detach())
     np.testing.assert_allclose(number.extra["weights"], dense.weight[3].detach())
     assert abs(number.extra["bias"] - dense.bias[3].item()) < 1e-6
-    batch = look.batch(0, 128)
+    batch = look.batch(0, 64)
     scores = look.value("n8", batch).detach()
     wrong = scores.softmax(1)[:, 3] - (batch["digit"] == 3).float()
     np.testing.assert_allclose(number.extra["gradients"], wrong, rtol=1e-3, atol=1e-5)
