@@ -316,8 +316,8 @@ class Commands:
         alike = len(nodes) > 1 and len({node.type for node in nodes}) == 1
         actions["share_weights"].setEnabled(at_work and alike and not nodes[0].block)
         actions["own_weights"].setEnabled(at_work and any(node.shares for node in nodes))
+        actions["train"].setEnabled(at_work and (ready or workspace.engine_error is None))
         for name in (
-            "train",
             "train_step",
             "train_layer",
             "train_reset",

@@ -156,7 +156,8 @@ class TrainingBar(QWidget):
         state = self._workspace.state
         reason = self._reason()
         text, name, tip = MAIN[state]
-        can_train = not reason or self._workspace.training
+        starting = self._workspace.trainer is None and self._workspace.engine_error is None
+        can_train = not reason or self._workspace.training or starting
         self._set(self._main, can_train and state != "stopping", reason if not can_train else f"{tip} (F5)")
         if self._shown != (text, name):
             self._shown = (text, name)
@@ -181,6 +182,7 @@ class TrainingBar(QWidget):
             trainer.progress if trainer is not None else None,
             self._plan_line(),
             self._workspace.layer_step,
+            soon=self._workspace.train_when_ready,
         )
         self._metric.show_metric(*newest_metric(trainer.feed if trainer is not None else None))
         self._device.show_device(trainer.progress.device if trainer is not None else "")

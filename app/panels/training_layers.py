@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite, isnan
 
 import numpy as np
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.views.activations import Activations, example_words
@@ -19,6 +20,7 @@ NORMS = Probe("", "norms")
 VANISHED = 1e-4  # of the largest gradient norm
 SMALL_UPDATE, LARGE_UPDATE = 1e-5, 2e-2  # of the weights' norm, one update
 REDRAW_MS = 250
+ROOM_FOR_BOTH, ROOM_FOR_WORDS = 170, 205  # pixels of height
 
 
 class TrainingLayers(QWidget):
@@ -52,6 +54,7 @@ class TrainingLayers(QWidget):
         scroll.setWidget(self.norms)
         scroll.setMinimumHeight(2 * ROW)
         self._scroll = scroll
+        self._above = (self._title, self._example, self.activations)
         self.norms.setProperty("role", "page")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -69,6 +72,14 @@ class TrainingLayers(QWidget):
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         workspace.selected.connect(self._changed)
         workspace.changed.connect(self._changed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In low panels the words go first, then the activations; they are in the views too."""
+        height = event.size().height()
+        self.health.setVisible(height >= ROOM_FOR_WORDS)
+        for part in self._above:
+            part.setVisible(height >= ROOM_FOR_BOTH)
+        super().resizeEvent(event)
 
     @property
     def node_id(self) -> str:

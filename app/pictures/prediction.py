@@ -20,8 +20,18 @@ def belongs_to_a_head(subject: Subject) -> bool:
     node_type = subject.type
     compares = node_type is not None and any(port.name == "prediction" for port in node_type.ports_in)
     if subject.kind in ("loss", "metric"):
-        return compares
+        return compares and _has_a_head(subject)
     return subject.kind == "output" or _feeds_a_loss(subject)
+
+
+def _has_a_head(subject: Subject) -> bool:
+    """Whether some loss of the network looks at a prediction: what a metric alone measures has no head."""
+    nodes = subject.workspace.document.project.graph.nodes.values()
+    types = map(subject.workspace.type_of, nodes)
+    return any(
+        kind is not None and kind.kind == "loss" and any(port.name == "prediction" for port in kind.ports_in)
+        for kind in types
+    )
 
 
 def _feeds_a_loss(subject: Subject) -> bool:

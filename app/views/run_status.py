@@ -35,7 +35,7 @@ class ProgressText(QWidget):
         super().__init__(parent)
         self.setObjectName("progressText")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(236)
+        self.setMinimumWidth(196)
         self.setMaximumWidth(320)
         self._words = ("", "")
         self._share = 0.0
@@ -52,15 +52,21 @@ class ProgressText(QWidget):
         return self._share
 
     def show_progress(
-        self, state: str, progress: Any, plan: str, layer_step: Mapping[str, Any] | None = None
+        self,
+        state: str,
+        progress: Any,
+        plan: str,
+        layer_step: Mapping[str, Any] | None = None,
+        *,
+        soon: bool = False,
     ) -> None:
-        """Show a trainer's progress; `plan` is what stands there before a run.
+        """Show a trainer's progress; `plan` is what stands there before a run, which may begin `soon`.
 
         `layer_step` is the piece of a batch on show, as `Workspace.layer_step` has it.
         """
         left, right, share = plan, "", 0.0
         if progress is None:
-            left, right = plan, "engine starting"
+            left, right = plan, "engine starting" if not soon else "begins in a moment"
         elif state == "loading":
             left, right = "Reading the data …", ""
         elif progress.step or state in ("running", "paused"):

@@ -103,11 +103,23 @@ def test_errors_disable_training_and_say_why(controls: Controls) -> None:
     assert main.isEnabled()
 
 
-def test_before_the_engine_is_there_nothing_can_be_trained(controls: Controls) -> None:
+def test_before_the_engine_is_there_training_can_be_asked_for(controls: Controls) -> None:
     controls.workspace.trainer = None
     controls.bar.refresh()
+    assert not controls.button("stepButton").isEnabled()
+    assert "starting" in controls.button("stepButton").toolTip()
+    controls.button("trainButton").click()
+    assert controls.workspace.train_when_ready
+    progress = controls.bar.findChild(ProgressText)
+    assert progress is not None and progress.text().endswith("begins in a moment")
+
+
+def test_an_engine_that_cannot_start_trains_nothing(controls: Controls) -> None:
+    controls.workspace.trainer = None
+    controls.workspace.engine_error = "torch is missing."
+    controls.bar.refresh()
     assert not controls.button("trainButton").isEnabled()
-    assert "starting" in controls.button("trainButton").toolTip()
+    assert controls.button("trainButton").toolTip() == "torch is missing."
 
 
 def test_progress_is_told_in_epochs_steps_and_time(controls: Controls) -> None:
