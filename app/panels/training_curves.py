@@ -27,6 +27,7 @@ AXES = (
 )
 SCALES = (("log", "log", "Logarithmic scale"), ("linear", "linear", "Linear scale"))
 READY_MS = 400
+ROOM_FOR_LEGEND = 190  # pixels of height that leave a line for it alone
 _GAP = 10
 # Colours for the objectives of a plan; validation has that of convolutions.
 _PLAYERS = ("accent", "dense", "attention", "activation", "recurrent")
@@ -200,6 +201,9 @@ class TrainingCurves(QWidget):
             room - self._scale.sizeHint().width() - self._options.sizeHint().width() - 4 * _GAP
         )
         own = not above and not below and len(entries) > 1
+        if own and self._body.height() < ROOM_FOR_LEGEND:  # the curves need the line more than the quantities
+            self._quantity.set_room(room - wanted - self._export.sizeHint().width() - 2 * _GAP)
+            above, own = True, False
         self._legend.show_entries(entries if above else ())
         self._low_legend.setVisible(not above and below)
         self._own_legend.setVisible(own)
