@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
+CHANNELS_FIRST = ("Conv1d", "MaxPool1d")  # whose answers (C, L) have their units in front
 KEEPS_PLACES = ("Flatten", "Dropout")  # what is handed on in the order in which it arrives
 
 
@@ -32,6 +33,16 @@ class Copying:
 def arriving_shape(book: ShapeBook, node_id: str) -> Shape | None:
     """The shape of one example on a node's first input; None while unknown."""
     return next((found.shape for found in book.inputs(node_id).values()), None)
+
+
+def unit_axis(type_name: str, shape: Shape) -> int:
+    """The axis along which units lie in an answer `(C, h, w)`, `(C, L)`, `(T, F)` or `(k,)`."""
+    return 1 if len(shape) == 2 and type_name not in CHANNELS_FIRST else 0
+
+
+def units_of(type_name: str, shape: Shape) -> int:
+    """How many units a node's answer to one example has."""
+    return shape[unit_axis(type_name, shape)] if shape else 0
 
 
 def is_image(shape: Shape | None) -> bool:

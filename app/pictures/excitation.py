@@ -19,6 +19,8 @@ from app.views.chart import Chart, Curve, Entry, Frame
 from app.views.examples import Example, Examples
 from app.views.picture import number
 from app.widgets.fields import QuietCombo
+from engine.pixels import CHANNELS_FIRST
+from engine.pixels import units_of as units_in
 from engine.run.feed import Probe, Snapshot
 
 MOST_UNITS = 1024
@@ -28,15 +30,15 @@ CURVE_FROM = 330  # pixels of width that leave room for the curve
 def units_of(subject: Subject) -> int:
     """How many units leave a node for an example: channels, features or numbers."""
     shape = subject.shape_of()
-    if not shape:
-        return 0
-    return shape[-1] if len(shape) == 2 else shape[0]
+    node = subject.node
+    return units_in(node.type, shape) if node is not None and shape else 0
 
 
 def unit_word(subject: Subject) -> str:
     """What a unit of a node is called."""
     shape = subject.shape_of()
-    return "Channel" if shape is not None and len(shape) == 3 else "Unit"
+    first = subject.node is not None and subject.node.type in CHANNELS_FIRST
+    return "Channel" if first or (shape is not None and len(shape) == 3) else "Unit"
 
 
 def unit_choice(subject: Subject, name: str) -> QuietCombo:

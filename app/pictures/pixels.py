@@ -260,10 +260,11 @@ class OneUnit(LivePicture):
             return
         self._snapshot = snapshot
         facts, shown = snapshot.extra, snapshot.array
-        mapped = shown.ndim == 2
+        mapped = shown.size > 1
+        laid = shown if shown.ndim == 2 else shown[None]
         self.map.setVisible(mapped)
         if mapped:
-            self.map.show_sheets([Sheet(f"map for example {facts['example'] + 1}", shown, signed=False)])
+            self.map.show_sheets([Sheet(f"map for example {facts['example'] + 1}", laid, signed=False)])
         self._show_weights(facts["weights"])
         for histogram, numbers, values, nothing in (
             (self.values, self._numbers[0], facts["values"], ""),

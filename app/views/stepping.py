@@ -21,6 +21,7 @@ HEAD, LINE = 16, 15
 LARGEST = 44.0  # pixels of a cell of the kernel
 ROOMY = 430  # pixels of width that leave room for the numbers in the middle
 SYMBOL = 18.0
+FORMULA_FROM = 150  # pixels of height that leave room for the size of the map
 
 Map = NDArray[np.floating]
 
@@ -152,7 +153,7 @@ class Stepping(Picture):
         if roomy:
             middle = QRectF(side + 14, 0, body.width() - 2 * side - 28, body.height())
             self._paint_middle(painter, theme, middle, found, sums)
-        painter.setFont(theme.mono(SMALL))
+        painter.setFont(theme.mono(SMALL) if roomy else theme.font(SMALL))
         for index, (words, colour) in enumerate(foot):
             painter.setPen(getattr(theme, colour))
             at = QRectF(0, body.bottom() + 4 + index * LINE, self.width(), LINE)
@@ -162,6 +163,8 @@ class Stepping(Picture):
     def _foot(self, found: Stepped, sums: Sums, roomy: bool) -> list[tuple[str, str]]:
         lines = [] if roomy else [(self.sentence(), "text")]
         rows, columns = size_words(found, 0), size_words(found, 1)
+        if not roomy and self.height() < FORMULA_FROM:
+            return lines
         one_row = found.x.shape[0] == 1 and found.made.shape[0] == 1
         if one_row or rows == columns:
             return [*lines, (columns, "dim")]

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from engine.analysis.excite import excite, noise
 from engine.errors import NeuroloomError
+from engine.pixels import units_of
 from engine.probes.asking import array, rows_of, spread_over
-from engine.probes.inputs import answered_by, drawn, input_column, of_unit, units_in, value_of
+from engine.probes.inputs import answered_by, drawn, input_column, of_unit, type_of, value_of
 from engine.probes.look import Look
 from engine.probes.registry import Taken, probe_kind
 from engine.run.feed import Probe
@@ -54,7 +55,7 @@ def excitation(look: Look, probe: Probe) -> Taken | None:
 
     try:
         x, scores = excite(
-            lambda x: _mean(of_unit(forward(x), unit)),
+            lambda x: _mean(of_unit(look, probe.node_id, forward(x), unit)),
             done.x,
             STEPS * (number - done.number),
             own,
@@ -69,9 +70,13 @@ def excitation(look: Look, probe: Probe) -> Taken | None:
     look.memory[key] = (unit, attempt, made)
     with torch.no_grad():
         natural = (
-            _mean(of_unit(value_of(look, probe.node_id, look.batch(0, ROWS_AT_ONCE)), unit)).max().item()
+            _mean(
+                of_unit(look, probe.node_id, value_of(look, probe.node_id, look.batch(0, ROWS_AT_ONCE)), unit)
+            )
+            .max()
+            .item()
         )
-        now = _mean(of_unit(forward(made.x), unit)).item()
+        now = _mean(of_unit(look, probe.node_id, forward(made.x), unit)).item()
     facts = {
         "scores": (*made.scores, now),
         "natural": natural,
@@ -100,7 +105,7 @@ def strongest(look: Look, probe: Probe) -> Taken | None:
         for start in range(0, len(known), ROWS_AT_ONCE):
             look.check()
             value = value_of(look, probe.node_id, rows_of(look, known[start : start + ROWS_AT_ONCE]))
-            one = of_unit(value, unit).float()
+            one = of_unit(look, probe.node_id, value, unit).float()
             shape = tuple(one.shape[1:])
             best = one.flatten(1).max(1) if one.dim() > 1 else one[:, None].max(1)
             found.append(best.values)
@@ -134,9 +139,9 @@ def unit(look: Look, probe: Probe) -> Taken | None:
     batch = look.batch(0, UNIT_ROWS)
     with torch.no_grad():
         shown = value_of(look, probe.node_id, look.batch(look.example, 1))
-    count = units_in(tuple(shown.shape[1:]))
+    count = units_of(type_of(look, probe.node_id), tuple(shown.shape[1:]))
     number = min(max(0, number), count - 1)
-    mine = of_unit(shown, number)[0]
+    mine = of_unit(look, probe.node_id, shown, number)[0]
     losses = [head.loss_id for head in look.heads]
     seen = look.values({probe.node_id, *losses}, batch, gradients=True)
     value = next(iter(seen.get(probe.node_id, {}).values()))
@@ -148,8 +153,10 @@ def unit(look: Look, probe: Probe) -> Taken | None:
     facts: dict[str, Any] = {
         "unit": number,
         "units": count,
-        "values": _thinned(of_unit(value.detach(), number)),
-        "gradients": None if gradient is None else _thinned(of_unit(gradient, number) * rows),
+        "values": _thinned(of_unit(look, probe.node_id, value.detach(), number)),
+        "gradients": None
+        if gradient is None
+        else _thinned(of_unit(look, probe.node_id, gradient, number) * rows),
         "rows": rows,
         "example": look.example,
         "split": look.split,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import NeuroloomError
-from engine.pixels import asked_of_image
+from engine.pixels import asked_of_image, unit_axis, units_of
 from engine.probes import asking
 from engine.probes.look import Look, evaluating
 from engine.questions import CLASSES, Question
@@ -134,20 +134,21 @@ def drawn(image: Tensor) -> NDArray[Any]:
     return asking.array(found.permute(1, 2, 0) if len(found) == 3 else found.mean(0))
 
 
-def of_unit(value: Tensor, unit: int) -> Tensor:
-    """One channel of maps `(N, C, h, w)`, or one number `(N, k)`: `(N, h, w)` or `(N,)`.
+def of_unit(look: Look, node_id: str, value: Tensor, unit: int) -> Tensor:
+    """One channel or unit of a node's answer: `(N, h, w)`, of sequences `(N, T)`, of numbers `(N,)`.
 
-    Of sequences `(N, T, F)` one feature, `(N, T)`. Errors: `NeuroloomError` for a unit that is not there.
+    Errors: `NeuroloomError` for a unit that is not there.
     """
-    axis = value.dim() - 1 if value.dim() == 3 else 1
-    if value.dim() < 2 or not 0 <= unit < value.shape[axis]:
-        raise NeuroloomError(f"There is no unit {unit + 1} here.")
-    return value.select(axis, unit)
+    shape = tuple(value.shape[1:])
+    if not 0 <= unit < units_of(type_of(look, node_id), shape):
+        raise NeuroloomError(f"There is no unit {unit + 1} here.", node_id=node_id)
+    return value.select(1 + unit_axis(type_of(look, node_id), shape), unit)
 
 
-def units_in(shape: tuple[int, ...]) -> int:
-    """How many units an answer of one example `(C, h, w)`, `(T, F)` or `(k,)` has."""
-    return 0 if not shape else shape[-1] if len(shape) == 2 else shape[0]
+def type_of(look: Look, node_id: str) -> str:
+    """The name of a node's type; empty for one inside a block."""
+    nodes = look.program.project.graph.nodes
+    return nodes[node_id].type if node_id in nodes else ""
 
 
 def fewer(values: NDArray[Any], most: int = 60_000) -> NDArray[Any]:

@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 
+from engine.graph import Graph, Link, Node, Project
+from engine.plan import Plan
 from engine.probes.look import Look
 from engine.run.feed import Probe
 from tests.engine.probes.image_nets import copying, two_branches
@@ -61,3 +63,22 @@ def test_a_unit_with_its_weights_values_and_gradients() -> None:
     np.testing.assert_allclose(number.extra["values"], scores[:, 3], rtol=1e-4, atol=1e-5)
     assert missing.extra["unit"] == 3 and missing.extra["weights"] is None
     assert conv.weight.grad is None
+
+
+def test_the_units_of_a_convolution_along_a_sequence_are_its_channels() -> None:
+    nodes = [Node("n1", "Digits"), Node("n2", "Reshape", "", {"shape": (8, 8)})]
+    nodes += [
+        Node("n3", "Conv1d", "", {"filters": 4}),
+        Node("n4", "Flatten"),
+        Node("n5", "Linear", "", {"units": 10}),
+    ]
+    nodes += [Node("n6", "CrossEntropy")]
+    links = [Link(f"n{n}", "image" if n == 1 else "output", f"n{n + 1}", "x") for n in range(1, 5)]
+    links += [Link("n5", "output", "n6", "prediction"), Link("n1", "digit", "n6", "target")]
+    run = run_of(Project("Lines", graph=Graph(nodes, links), plan=Plan(batch=64).with_(epochs=1)))
+    (found,) = take(run, Probe("n3", "unit", (3,)))
+    look = Look.of(run, 0)
+    values = look.value("n3", look.batch(0, 64))[:, 3].detach()
+    assert found.extra["units"] == 4
+    np.testing.assert_allclose(found.extra["values"], values.flatten(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.array, values[0], rtol=1e-4, atol=1e-6)
