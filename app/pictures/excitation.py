@@ -84,16 +84,17 @@ class Excitation(LivePicture):
         line.addWidget(self.image, 3)
         line.addWidget(self.curve, 2)
 
-    @property
-    def _probe(self) -> Probe:
-        chosen = (int(self.unit.currentData() or 0), self._stage, self._try)
+    def _probe(self, stage: int) -> Probe:
+        chosen = (int(self.unit.currentData() or 0), stage, self._try)
         return Probe(self.subject.node_id, "excitation", chosen)
 
     def probes(self) -> Probes:
-        return frozenset({self._probe})
+        """The stage that is on screen, so that it stays there, and the next."""
+        return frozenset(self._probe(stage) for stage in (self._stage - 1, self._stage) if stage > 0)
 
     def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
+        stages = (found.get(self._probe(stage)) for stage in (self._stage, self._stage - 1))
+        snapshot = next((one for one in stages if one is not None), None)
         if snapshot is None:
             return
         self._snapshot = snapshot
@@ -113,8 +114,9 @@ class Excitation(LivePicture):
         self.curve.show_layers(frame, [best, Curve(steps, scores)])
         done = f"step {len(scores) - 1}" + ("" if facts["stage"] >= facts["stages"] else " …")
         self.set_note(f"{number(scores[-1])} · best of 64 examples {number(facts['natural'])} · {done}")
-        if facts["stage"] < facts["stages"]:
-            self._stage = int(facts["stage"]) + 1
+        following = min(int(facts["stage"]) + 1, int(facts["stages"]))
+        if following > self._stage:
+            self._stage = following
             self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
