@@ -9,12 +9,12 @@ from dataclasses import replace
 from engine.bypass import origin
 from engine.catalogue import Data, Layer, Source, Wire
 from engine.emit.builder import NodeCode, Unpack, build
-from engine.emit.lines import Line, indented, laid_out, statement, tapped
+from engine.emit.lines import Line, indented, laid_out, statement
 from engine.emit.measuring import (
     MEASURED,
     Computed,
     column_of,
-    drawn_by,
+    draw,
     function_lines,
     function_names,
     measured,
@@ -119,11 +119,7 @@ def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None
     lines = _columns(made, needed, set(wanted), values, names)
     for one in needed:
         if isinstance(types[one], Source):
-            port = types[one].outputs()[0].name
-            found = drawn_by(made, one, values)
-            variable = values[one, port] = names.give(made.graph.node(one).name or port)
-            comment = comment_of(made, (one, port))
-            lines.append(statement(variable, found, tapped(one, port, found), one, comment))
+            lines.append(draw(made, (one, types[one].outputs()[0].name), values, names))
     part = replace(made, codes={}, variables=values, variable_names=names, returned=[], results={})
     inside = {*order, *wanted}
     quiet: list[Line] = []

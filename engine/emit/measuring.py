@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.catalogue import Loss, NodeType, Source, Wire
 from engine.emit.builder import build
 from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
-from engine.emit.model import RESERVED, Assembly, Place, blamed, wire_of
+from engine.emit.model import RESERVED, Assembly, Place, blamed, comment_of, wire_of
 from engine.emit.names import NameBook
 from engine.errors import EmitError
 from engine.symbols import Expr, name
@@ -43,15 +43,31 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
     needed = {(link.source, link.source_port) for one in wanted for link in made.graph.incoming(one)}
     names = function_names(made)
     values = {place: names.give(variable) for place, variable in made.results.items()}
+    # What a source draws for a loss is drawn once, and the model gets the same.
+    sources = [place for place in needed if isinstance(made.book.types[place[0]], Source)]
+    draws = [draw(made, place, values, names) for place in sorted(sources)]
     call, twin_call = (
-        name("model")(*(argument_of(made, place, taps) for place in made.arguments)) for taps in (False, True)
+        name("model")(
+            *(
+                name(values[place]) if place in sources else argument_of(made, place, taps)
+                for place in made.arguments
+            )
+        )
+        for taps in (False, True)
     )
     shown = ", ".join(values[place] if place in needed else "_" for place in made.results)
     ran = Line(f"{shown} = {call}", f"{shown} = {twin_call}")
     losses = [one for one in wanted if isinstance(made.book.types[one], Loss)]
     shares = weighed(made, dict.fromkeys(losses, 1.0))
     metrics = [one for one in wanted if one not in shares]
-    return function_lines(made, function, doc, Computed([ran], values, names), shares, metrics)
+    return function_lines(made, function, doc, Computed([*draws, ran], values, names), shares, metrics)
+
+
+def draw(made: Assembly, place: Place, values: dict[Place, str], names: NameBook) -> Line:
+    """The line that draws what leaves a source; its variable goes to `values`."""
+    found = drawn_by(made, place[0], values)
+    variable = values[place] = names.give(made.graph.node(place[0]).name or place[1])
+    return statement(variable, found, tapped(*place, found), place[0], comment_of(made, place))
 
 
 def function_lines(
