@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
 
 from app.pictures.arrays import rows_of
+from app.pictures.asked import question
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.controls import choice, choose, offer, row
 from app.pictures.registry import picture_kind
@@ -28,16 +29,19 @@ MOST = 1000  # classes that are offered
 
 
 def asks_about_images(subject: Subject) -> bool:
-    """Whether the model is asked something about an image or a signal."""
-    book = subject.workspace.shapes
-    project = subject.workspace.document.project
-    return book is not None and asked_of_image(project, book, subject.node_id) is not None
+    """Whether the model, or this node of it, is asked something about an image or a signal."""
+    book, project = subject.workspace.shapes, subject.workspace.document.project
+    if book is None or asked_of_image(project, book, subject.node_id) is None:
+        return False
+    return not subject.node_id or subject.kind == "data" or question(subject) is not None
 
 
 def asks_about_pictures(subject: Subject) -> bool:
     """The same for images of rows and columns alone."""
+    if not asks_about_images(subject):
+        return False
     book, project = subject.workspace.shapes, subject.workspace.document.project
-    asked = asked_of_image(project, book, subject.node_id) if book is not None else None
+    asked = asked_of_image(project, book, subject.node_id)
     column = image_input(project, book, asked.prediction[0]) if asked is not None else None
     return column is not None and len(column.shape) == 3
 

@@ -133,6 +133,7 @@ def test_they_are_proposed_for_maps_and_answers(shaped: Workspace) -> None:
     names = {node: {kind.id for kind in proposed(Subject(shaped, node))} for node in ("", "n2", "n8")}
     assert {"model-saliency", "model-occlusion"} <= names[""]
     assert {"grad-cam", "receptive-field", "excitation", "strongest", "unit"} <= names["n2"]
+    assert not {"saliency", "occlusion"} & names["n2"]
     assert {"saliency", "occlusion", "receptive-field"} <= names["n8"] and "grad-cam" not in names["n8"]
 
 
