@@ -19,6 +19,7 @@ from app.views.scale import WIDTH, ends, paint_scale
 READABLE = 27.0  # pixels of a cell's side from which its number is written
 FINE = 9  # pixels of the smallest digits
 HEAD, GAP = 16, 10
+TITLED = 22  # pixels of height from which a map has room for its title
 SCALE_FROM = 74  # pixels of height that leave room for the scale of colours
 DARK_INK, LIGHT_INK = QColor("#101318"), QColor("#f2f4f8")
 
@@ -122,7 +123,6 @@ class Sheets(Picture):
     def show_sheets(self, sheets: Sequence[Sheet], columns: int = 0) -> None:
         """Show other maps, `columns` of them in a row, or as many as let them be largest."""
         self._sheets, self._fixed = tuple(sheets), columns
-        self._head = HEAD if any(sheet.title for sheet in sheets) else 0
         signed = any(sheet.signed for sheet in sheets)
         self._table = SIGNED if signed else GREY
         scaled = [sheet.values.ravel() for sheet in sheets if not sheet.marked]
@@ -159,7 +159,11 @@ class Sheets(Picture):
         alone = self._one >= 0
         sheets = self._sheets[self._one : self._one + 1] if alone else self._sheets
         room = self.width() - (WIDTH + 6 if self.width() >= 220 and self.height() >= SCALE_FROM else 0)
-        columns = 1 if alone else self._columns(room)
+        self._head = HEAD if any(sheet.title for sheet in self._sheets) else 0
+        columns, side = (1, float("inf")) if alone else self._columns(room)
+        if side < TITLED:
+            self._head = 0
+            columns, _ = self._columns(room)
         rows = -(-len(sheets) // columns)
         wide, high = (room + GAP) / columns - GAP, (self.height() + GAP) / rows - GAP
         areas = [QRectF(0, self._head, wide, high - self._head) for _ in sheets]
@@ -184,6 +188,8 @@ class Sheets(Picture):
             paint_scale(painter, theme, left, area, self._table, ends(self._low, self._high))
 
     def _paint_title(self, painter: QPainter, theme: Theme, sheet: Sheet, box: QRectF, area: QRectF) -> None:
+        if not self._head:
+            return
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.text if sheet.marked else theme.dim)
         told = painter.fontMetrics().elidedText(sheet.title, Qt.TextElideMode.ElideRight, int(area.width()))
@@ -209,21 +215,19 @@ class Sheets(Picture):
         else:
             super().keyPressEvent(event)
 
-    def _columns(self, room: float) -> int:
-        """So many beside each other that they are largest."""
-        if self._fixed:
-            return self._fixed
+    def _columns(self, room: float) -> tuple[int, float]:
+        """So many beside each other that they are largest, and their height."""
         count = len(self._sheets)
         high, wide = self._sheets[0].values.shape[:2]
         best, largest = 1, -1.0
-        for columns in range(1, count + 1):
+        for columns in (self._fixed,) if self._fixed else range(1, count + 1):
             rows = -(-count // columns)
             across = ((room + GAP) / columns - GAP) / wide
             down = ((self.height() + GAP) / rows - GAP - self._head) / high
             side = min(across, down)
             if side > largest * 1.02:
                 best, largest = columns, side
-        return best
+        return best, largest * high
 
     def describe(self, at: QPoint) -> str:
         index = self.index_at(QPointF(at))
