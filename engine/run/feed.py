@@ -7,7 +7,7 @@ lock: rows are written before the count that makes them visible, and a full buff
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -182,6 +182,12 @@ class Feed:
 
     def latest(self, key: tuple[Any, ...]) -> Snapshot | None:
         return self._latest.get(key)
+
+    def forget(self, keys: Iterable[tuple[Any, ...]]) -> None:
+        """Drop the snapshots of some keys."""
+        with self._lock:
+            for key in keys:
+                self._latest.pop(key, None)
 
     def forget_pictures(self) -> None:
         """Drop all snapshots: they show a model that is gone."""

@@ -86,6 +86,9 @@ class Probes:
                 groups.setdefault(group, set()).add(probe)
         before = self._groups
         self._groups = {group: frozenset(found) for group, found in groups.items()}
+        # One of many, such as each point that a code was dragged over; others wait for being shown again.
+        gone = frozenset().union(*before.values()) - probes
+        self._feed.forget(probe for probe in gone if probe.detail)
         for group, found in self._groups.items():
             if not found <= before.get(group, frozenset()):
                 self._due[group] = 0.0

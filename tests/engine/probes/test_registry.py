@@ -103,6 +103,17 @@ def test_nobody_waits_for_a_picture_that_nobody_looks_at() -> None:
     assert run.feed.latest(Probe("", "endless")) is None
 
 
+def test_pictures_of_single_points_are_let_go_when_nobody_looks() -> None:
+    run = run_of(iris())
+    probes = Probes(run.feed)
+    for point in range(50):
+        wanted = Probe("n2", "singular_values", (point,))
+        probes.watch(frozenset({wanted, Probe("n4", "singular_values")}))
+        probes.take_all(run)
+        assert run.feed.latest(wanted) is not None
+    assert len(run.feed._latest) == 2
+
+
 def test_a_kind_that_is_taken_once_is_taken_again_when_more_is_asked() -> None:
     seen: list[tuple[object, ...]] = []
 
