@@ -11,6 +11,8 @@ from torch import Tensor
 
 from engine.analysis.landscape import nothing
 
+SEARCH = 0.5  # standard deviations of a step in search of a gradient
+
 Score = Callable[[Tensor], Tensor]
 
 
@@ -49,7 +51,8 @@ def excite(
 ) -> tuple[Tensor, list[float]]:
     """`x` `(1, ...)` after so many steps up the gradient of `score`, and the scores on the way.
 
-    A step goes along the gradient divided by its root mean square; the values stay between `bounds`.
+    A step goes along the gradient divided by its root mean square, anywhere where there is none; the values
+    stay between `bounds`.
     """
     rules = rules or Rules()
     image = x.dim() == 4
@@ -65,7 +68,9 @@ def excite(
         scores.append(value.item())
         size = gradient.square().mean().sqrt()
         if not torch.isfinite(size) or size == 0:
-            gradient, size = torch.zeros_like(gradient), size.new_ones(())
+            # A unit behind a ReLU may be silent: look for a place where it is not.
+            gradient = torch.randn(x.shape, generator=generator, device=x.device)
+            size = size.new_tensor(rules.rate / SEARCH)
         moved = here.detach() + rules.rate * spread * gradient / size
         moved = mean + (1 - rules.decay) * (moved - mean)
         if image:
