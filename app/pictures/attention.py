@@ -139,7 +139,7 @@ def names_of(names: Sequence[str], count: int) -> Sequence[str]:
 class AttentionMaps(Attending):
     """A map a head; a click shows one alone, with its tokens."""
 
-    size = (380, 300)
+    card_size = (380, 300)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -178,7 +178,7 @@ class AttentionMaps(Attending):
 class AttentionLines(Attending):
     """All heads in their colours, one, or their mean; the token under the pointer alone."""
 
-    size = (300, 300)
+    card_size = (300, 300)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -203,7 +203,7 @@ class AttentionLines(Attending):
 class Alignment(Attending):
     """The mean of the heads, or one, with the strongest input of each output."""
 
-    size = (340, 300)
+    card_size = (340, 300)
     every_head = ("mean", MEAN)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
@@ -241,7 +241,7 @@ class Alignment(Attending):
 class Positions(LivePicture):
     """Position by dimension; beside it the cosine of each two positions."""
 
-    size = (420, 240)
+    card_size = (420, 240)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -61,7 +61,7 @@ def has_maps(subject: Subject) -> bool:
 class _Attribution(LivePicture):
     """The example, and beside it the example under a map; with the class that is asked about."""
 
-    size = (420, 240)
+    card_size = (420, 240)
 
     def __init__(self, subject: Subject, *, signed: bool, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

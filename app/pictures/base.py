@@ -74,7 +74,7 @@ class LivePicture(QWidget):
     note_changed = Signal()
     node_asked = Signal(str)  # the user picked a node in the picture
 
-    size: ClassVar[tuple[int, int]] = (300, 220)  # in the dock, before the user changes it
+    card_size: ClassVar[tuple[int, int]] = (300, 220)  # in the dock, before the user changes it
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,7 +125,7 @@ class LivePicture(QWidget):
         """Choose it again; what no longer makes sense is passed over."""
 
     def sizeHint(self) -> QSize:
-        return QSize(*self.size)
+        return QSize(*self.card_size)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120, 80)

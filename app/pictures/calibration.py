@@ -31,7 +31,7 @@ HISTOGRAM_FROM = 190  # pixels of height that leave room for it
 class Calibration(LivePicture):
     """A reliability diagram, and below it how many answers there are of each confidence."""
 
-    size = (320, 290)
+    card_size = (320, 290)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -34,7 +34,7 @@ def is_tiny(subject: Subject) -> bool:
 class Computation(LivePicture):
     """Values above, derivatives of the loss below; the buttons or the arrow keys step."""
 
-    size = (560, 300)
+    card_size = (560, 300)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -87,7 +87,7 @@ class ByClass(Picture):
 class ConfusionMatrix(LivePicture):
     """The matrix, and beside it a table of the classes or the examples of the cell that was clicked."""
 
-    size = (480, 270)
+    card_size = (480, 270)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

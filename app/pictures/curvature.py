@@ -32,7 +32,7 @@ SHOWN = (("Sharpness", "sharpness"), ("Hessian", "hessian"), ("Jacobian", "jacob
 class Curvature(LivePicture):
     """Sharpness over the steps, the spectrum of the Hessian, or that of the answer by the input."""
 
-    size = (340, 240)
+    card_size = (340, 240)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -44,7 +44,7 @@ def denoises(subject: Subject) -> bool:
 class Gibbs(LivePicture):
     """The start, the probabilities after so many steps, and the hidden states; held rows are hatched."""
 
-    size = (440, 260)
+    card_size = (440, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -177,7 +177,7 @@ def _fitted(images: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 class Denoising(LivePicture):
     """A film strip an image, the number of steps that are left below it."""
 
-    size = (460, 220)
+    card_size = (460, 220)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -50,7 +50,7 @@ def recalls_images(subject: Subject) -> bool:
 class EnergyLandscape(LivePicture):
     """Basins in the colours of their rests with lines of equal energy; beside it energy against iteration."""
 
-    size = (460, 280)
+    card_size = (460, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -172,7 +172,7 @@ def _rgb(colour: QColor) -> tuple[int, int, int]:
 class Recall(LivePicture):
     """Three rows of images and a slider of the iteration."""
 
-    size = (440, 220)
+    card_size = (440, 220)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

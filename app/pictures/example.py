@@ -30,7 +30,7 @@ def hangs_on_data(subject: Subject) -> bool:
 class Example(LivePicture):
     """The picture, sequence or numbers of one example."""
 
-    size = (170, 200)
+    card_size = (170, 200)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -65,7 +65,7 @@ def excitable(subject: Subject) -> bool:
 class Excitation(LivePicture):
     """The image so far, and how strongly the unit answers to it; it goes on until it is done."""
 
-    size = (420, 240)
+    card_size = (420, 240)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -158,7 +158,7 @@ class Excitation(LivePicture):
 class Strongest(LivePicture):
     """Twelve examples, the strongest first."""
 
-    size = (420, 240)
+    card_size = (420, 240)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

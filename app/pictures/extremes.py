@@ -32,7 +32,7 @@ def has_losses(subject: Subject) -> bool:
 class WorstAndBest(LivePicture):
     """Two rows of examples; a click pins one for the other pictures."""
 
-    size = (480, 270)
+    card_size = (480, 270)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -37,7 +37,7 @@ def has_a_line(subject: Subject) -> bool:
 class Fit(LivePicture):
     """The mean, with a band of two deviations where the model has them; for classes their probabilities."""
 
-    size = (340, 280)
+    card_size = (340, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -44,7 +44,7 @@ def foresees(subject: Subject) -> bool:
 class Forecast(LivePicture):
     """Three curves over time, and how far the two forecasts are off."""
 
-    size = (440, 280)
+    card_size = (440, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

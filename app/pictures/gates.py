@@ -108,7 +108,7 @@ class StepByStep(LivePicture):
 class Gates(StepByStep):
     """A strip a gate with a line a unit; or the curves of one unit, or of their mean."""
 
-    size = (420, 300)
+    card_size = (420, 300)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -203,7 +203,7 @@ class Gates(StepByStep):
 class UnrolledLayer(StepByStep):
     """A tile of the hidden state a step, with arrows from step to step."""
 
-    size = (420, 190)
+    card_size = (420, 190)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

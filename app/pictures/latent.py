@@ -50,7 +50,7 @@ def _latent(subject: Subject) -> Latent | None:
 class LatentExplorer(LivePicture):
     """A pad of two numbers, or of two directions, of the code; beside it what is decoded."""
 
-    size = (440, 280)
+    card_size = (440, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

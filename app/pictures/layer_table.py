@@ -91,7 +91,7 @@ class ShareBar(QStyledItemDelegate):
 class LayerTable(LivePicture):
     """The nodes of the network, or of a block, in the order of computing; any column sorts."""
 
-    size = (640, 260)
+    card_size = (640, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -32,7 +32,7 @@ def has_layers(subject: Subject) -> bool:
 class Likeness(LivePicture):
     """Layers in the order of the network; a click selects the layer of the row."""
 
-    size = (320, 280)
+    card_size = (320, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

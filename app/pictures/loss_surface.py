@@ -38,7 +38,7 @@ def has_loss(subject: Subject) -> bool:
 class LossSurface(LivePicture):
     """Drawn when asked for: some hundred losses. The path goes on while training does."""
 
-    size = (360, 280)
+    card_size = (360, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

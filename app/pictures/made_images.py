@@ -41,7 +41,7 @@ def makes_of_noise(subject: Subject) -> bool:
 class _Copies(LivePicture):
     """Originals above, copies below."""
 
-    size = (460, 220)
+    card_size = (460, 220)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -123,7 +123,7 @@ class ModelReconstructions(_Copies):
 class Samples(LivePicture):
     """The newest large, the first of each earlier moment small."""
 
-    size = (460, 300)
+    card_size = (460, 300)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -41,7 +41,7 @@ def has_small_dense(subject: Subject) -> bool:
 class Neurons(LivePicture):
     """Columns of units from the inputs to the outputs; a click selects the layer."""
 
-    size = (380, 260)
+    card_size = (380, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -80,7 +80,7 @@ def entropy(chances: np.ndarray) -> float:
 class NextToken(LivePicture):
     """Bars of probabilities; the temperature is the picture's own and changes nothing in the network."""
 
-    size = (300, 280)
+    card_size = (300, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -63,7 +63,7 @@ def _columns(subject: Subject) -> tuple[str, str] | None:
 class _Maps(LivePicture):
     """Maps with a title each, from one probe."""
 
-    size = (420, 230)
+    card_size = (420, 230)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -215,7 +215,7 @@ class FilterKernels(_Maps):
 class OneUnit(LivePicture):
     """Its map and weights on the left, histograms over 64 examples on the right."""
 
-    size = (460, 260)
+    card_size = (460, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -41,7 +41,7 @@ def plays(subject: Subject) -> bool:
 class TwoPlayers(LivePicture):
     """D(x) and D(G(z)) with the line at 1/2, both losses, and samples of draws that stay the same."""
 
-    size = (420, 280)
+    card_size = (420, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -30,7 +30,7 @@ DRAWN = 1000
 class Predicted(LivePicture):
     """A scatter about the diagonal and a histogram of what is left."""
 
-    size = (420, 260)
+    card_size = (420, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

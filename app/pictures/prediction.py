@@ -57,7 +57,7 @@ def _feeds_a_loss(subject: Subject) -> bool:
 class Prediction(LivePicture):
     """A bar a class, or two lines where numbers are predicted."""
 
-    size = (260, 220)
+    card_size = (260, 220)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -36,7 +36,7 @@ def gives_numbers(subject: Subject) -> bool:
 class Projection(LivePicture):
     """The two principal components live; t-SNE and UMAP when asked for."""
 
-    size = (340, 260)
+    card_size = (340, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -35,7 +35,7 @@ def pooled(snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
 class Rates(LivePicture):
     """One curve a class against the rest, and one for all decisions together; one in all for yes or no."""
 
-    size = (300, 280)
+    card_size = (300, 280)
     axes: ClassVar[tuple[str, str]]
     short: ClassVar[str]
 

@@ -35,7 +35,7 @@ def sees_images(subject: Subject) -> bool:
 class ReceptiveField(LivePicture):
     """The example with the field outlined; a click on it chooses the unit that stands there."""
 
-    size = (420, 230)
+    card_size = (420, 230)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -41,7 +41,7 @@ def has_a_plane(subject: Subject) -> bool:
 class Regions(LivePicture):
     """A grid of answers as colours, the line where scores are equal, and the data in their classes' marks."""
 
-    size = (340, 300)
+    card_size = (340, 300)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

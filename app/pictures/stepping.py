@@ -37,7 +37,7 @@ def steps(subject: Subject) -> bool:
 class WindowSteps(LivePicture):
     """One channel and one filter at a time, with every number that goes into the one that is made."""
 
-    size = (620, 260)
+    card_size = (620, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

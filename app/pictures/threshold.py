@@ -93,7 +93,7 @@ class CountsTable(Picture):
 class Threshold(LivePicture):
     """A slider over the probability of yes, or of one class against the rest."""
 
-    size = (380, 300)
+    card_size = (380, 300)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -73,7 +73,7 @@ class _Titled(QWidget):
 class TryIt(LivePicture):
     """An input on the left; right of it the answer, what the model sees, what it hangs on, and a node."""
 
-    size = (560, 320)
+    card_size = (560, 320)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)

@@ -33,7 +33,7 @@ def learns(subject: Subject) -> bool:
 class WeightMatrix(LivePicture):
     """One parameter of the node: rows are its outputs, columns what they are made of."""
 
-    size = (320, 240)
+    card_size = (320, 240)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
