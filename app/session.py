@@ -13,6 +13,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app import crash
+from app.collecting import Collector
 from app.main_window import MainWindow
 from app.places import Places
 from app.theme import CHOICES, choose_theme, follow_system
@@ -37,6 +38,7 @@ def run(paths: Sequence[Path] = (), examples: Sequence[str] = (), places: Places
     crash.write_log(places.log_file)
     ended = crashes.left_behind(places.crashes)
     crashes.watch(places.crashes)
+    Collector(app)
     workspace = Workspace(places)
     chosen = str(workspace.settings.value("window/theme", "system"))
     choose_theme(chosen if chosen in CHOICES else "system")

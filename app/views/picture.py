@@ -58,8 +58,13 @@ class Picture(QWidget):
         return QSize(80, 40)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        theme = current_theme()
         painter = QPainter(self)
+        try:
+            self._paint(painter, current_theme())
+        finally:
+            painter.end()  # a painter that outlives its event, in a traceback, ends the process
+
+    def _paint(self, painter: QPainter, theme: Theme) -> None:
         if self._message:
             painter.setPen(theme.dim)
             painter.setFont(theme.font(SMALL))
