@@ -205,7 +205,7 @@ class Chart(Picture):
             self._paint_grid(painter, theme, area)
         for layer in self._layers:
             if not isinstance(layer, Ground):
-                self._paint(painter, theme, layer)
+                self._paint_layer(painter, theme, layer)
         painter.restore()
         self._paint_axes(painter, theme, area)
         self._paint_legend(painter, theme)
@@ -221,7 +221,7 @@ class Chart(Picture):
 
     # -- layers -----------------------------------------------------------------------------------
 
-    def _paint(self, painter: QPainter, theme: Theme, layer: Layer) -> None:
+    def _paint_layer(self, painter: QPainter, theme: Theme, layer: Layer) -> None:
         if isinstance(layer, Band):
             self._paint_band(painter, theme, layer)
         elif isinstance(layer, Curve):
