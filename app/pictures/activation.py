@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Columns, Curve, Entry, Frame
 from app.views.picture import number, percent
 from engine.errors import NeuroloomError
-from engine.run.feed import Probe
+from engine.run.feed import Snapshot
 
 
 def bends(subject: Subject) -> bool:
@@ -37,26 +38,19 @@ def bends(subject: Subject) -> bool:
     bends,
     rank=45,
 )
-class ActivationPicture(LivePicture):
+class ActivationPicture(OneProbe):
     """f and f' on top, the histogram of the inputs below, on one axis."""
+
+    takes = "activation_curve"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "activation_curve")
         self._array: NDArray[np.float64] = np.empty((0, 3))
         self.curves, self.inputs = Chart(), Chart()
         self.curves.read = self._read
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.curves, 5)
-        column.addWidget(self.inputs, 3)
+        stacked(self, (self.curves, 5), (self.inputs, 3))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._array = snapshot.array.astype(np.float64)
         x, y, slope = self._array.T
         reach = (float(x[0]), float(x[-1]))

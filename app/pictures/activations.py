@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.classes import classes_of
 from app.pictures.arrays import rows_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.example import class_words, picture_of
 from app.pictures.registry import picture_kind
 from app.views.activations import Activations as Maps
 from app.views.activations import activation_caption
 from app.views.colourmaps import GREY, VIRIDIS
 from app.views.picture import number
-from engine.run.feed import Probe
+from engine.run.feed import Snapshot
 
 
 def answers(subject: Subject) -> bool:
@@ -30,25 +31,20 @@ def answers(subject: Subject) -> bool:
     answers,
     rank=3,
 )
-class Activations(LivePicture):
+class Activations(OneProbe):
     """Tiles for maps, one map for a sequence, else bars."""
+
+    takes = "activations"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "activations")
         self._as_images = subject.kind == "data"
         self._array: np.ndarray | None = None
         self.picture = Maps(table=GREY if self._as_images else VIRIDIS)
         self.picture.setObjectName("viewsActivations")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.picture)
+        stacked(self, self.picture)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         array = picture_of(snapshot) if self._as_images else np.asarray(snapshot.array)
         self._array = array
         self.picture.show_array(array)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox
 
 from app.pictures.base import Subject
 from app.theme import Theme
@@ -68,17 +68,6 @@ def choice(names: Sequence[str], chosen: int, tip: str, name: str) -> QComboBox:
     box.setMinimumContentsLength(min(14, max((len(word) for word in names), default=6)))
     box.setMinimumWidth(56)  # a narrow card shortens the word
     return box
-
-
-def row_of(*widgets: QWidget) -> QWidget:
-    """Widgets side by side."""
-    holder = QWidget()
-    row = QHBoxLayout(holder)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(6)
-    for widget in widgets:
-        row.addWidget(widget)
-    return holder
 
 
 def count_words(shown: int, total: int, noun: str = "held out examples") -> str:

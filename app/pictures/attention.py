@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, offer, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import beside, choice, choose, offer, stacked
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.views.attention_lines import AttentionArcs
@@ -33,32 +33,23 @@ def has_positions(subject: Subject) -> bool:
     return gives(subject, "positions")
 
 
-class Attending(LivePicture):
+class Attending(OneProbe):
     """What the pictures of attention share: the module of a layer that holds several, the head."""
 
     every_head: tuple[str, int] = ("all heads", ALL)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._found: Snapshot | None = None
         self._module = choice("attentionModule", [("1st layer", 0)], "Which attention inside the layer", 104)
         self._head = choice("attentionHead", [self.every_head], "Which head", 104)
         self._module.activated.connect(self._other_module)
         self._head.activated.connect(self._other_head)
-        self._row: QWidget | None = None
 
     @property
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "attention", (int(self._module.currentData() or 0),))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._found = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         modules = snapshot.extra["modules"]
         offer(self._module, [(name or f"attention {n + 1}", n) for n, name in enumerate(modules)])
         self._module.setEnabled(len(modules) > 1)
@@ -87,9 +78,7 @@ class Attending(LivePicture):
         return weights, list(range(len(weights)))
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self._module, self._head)
-        return self._row
+        return self.in_row(self._module, self._head)
 
     def _other_module(self, _index: int) -> None:
         self.needs_changed.emit()
@@ -145,9 +134,7 @@ class AttentionMaps(Attending):
         super().__init__(subject, parent)
         self.map = AttentionMap()
         self.map.head_chosen.connect(self._clicked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.map)
+        stacked(self, self.map)
 
     def _show(self, snapshot: Snapshot) -> None:
         facts, mean = snapshot.extra, self._head.currentData() == MEAN
@@ -183,9 +170,7 @@ class AttentionLines(Attending):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.arcs = AttentionArcs()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.arcs)
+        stacked(self, self.arcs)
 
     def _show(self, snapshot: Snapshot) -> None:
         weights, heads = self._weights(snapshot)
@@ -209,9 +194,7 @@ class Alignment(Attending):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.map = AttentionMap()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.map)
+        stacked(self, self.map)
 
     def _show(self, snapshot: Snapshot) -> None:
         weights, heads = self._weights(snapshot)
@@ -238,27 +221,18 @@ class Alignment(Attending):
     has_positions,
     rank=20,
 )
-class Positions(LivePicture):
+class Positions(OneProbe):
     """Position by dimension; beside it the cosine of each two positions."""
 
     card_size = (420, 240)
+    takes = "positions"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "positions")
-        self._found: Snapshot | None = None
         self.codes, self.likeness = Matrix(), Matrix()
-        beside = QHBoxLayout(self)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(10)
-        beside.addWidget(self.codes, 3)
-        beside.addWidget(self.likeness, 2)
+        beside(self, (self.codes, 3), (self.likeness, 2))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         likeness = snapshot.extra["likeness"]
         self.codes.show_matrix(
             snapshot.array, signed=True, captions=("position", "dimension"), tell=self._tell

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from app.pictures.arrays import rows_of
 from app.pictures.asked import question
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, offer, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import choice, choose, offer, stacked
 from app.pictures.registry import picture_kind
 from app.views.overlay import Overlay
 from app.views.picture import number
@@ -58,15 +58,13 @@ def has_maps(subject: Subject) -> bool:
     return subject.node_id in project.graph.ancestors(asked.prediction[0])
 
 
-class _Attribution(LivePicture):
+class _Attribution(OneProbe):
     """The example, and beside it the example under a map; with the class that is asked about."""
 
     card_size = (420, 240)
 
     def __init__(self, subject: Subject, *, signed: bool, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._snapshot: Snapshot | None = None
-        self._row: QWidget | None = None
         self.overlay = Overlay(signed=signed)
         self.target = choice(
             "attributedClass",
@@ -83,30 +81,18 @@ class _Attribution(LivePicture):
         self.opacity.setToolTip("How much the map covers the picture")
         self.opacity.setAccessibleName("Opacity of the map")
         self.opacity.valueChanged.connect(self._fade)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.overlay)
+        stacked(self, self.overlay)
 
     @property
     def _target(self) -> int:
         found = self.target.currentData()
         return found if isinstance(found, int) else PREDICTED
 
-    def _asked(self) -> Probe:
-        raise NotImplementedError
-
     def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
         """The title of the map, and what stands beside that of the card."""
         raise NotImplementedError
 
-    def probes(self) -> Probes:
-        return frozenset({self._asked()})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._asked())
-        if snapshot is None:
-            return
-        self._snapshot = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         self._offer(facts)
         title, words = self._words(facts)
@@ -133,9 +119,7 @@ class _Attribution(LivePicture):
         return f"for value {facts['index'] + 1}, {score}" if facts["kind"] == VALUES else score
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(*self._choices(), self.target, self.opacity)
-        return self._row
+        return self.in_row(*self._choices(), self.target, self.opacity)
 
     def _choices(self) -> list[QWidget]:
         return []
@@ -147,7 +131,7 @@ class _Attribution(LivePicture):
         self.overlay.set_opacity(percent / 100)
 
     def table(self) -> Table | None:
-        return None if self._snapshot is None else rows_of(self._snapshot.array, "attribution")
+        return None if self._found is None else rows_of(self._found.array, "attribution")
 
     def state(self) -> dict[str, object]:
         return {"target": self._target, "opacity": self.opacity.value()}
@@ -171,7 +155,8 @@ class _Saliency(_Attribution):
         self.method = choice("saliencyMethod", METHODS, "How the map is made", 168)
         self.method.activated.connect(self._chosen)
 
-    def _asked(self) -> Probe:
+    @property
+    def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "attribution", (str(self.method.currentData()), self._target))
 
     def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -228,12 +213,13 @@ class GradCam(_Attribution):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, signed=False, parent=parent)
 
-    def _asked(self) -> Probe:
+    @property
+    def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "grad_cam", (self._target,))
 
     def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
         count, high, wide = facts["size"]
-        lit = self._snapshot is not None and self._snapshot.array.max() > 0
+        lit = self._found is not None and self._found.array.max() > 0
         title = "speaks for it" if lit else "no place here speaks for it"
         return title, [f"from {count} maps of {high} × {wide}"]
 
@@ -251,7 +237,8 @@ class _Occlusion(_Attribution):
         self.side.activated.connect(self._chosen)
         self.step.activated.connect(self._chosen)
 
-    def _asked(self) -> Probe:
+    @property
+    def _probe(self) -> Probe:
         chosen = (self._target, int(self.side.currentData()), int(self.step.currentData()))
         return Probe(self.subject.node_id, "occlusion", chosen)
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.pictures.controls import row
 from app.workspace import Workspace
 from engine.catalogue import NodeType
 from engine.graph import Node
@@ -81,6 +82,7 @@ class LivePicture(QWidget):
         self.subject = subject
         self.history: History | None = None  # what was recorded of the run on show, set by who draws
         self._note = ""
+        self._controls: QWidget | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def probes(self) -> Probes:
@@ -113,6 +115,12 @@ class LivePicture(QWidget):
         """A row of small controls for the head of the card; made once, None for none."""
         return None
 
+    def in_row(self, *widgets: QWidget) -> QWidget:
+        """The controls one beside the other, in the same row at each call."""
+        if self._controls is None:
+            self._controls = row(*widgets)
+        return self._controls
+
     def table(self) -> Table | None:
         """The numbers that are drawn, None where there is nothing yet."""
         return None
@@ -129,6 +137,34 @@ class LivePicture(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120, 80)
+
+
+class OneProbe(LivePicture):
+    """A picture of one probe at a time; what was drawn last is kept for its table and its controls."""
+
+    takes: ClassVar[str | Probe] = ""  # the probe, or what it is called where it is of the node
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._found: Snapshot | None = None
+
+    @property
+    def _probe(self) -> Probe:
+        takes = self.takes
+        return takes if isinstance(takes, Probe) else Probe(self.subject.node_id, takes)
+
+    def probes(self) -> Probes:
+        return frozenset({self._probe})
+
+    def draw(self, found: Snapshots) -> None:
+        snapshot = found.get(self._probe)
+        if snapshot is not None:
+            self._found = snapshot
+            self.draw_snapshot(snapshot)
+
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
+        """Draw the latest snapshot of the probe."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.asked import answers_with_classes, count_words, row_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.asked import answers_with_classes, count_words
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Columns, Curve, Entry, Frame, Marks
 from app.views.segments import Segments
 from engine.analysis import scores
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import Snapshot
 
 HISTOGRAM_FROM = 190  # pixels of height that leave room for it
 
@@ -28,32 +29,22 @@ HISTOGRAM_FROM = 190  # pixels of height that leave room for it
     answers_with_classes,
     rank=16,
 )
-class Calibration(LivePicture):
+class Calibration(OneProbe):
     """A reliability diagram, and below it how many answers there are of each confidence."""
 
     card_size = (320, 290)
+    takes = "answers"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "answers")
-        self._found: Snapshot | None = None
         self.result: scores.Calibration | None = None
         self._bins = Segments([("10", "10 bins", "Ten bins"), ("15", "15 bins", "Fifteen bins")])
         self._bins.setObjectName("calibrationBins")
         self._bins.chosen.connect(self._chosen)
-        self._controls: QWidget | None = None
         self.diagram, self.histogram = Chart(), Chart()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.diagram, 5)
-        column.addWidget(self.histogram, 2)
+        stacked(self, (self.diagram, 5), (self.histogram, 2), spacing=2)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         chances, right = snapshot.array, snapshot.extra["right"]
         sure, correct = chances.max(axis=1).astype(float), chances.argmax(axis=1) == right
         bins = int(self._bins.key)
@@ -103,9 +94,7 @@ class Calibration(LivePicture):
         return ("from", "to", "examples", "mean confidence", "share right"), rows
 
     def controls(self) -> QWidget | None:
-        if self._controls is None:
-            self._controls = row_of(self._bins)
-        return self._controls
+        return self.in_row(self._bins)
 
     def _chosen(self, key: str) -> None:
         if self._found is not None:

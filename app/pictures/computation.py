@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import button, stacked
 from app.pictures.registry import picture_kind
 from app.views.scalar_graph import ScalarGraph, ScalarNode
-from engine.run.feed import Probe
+from engine.run.feed import Probe, Snapshot
 
 PROBE = Probe("", "scalars")
 MOST_WEIGHTS = 60
@@ -31,10 +31,11 @@ def is_tiny(subject: Subject) -> bool:
     rank=25,
     whole=True,
 )
-class Computation(LivePicture):
+class Computation(OneProbe):
     """Values above, derivatives of the loss below; the buttons or the arrow keys step."""
 
     card_size = (560, 300)
+    takes = PROBE
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -52,19 +53,10 @@ class Computation(LivePicture):
         self.back.clicked.connect(self._go_back)
         self.next.clicked.connect(self._go_next)
         self.last.clicked.connect(self._go_last)
-        self._row: QWidget | None = None
         self._wanted = -1  # a step that was chosen before there was a graph
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.graph)
+        stacked(self, self.graph)
 
-    def probes(self) -> Probes:
-        return frozenset({PROBE})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(PROBE)
-        if snapshot is None:
-            return
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         nodes = [
             ScalarNode(label, value, parents, role, node_id)
@@ -86,9 +78,7 @@ class Computation(LivePicture):
         self._say()
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.first, self.back, self.next, self.last)
-        return self._row
+        return self.in_row(self.first, self.back, self.next, self.last)
 
     def table(self) -> Table | None:
         nodes = self.graph.nodes

@@ -9,8 +9,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from app.pictures.asked import answers_with_classes, count_words, row_of
+from app.pictures.asked import answers_with_classes, count_words
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import beside
 from app.pictures.registry import picture_kind
 from app.theme import SMALL, Theme
 from app.views.confusion import COUNTS, OF_ANSWERED, OF_RIGHT, Confusion
@@ -104,7 +105,6 @@ class ConfusionMatrix(LivePicture):
             ]
         )
         self._shares.setObjectName("confusionShares")
-        self._controls: QWidget | None = None
         self.matrix = Confusion()
         self.matrix.pickable = True
         self.by_class = ByClass()
@@ -128,11 +128,7 @@ class ConfusionMatrix(LivePicture):
         self._stack = QStackedLayout(self._beside)
         self._stack.addWidget(self.by_class)
         self._stack.addWidget(cell)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(14)
-        row.addWidget(self.matrix, 5)
-        row.addWidget(self._beside, 6)
+        beside(self, (self.matrix, 5), (self._beside, 6), spacing=14)
         self._shares.chosen.connect(self._normalised)
         self.matrix.picked.connect(self.pick)
         self._back.clicked.connect(self._leave)
@@ -252,9 +248,7 @@ class ConfusionMatrix(LivePicture):
         return ("true class", *self._names, "precision", "recall", "F1"), rows
 
     def controls(self) -> QWidget | None:
-        if self._controls is None:
-            self._controls = row_of(self._shares)
-        return self._controls
+        return self.in_row(self._shares)
 
     def state(self) -> dict[str, object]:
         return {"shares": self._shares.key}

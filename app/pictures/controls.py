@@ -1,11 +1,11 @@
-"""Small controls for the heads of pictures."""
+"""Small controls for the heads of pictures, and what they stand in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.widgets.fields import QuietCombo
 
@@ -63,3 +63,22 @@ def row(*widgets: QWidget) -> QWidget:
     for widget in widgets:
         layout.addWidget(widget)
     return holder
+
+
+def stacked(owner: QWidget, *widgets: QWidget | tuple[QWidget, int], spacing: int = 0) -> QBoxLayout:
+    """Fills a widget with others, one above the other; a widget may come with its share of the height."""
+    return _laid(QVBoxLayout(owner), widgets, spacing)
+
+
+def beside(owner: QWidget, *widgets: QWidget | tuple[QWidget, int], spacing: int = 10) -> QBoxLayout:
+    """Fills a widget with others, one beside the other; a widget may come with its share of the width."""
+    return _laid(QHBoxLayout(owner), widgets, spacing)
+
+
+def _laid(layout: QBoxLayout, widgets: Sequence[QWidget | tuple[QWidget, int]], spacing: int) -> QBoxLayout:
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(spacing)
+    for one in widgets:
+        widget, share = one if isinstance(one, tuple) else (one, 0)
+        layout.addWidget(widget, share)
+    return layout

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button, choice, choose, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import button, choice, choose, stacked
 from app.pictures.loss_surface import has_loss
 from app.pictures.registry import picture_kind
 from app.views.picture import number
@@ -29,7 +29,7 @@ SHOWN = (("Sharpness", "sharpness"), ("Hessian", "hessian"), ("Jacobian", "jacob
     rank=66,
     whole=True,
 )
-class Curvature(LivePicture):
+class Curvature(OneProbe):
     """Sharpness over the steps, the spectrum of the Hessian, or that of the answer by the input."""
 
     card_size = (340, 240)
@@ -43,13 +43,7 @@ class Curvature(LivePicture):
         self.again.setEnabled(False)
         self.shown.activated.connect(self._chosen)
         self.again.clicked.connect(self._once_more)
-        self._row: QWidget | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.plot)
-
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
+        stacked(self, self.plot)
 
     @property
     def _probe(self) -> Probe:
@@ -58,10 +52,7 @@ class Curvature(LivePicture):
             return Probe("", "hessian_spectrum", (self._tries,))
         return JACOBIAN if shown == "jacobian" else SHARPNESS
 
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         if self._probe == SHARPNESS:
             self._draw_sharpness(snapshot)
         else:
@@ -109,9 +100,7 @@ class Curvature(LivePicture):
         return rate if rate and rate > 0 else None
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.shown, self.again)
-        return self._row
+        return self.in_row(self.shown, self.again)
 
     def table(self) -> Table | None:
         values: Any = self.plot.values

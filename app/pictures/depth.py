@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.layer_measures import name_in, trains
 from app.pictures.registry import picture_kind
 from app.views.depth import Depth, Series
 from app.views.picture import number
-from engine.run.feed import Probe
+from engine.run.feed import Probe, Snapshot
 
 VARIANCE = Probe("", "depth_variance")
 FAR = 1e3  # times as large, or as small, after all layers: too far
@@ -26,24 +27,20 @@ FAR = 1e3  # times as large, or as small, after all layers: too far
     rank=20,
     whole=True,
 )
-class DepthPicture(LivePicture):
+class DepthPicture(OneProbe):
     """Variance of what leaves each layer, and of the gradient there."""
+
+    takes = VARIANCE
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._nodes: tuple[str, ...] = ()
         self._values: NDArray[np.float64] = np.empty((0, 2))
         self.lines = Depth()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.lines)
+        stacked(self, self.lines)
         self.lines.picked.connect(self._picked)
 
-    def probes(self) -> Probes:
-        return frozenset({VARIANCE})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found[VARIANCE]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._nodes, self._values = snapshot.extra["nodes"], snapshot.array.astype(np.float64)
         names = [name_in(self.subject.workspace, node_id) for node_id in self._nodes]
         forward, backward = self._values.T

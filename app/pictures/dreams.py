@@ -9,8 +9,8 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button, choice, choose, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import button, choice, choose, stacked
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.views.colourmaps import VIRIDIS
@@ -41,14 +41,13 @@ def denoises(subject: Subject) -> bool:
     dreams,
     rank=5,
 )
-class Gibbs(LivePicture):
+class Gibbs(OneProbe):
     """The start, the probabilities after so many steps, and the hidden states; held rows are hatched."""
 
     card_size = (440, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._found: Snapshot | None = None
         self._tries = 1
         self._wanted = 1
         self.chain = choice("gibbsChain", CHAINS, "How long the chains are", 98)
@@ -60,7 +59,6 @@ class Gibbs(LivePicture):
         self.chain.activated.connect(self._changed)
         self.held.activated.connect(self._changed)
         self.again.clicked.connect(self._once_more)
-        self._row: QWidget | None = None
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("gibbsStep")
         self.slider.setAccessibleName("Step of the chain")
@@ -87,14 +85,7 @@ class Gibbs(LivePicture):
         detail = (int(self.chain.currentData()), float(self.held.currentData()), self._tries)
         return Probe(self.subject.node_id, "gibbs", detail)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._found = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self.slider.blockSignals(True)
         self.slider.setRange(0, len(snapshot.array) - 1)
         self.slider.setValue(self._wanted)
@@ -135,9 +126,7 @@ class Gibbs(LivePicture):
         self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.chain, self.held, self.again)
-        return self._row
+        return self.in_row(self.chain, self.held, self.again)
 
     def table(self) -> Table | None:
         if self._found is None:
@@ -174,38 +163,27 @@ def _fitted(images: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     denoises,
     rank=5,
 )
-class Denoising(LivePicture):
+class Denoising(OneProbe):
     """A film strip an image, the number of steps that are left below it."""
 
     card_size = (460, 220)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._found: Snapshot | None = None
         self._tries = 1
         self.count = choice("denoisingCount", COUNTS, "How many images", 104)
         choose(self.count, 4)
         self.again = button("denoisingAgain", "Again", "Begin with other noise")
         self.count.activated.connect(self._changed)
         self.again.clicked.connect(self._once_more)
-        self._row: QWidget | None = None
         self.film = ImageRows()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.film)
+        stacked(self, self.film)
 
     @property
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "denoising", (int(self.count.currentData()), self._tries))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._found = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         frames = snapshot.array.swapaxes(0, 1)  # an image a row
         if frames.ndim == 3:
             frames = frames[:, :, None]
@@ -225,9 +203,7 @@ class Denoising(LivePicture):
         self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.count, self.again)
-        return self._row
+        return self.in_row(self.count, self.again)
 
     def table(self) -> Table | None:
         if self._found is None:

@@ -12,7 +12,8 @@ from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from app.pictures.asked import of_class
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import beside
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.theme import Theme
@@ -22,7 +23,7 @@ from app.views.image_rows import ImageRow, ImageRows
 from app.views.picture import number, percent
 from app.widgets.labels import label
 from engine.analysis.level_lines import level_lines
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import Snapshot
 
 LEVELS = 9
 PLANE_FROM = 380  # pixels of width from which both charts fit
@@ -47,29 +48,20 @@ def recalls_images(subject: Subject) -> bool:
     falls,
     rank=5,
 )
-class EnergyLandscape(LivePicture):
+class EnergyLandscape(OneProbe):
     """Basins in the colours of their rests with lines of equal energy; beside it energy against iteration."""
 
     card_size = (460, 280)
+    takes = "energy"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "energy")
-        self._found: Snapshot | None = None
         self.plane, self.curve = Chart(), Chart()
         self.plane.hide()
         self.plane.read = self._read
-        beside = QHBoxLayout(self)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(10)
-        beside.addWidget(self.plane, 3)
-        beside.addWidget(self.curve, 2)
+        beside(self, (self.plane, 3), (self.curve, 2))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts, energies = snapshot.extra, snapshot.array.astype(float)
         steps = np.arange(energies.shape[1], dtype=float)
         layers: list[Layer] = [
@@ -169,15 +161,14 @@ def _rgb(colour: QColor) -> tuple[int, int, int]:
     recalls_images,
     rank=4,
 )
-class Recall(LivePicture):
+class Recall(OneProbe):
     """Three rows of images and a slider of the iteration."""
 
     card_size = (440, 220)
+    takes = "recall"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "recall")
-        self._found: Snapshot | None = None
         self._wanted = -1  # the last step
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("recallStep")
@@ -198,11 +189,7 @@ class Recall(LivePicture):
         column.addLayout(top)
         column.addWidget(self.images, 1)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         last = len(snapshot.array) - 1
         self.slider.blockSignals(True)
         self.slider.setRange(0, last)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.classes import Classes, classes_of, data_of
 from app.pictures.arrays import rows_of
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.activations import Activations
 from app.views.colourmaps import GREY
@@ -39,9 +40,7 @@ class Example(LivePicture):
         self._array: np.ndarray | None = None
         self.picture = Activations(table=GREY)
         self.picture.setObjectName("inputExample")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.picture)
+        stacked(self, self.picture)
 
     def probes(self) -> Probes:
         return frozenset({Probe(self._source, "activations")} if self._source else ())

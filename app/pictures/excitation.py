@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.arrays import rows_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button, choice, choose, row
+from app.pictures.base import LivePicture, OneProbe, Probes, Snapshots, Subject, Table
+from app.pictures.controls import beside, button, choice, choose, stacked
 from app.pictures.receptive import sees_images
 from app.pictures.registry import picture_kind
 from app.views.cells import Sheet, Sheets
@@ -19,7 +19,7 @@ from app.views.chart import Chart, Curve, Entry, Frame
 from app.views.examples import Example, Examples
 from app.views.picture import number
 from app.widgets.fields import QuietCombo
-from engine.pixels import CHANNELS_FIRST
+from engine.pixels import CHANNELS_FIRST, image_input
 from engine.pixels import units_of as units_in
 from engine.run.feed import Probe, Snapshot
 
@@ -50,8 +50,12 @@ def unit_choice(subject: Subject, name: str) -> QuietCombo:
 
 
 def excitable(subject: Subject) -> bool:
-    """Whether the layer has units that see an image."""
-    return units_of(subject) > 0 and sees_images(subject)
+    """Whether the layer has units that see an image; a signal of one channel would be a single line."""
+    book, project = subject.workspace.shapes, subject.workspace.document.project
+    if not units_of(subject) or not sees_images(subject):
+        return False
+    seen = image_input(project, book, subject.node_id)
+    return seen is not None and min(seen.shape[-2:]) > 1
 
 
 @picture_kind(
@@ -71,18 +75,13 @@ class Excitation(LivePicture):
         super().__init__(subject, parent)
         self._stage, self._try = 1, 1
         self._snapshot: Snapshot | None = None
-        self._row: QWidget | None = None
         self.unit = unit_choice(subject, "excitedUnit")
         self.unit.activated.connect(self._chosen)
         self.again = button("exciteAgain", "Again", "Begin with other noise, and the weights as they are now")
         self.again.clicked.connect(self._begin)
         self.image = Sheets()
         self.curve = Chart()
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(12)
-        line.addWidget(self.image, 3)
-        line.addWidget(self.curve, 2)
+        beside(self, (self.image, 3), (self.curve, 2), spacing=12)
 
     def _probe(self, stage: int) -> Probe:
         chosen = (int(self.unit.currentData() or 0), stage, self._try)
@@ -120,9 +119,7 @@ class Excitation(LivePicture):
             self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.unit, self.again)
-        return self._row
+        return self.in_row(self.unit, self.again)
 
     def _chosen(self, _index: int) -> None:
         self._stage = 1
@@ -155,34 +152,24 @@ class Excitation(LivePicture):
     excitable,
     rank=22,
 )
-class Strongest(LivePicture):
+class Strongest(OneProbe):
     """Twelve examples, the strongest first."""
 
     card_size = (420, 240)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._snapshot: Snapshot | None = None
         self.unit = unit_choice(subject, "strongestUnit")
         self.unit.activated.connect(self._chosen)
         self.sheet = Examples()
         self.sheet.picked.connect(self._pin)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.sheet)
+        stacked(self, self.sheet)
 
     @property
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "strongest", (int(self.unit.currentData() or 0),))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._snapshot = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         images = snapshot.array.mean(axis=3) if snapshot.array.ndim == 4 else snapshot.array
         told = [
@@ -194,8 +181,8 @@ class Strongest(LivePicture):
 
     def _pin(self, index: int) -> None:
         trainer = self.subject.workspace.trainer
-        if trainer is not None and self._snapshot is not None:
-            trainer.pin(int(self._snapshot.extra["rows"][index]))
+        if trainer is not None and self._found is not None:
+            trainer.pin(int(self._found.extra["rows"][index]))
 
     def controls(self) -> QWidget | None:
         return self.unit
@@ -204,9 +191,9 @@ class Strongest(LivePicture):
         self.needs_changed.emit()
 
     def table(self) -> Table | None:
-        if self._snapshot is None:
+        if self._found is None:
             return None
-        facts = self._snapshot.extra
+        facts = self._found.extra
         rows = zip(facts["rows"], facts["values"].tolist(), strict=True)
         return ("example", "value"), [(index + 1, value) for index, value in rows]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.asked import count_words, question
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.examples import Example, Examples
 from app.views.picture import number, percent
@@ -29,26 +30,22 @@ def has_losses(subject: Subject) -> bool:
     has_losses,
     rank=12,
 )
-class WorstAndBest(LivePicture):
+class WorstAndBest(OneProbe):
     """Two rows of examples; a click pins one for the other pictures."""
 
     card_size = (480, 270)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "worst_and_best", (OF_EACH,))
-        self._found: Snapshot | None = None
         self.sheet = Examples()
         self.sheet.picked.connect(self._pin)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.sheet)
+        stacked(self, self.sheet)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
+    @property
+    def _probe(self) -> Probe:
+        return Probe(self.subject.node_id, "worst_and_best", (OF_EACH,))
 
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         count = len(facts["rows"])
         told = []

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.arrays import rows_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.filters import Filters as Tiles
 from app.views.filters import caption
 from app.views.picture import number
-from engine.run.feed import Probe
+from engine.run.feed import Snapshot
 
 
 def learns(subject: Subject) -> bool:
@@ -27,25 +28,20 @@ def learns(subject: Subject) -> bool:
     learns,
     rank=4,
 )
-class Filters(LivePicture):
+class Filters(OneProbe):
     """Kernels as tiles, a matrix as one map."""
+
+    takes = "filters"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "filters")
         self._array: np.ndarray | None = None
         self._matrix = False
         self.picture = Tiles()
         self.picture.setObjectName("viewsFilters")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.picture)
+        stacked(self, self.picture)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._array = np.asarray(snapshot.array)
         self._matrix = snapshot.extra.get("kind") == "matrix"
         self.picture.show_snapshot(snapshot)

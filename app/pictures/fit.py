@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.pictures.asked import choice, example_words, features, index_of, of_class, row_of, single_answer
+from app.pictures.asked import choice, example_words, features, index_of, of_class, single_answer
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import row, stacked
 from app.pictures.registry import picture_kind
 from app.views.chart import Band, Chart, Curve, Entry, Frame, Layer, Marks
 from app.views.class_marks import class_shape
@@ -44,16 +45,11 @@ class Fit(LivePicture):
         self._names = [feature.name for feature in features(subject)]
         self._feature = 0
         self._box: QComboBox | None = None
-        self._controls: QWidget | None = None
         self._found: Snapshot | None = None
         self.chart = Chart()
         self.residuals = Chart()
         self.residuals.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.chart, 5)
-        column.addWidget(self.residuals, 3)
+        stacked(self, (self.chart, 5), (self.residuals, 3), spacing=2)
 
     def _probe(self, what: str) -> Probe:
         return Probe(self.subject.node_id, what, (self._feature,))
@@ -156,7 +152,7 @@ class Fit(LivePicture):
         if self._controls is None:
             self._box = choice(self._names, self._feature, "The feature from left to right", "fitFeature")
             self._box.activated.connect(self._choose)
-            self._controls = row_of(self._box)
+            self._controls = row(self._box)
         return self._controls
 
     def _choose(self, index: int) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.asked import question
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import choice, choose, stacked
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Curve, Entry, Frame
 from app.views.picture import number
@@ -41,38 +41,25 @@ def foresees(subject: Subject) -> bool:
     foresees,
     rank=5,
 )
-class Forecast(LivePicture):
+class Forecast(OneProbe):
     """Three curves over time, and how far the two forecasts are off."""
 
     card_size = (440, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._found: Snapshot | None = None
         self.split = choice("forecastSplit", SPLITS, "Which part of the series", 104)
         self.split.activated.connect(self._other_split)
-        self._row: QWidget | None = None
         self.chart, self.residuals = Chart(), Chart()
         self.residuals.hide()
         self.chart.read = self._read
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.chart, 5)
-        column.addWidget(self.residuals, 3)
+        stacked(self, (self.chart, 5), (self.residuals, 3), spacing=2)
 
     @property
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "forecast", (str(self.split.currentData()), 0))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._found = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts, (truth, ahead, free) = snapshot.extra, snapshot.array.T.astype(float)
         steps = np.arange(1, len(truth) + 1, dtype=float) + facts["start"]
         ends = (float(steps[0]), float(steps[-1]))
@@ -143,9 +130,7 @@ class Forecast(LivePicture):
         self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.split)
-        return self._row
+        return self.in_row(self.split)
 
     def table(self) -> Table | None:
         if self._found is None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from app.pictures.asked import of_class
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, offer, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import choice, choose, offer, stacked
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.views.chart import Chart, Curve, Entry, Frame
@@ -28,12 +28,11 @@ def has_gates(subject: Subject) -> bool:
     return gives(subject, "gates", "nn.LSTM", "nn.GRU", "nn.RNN")
 
 
-class StepByStep(LivePicture):
+class StepByStep(OneProbe):
     """What both pictures share: the layer of a stack, and the way it reads."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._found: Snapshot | None = None
         self.layer = choice("gatesLayer", [("layer 1", (0, 0))], "Which layer of the stack, and its way", 104)
         self.layer.activated.connect(self._other_layer)
 
@@ -42,14 +41,7 @@ class StepByStep(LivePicture):
         layer, back = self.layer.currentData() or (0, 0)
         return Probe(self.subject.node_id, "gates", (int(layer), int(back)))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._found = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         ways = ((0, ""), (1, ", back")) if facts["both"] else ((0, ""),)
         layers = [(f"layer {n + 1}{word}", (n, way)) for n in range(facts["layers"]) for way, word in ways]
@@ -114,7 +106,6 @@ class Gates(StepByStep):
         super().__init__(subject, parent)
         self.unit = choice("gatesUnit", [("all units", ALL), ("mean", MEAN)], "Which unit", 92)
         self.unit.activated.connect(self._other_unit)
-        self._row: QWidget | None = None
         self.strips, self.chart = Strips(), Chart()
         self.strips.clicked.connect(self._pick)
         self.chart.read = self._read
@@ -177,9 +168,7 @@ class Gates(StepByStep):
             self._show(self._found)
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.layer, self.unit)
-        return self._row
+        return self.in_row(self.layer, self.unit)
 
     def state(self) -> dict[str, object]:
         return {**super().state(), "unit": self.unit.currentData()}
@@ -207,11 +196,8 @@ class UnrolledLayer(StepByStep):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._row: QWidget | None = None
         self.picture = Unrolled()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.picture)
+        stacked(self, self.picture)
 
     def _show(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
@@ -220,9 +206,7 @@ class UnrolledLayer(StepByStep):
         self.set_note(f"{self._part_words(snapshot)} · colours to ±{number(self.picture.scale)}")
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.layer)
-        return self._row
+        return self.in_row(self.layer)
 
 
 def _style(name: str) -> Qt.PenStyle:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app.pictures.asked import of_class
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, row
+from app.pictures.controls import choice, choose
 from app.pictures.registry import picture_kind
 from app.views.chart import Curve, Entry, Frame, Layer, Marks
 from app.views.class_marks import class_shape
@@ -74,7 +74,6 @@ class LatentExplorer(LivePicture):
         self.base = choice("latentBase", bases, "What the other numbers of the code are", 102)
         for box in (self.way, self.plane, self.base):
             box.activated.connect(self._chosen)
-        self._row: QWidget | None = None
         self.pad, self.images = Pad(), ImageRows()
         self.pad.moved.connect(self._moved)
         self.pad.nudged.connect(self._nudged)
@@ -247,9 +246,7 @@ class LatentExplorer(LivePicture):
         self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.way, self.plane, self.base)
-        return self._row
+        return self.in_row(self.way, self.plane, self.base)
 
     def table(self) -> Table | None:
         if self._made is None:

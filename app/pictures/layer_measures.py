@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.measures import Measure, Measures, share_word
 from app.workspace import Workspace
@@ -60,9 +61,7 @@ class LayerMeasures(LivePicture):
         self._nodes: tuple[str, ...] = ()
         self._values: NDArray[np.float64] = np.empty((0, len(MEASURES)))
         self.table_shown = Measures()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.table_shown)
+        stacked(self, self.table_shown)
         self.table_shown.cells.picked.connect(self._picked)
         subject.workspace.selected.connect(self._mark_selected)
 

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
 from app.panels.plan_parts import FROZEN, TRAINED, parts_of
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.theme import SMALL, current_theme
 from app.views.layers_model import COLUMNS, NODE, SHARE, LayerRow, LayersModel, duration_words
@@ -121,9 +121,7 @@ class LayerTable(LivePicture):
         head.setMinimumSectionSize(52)
         head.sortIndicatorChanged.connect(self.model.sort)
         self.view.clicked.connect(self._picked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.view)
+        stacked(self, self.view)
         subject.workspace.inferred.connect(self.refresh)
         subject.workspace.engine_ready.connect(self.refresh)
         self.refresh()

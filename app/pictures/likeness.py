@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.matrix import Matrix
-from engine.run.feed import Probe
+from engine.run.feed import Probe, Snapshot
 
 PROBE = Probe("", "likeness")
 
@@ -29,27 +30,20 @@ def has_layers(subject: Subject) -> bool:
     rank=60,
     whole=True,
 )
-class Likeness(LivePicture):
+class Likeness(OneProbe):
     """Layers in the order of the network; a click selects the layer of the row."""
 
     card_size = (320, 280)
+    takes = PROBE
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._nodes: tuple[str, ...] = ()
         self.matrix = Matrix()
         self.matrix.clicked.connect(self._picked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.matrix)
+        stacked(self, self.matrix)
 
-    def probes(self) -> Probes:
-        return frozenset({PROBE})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(PROBE)
-        if snapshot is None:
-            return
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._nodes = snapshot.extra["nodes"]
         self.matrix.show_matrix(
             snapshot.array, scale=(0.0, 1.0), names=[self._name(one) for one in self._nodes], tell=self._tell

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button, choice, choose, row
+from app.pictures.controls import button, choice, choose, stacked
 from app.pictures.registry import picture_kind
 from app.views.landscape import Landscape
 from app.views.picture import number, percent
@@ -57,10 +57,7 @@ class LossSurface(LivePicture):
         self.way.activated.connect(self._chosen)
         self.side.activated.connect(self._chosen)
         self.again.clicked.connect(self._once_more)
-        self._row: QWidget | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.landscape)
+        stacked(self, self.landscape)
         self.landscape.say("Draw computes the loss around the weights of now.")
 
     def probes(self) -> Probes:
@@ -89,9 +86,7 @@ class LossSurface(LivePicture):
         self.landscape.show_path(path.array if live and path is not None else facts["path"])
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.way, self.side, self.again)
-        return self._row
+        return self.in_row(self.way, self.side, self.again)
 
     def table(self) -> Table | None:
         losses = self.landscape.losses

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.arrays import rows_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import button, stacked
 from app.pictures.registry import picture_kind
 from app.views.cells import Sheet, Sheets
 from app.views.picture import number
@@ -38,31 +38,24 @@ def makes_of_noise(subject: Subject) -> bool:
     )
 
 
-class _Copies(LivePicture):
+class _Copies(OneProbe):
     """Originals above, copies below."""
 
     card_size = (460, 220)
+    takes = "reconstructions"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "reconstructions")
-        self._snapshot: Snapshot | None = None
         self.sheets = Sheets()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.sheets)
+        stacked(self, self.sheets)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._show()
 
     def _show(self) -> None:
-        if self._snapshot is None:
+        if self._found is None:
             return
-        facts, (given, made) = self._snapshot.extra, self._snapshot.array
+        facts, (given, made) = self._found.extra, self._found.array
         count = min(len(given), max(1, (self.width() - WIDTH) // LEAST))
         above = [
             Sheet(f"{row + 1}", one, signed=False) for row, one in zip(facts["rows"], given, strict=True)
@@ -80,9 +73,9 @@ class _Copies(LivePicture):
         self._show()
 
     def table(self) -> Table | None:
-        if self._snapshot is None:
+        if self._found is None:
             return None
-        facts = self._snapshot.extra
+        facts = self._found.extra
         rows = zip(facts["rows"], facts["errors"].tolist(), strict=True)
         return ("example", "mean squared error"), [(row + 1, error) for row, error in rows]
 
@@ -120,7 +113,7 @@ class ModelReconstructions(_Copies):
     makes_of_noise,
     rank=6,
 )
-class Samples(LivePicture):
+class Samples(OneProbe):
     """The newest large, the first of each earlier moment small."""
 
     card_size = (460, 300)
@@ -128,29 +121,17 @@ class Samples(LivePicture):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._try = 0
-        self._snapshot: Snapshot | None = None
         self.earlier: list[tuple[int, NDArray[np.floating]]] = []
         self.again = button("samplesAgain", "Other noise", "Make samples of other random numbers")
         self.again.clicked.connect(self._again)
         self.newest, self.strip = Sheets(), Sheets()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.newest, 3)
-        column.addWidget(self.strip, 1)
+        stacked(self, (self.newest, 3), (self.strip, 1), spacing=8)
 
     @property
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "samples", (self._try,))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._snapshot = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self.newest.show_sheets([Sheet("", image, signed=False) for image in snapshot.array])
         kept = [moment for moment in self.earlier if moment[0] < snapshot.step]
         kept.append((snapshot.step, snapshot.array[0].copy()))
@@ -175,7 +156,7 @@ class Samples(LivePicture):
         super().resizeEvent(event)
 
     def table(self) -> Table | None:
-        return None if self._snapshot is None else rows_of(self._snapshot.array)
+        return None if self._found is None else rows_of(self._found.array)
 
     def state(self) -> dict[str, object]:
         return {"try": self._try}

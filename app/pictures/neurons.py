@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.classes import classes_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.layer_measures import name_in
 from app.pictures.registry import picture_kind
 from app.views.neuron_net import NeuronNet, UnitColumn
-from engine.run.feed import Probe
+from engine.run.feed import Probe, Snapshot
 
 PROBE = Probe("", "neurons")
 DENSE = ("Linear", "Perceptron", "Oja", "LeastSquares", "DeltaRule")
@@ -38,26 +39,19 @@ def has_small_dense(subject: Subject) -> bool:
     rank=20,
     whole=True,
 )
-class Neurons(LivePicture):
+class Neurons(OneProbe):
     """Columns of units from the inputs to the outputs; a click selects the layer."""
 
     card_size = (380, 260)
+    takes = PROBE
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.net = NeuronNet()
         self.net.clicked.connect(self.node_asked)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.net)
+        stacked(self, self.net)
 
-    def probes(self) -> Probes:
-        return frozenset({PROBE})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(PROBE)
-        if snapshot is None:
-            return
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         workspace, facts = self.subject.workspace, snapshot.extra
         last = len(facts["columns"]) - 1
         columns = []

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, offer, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import choice, choose, offer
 from app.pictures.registry import picture_kind
 from app.pictures.shown import of_example
 from app.views.bars import ROW, Bar, Bars
@@ -77,17 +77,15 @@ def entropy(chances: np.ndarray) -> float:
     reads_tokens,
     rank=5,
 )
-class NextToken(LivePicture):
+class NextToken(OneProbe):
     """Bars of probabilities; the temperature is the picture's own and changes nothing in the network."""
 
     card_size = (300, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._found: Snapshot | None = None
         self.place = choice("tokenPlace", [("last place", LAST)], "Which place of the sequence", 104)
         self.place.activated.connect(self._other_place)
-        self._row: QWidget | None = None
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("tokenTemperature")
         self.slider.setRange(0, WARMEST)
@@ -122,14 +120,7 @@ class NextToken(LivePicture):
         """What scores are divided by."""
         return self.slider.value() / 100
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._found = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         places = snapshot.extra["places"]
         offer(self.place, [("last place", LAST), *((f"place {n + 1}", n) for n in range(places - 1))])
         self.place.setEnabled(places > 1)
@@ -183,9 +174,7 @@ class NextToken(LivePicture):
             self._show(self._found)
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.place)
-        return self._row
+        return self.in_row(self.place)
 
     def table(self) -> Table | None:
         if self._found is None:

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.classes import classes_of
 from app.pictures.arrays import rows_of
 from app.pictures.asked import question
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, offer
+from app.pictures.base import OneProbe, Probes, Subject, Table
+from app.pictures.controls import choice, choose, offer, stacked
 from app.pictures.excitation import unit_choice, unit_word, units_of
 from app.pictures.registry import picture_kind
 from app.views.cells import Sheet, Sheets
@@ -60,21 +60,18 @@ def _columns(subject: Subject) -> tuple[str, str] | None:
     return (images[0], kinds[0]) if images and kinds else None
 
 
-class _Maps(LivePicture):
+class _Maps(OneProbe):
     """Maps with a title each, from one probe."""
 
     card_size = (420, 230)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._snapshot: Snapshot | None = None
         self.sheets = Sheets()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.sheets)
+        stacked(self, self.sheets)
 
     def table(self) -> Table | None:
-        return None if self._snapshot is None else rows_of(self._snapshot.array)
+        return None if self._found is None else rows_of(self._found.array)
 
 
 @picture_kind(
@@ -88,12 +85,14 @@ class _Maps(LivePicture):
 class ClassImages(_Maps):
     """One mean image a class."""
 
-    def probes(self) -> Probes:
-        columns = _columns(self.subject)
-        return frozenset({Probe(self.subject.node_id, "class_images", columns)} if columns else ())
+    @property
+    def _probe(self) -> Probe:
+        return Probe(self.subject.node_id, "class_images", _columns(self.subject) or ())
 
-    def draw(self, found: Snapshots) -> None:
-        self._snapshot = snapshot = next(iter(found.values()))
+    def probes(self) -> Probes:
+        return super().probes() if _columns(self.subject) else frozenset()
+
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         columns = _columns(self.subject)
         names = classes_of(self.subject.workspace, self.subject.node_id).get(
             columns[1] if columns else "", ()
@@ -121,15 +120,9 @@ class ClassImages(_Maps):
 class PixelWeights(_Maps):
     """One map a unit, or a class where the units are the answer's."""
 
-    @property
-    def _probe(self) -> Probe:
-        return Probe(self.subject.node_id, "pixel_weights")
+    takes = "pixel_weights"
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._snapshot = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         asked = question(self.subject)
         names: tuple[str, ...] = asked.labels if asked is not None else ()
         units = int(snapshot.extra["units"])
@@ -161,14 +154,7 @@ class FilterKernels(_Maps):
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "filter_kernels", (int(self.filter.currentData() or 0),))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._snapshot = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         offer(self.filter, [(f"Filter {one + 1}", one) for one in range(int(facts["filters"]))])
         self.filter.setEnabled(self.filter.count() > 1)
@@ -212,14 +198,13 @@ class FilterKernels(_Maps):
     has_single_units,
     rank=18,
 )
-class OneUnit(LivePicture):
+class OneUnit(OneProbe):
     """Its map and weights on the left, histograms over 64 examples on the right."""
 
     card_size = (460, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._snapshot: Snapshot | None = None
         self.unit = unit_choice(subject, "oneUnit")
         self.unit.activated.connect(self._chosen)
         self.map, self.weights = Sheets(), Sheets()
@@ -251,14 +236,7 @@ class OneUnit(LivePicture):
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "unit", (int(self.unit.currentData() or 0),))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._snapshot = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts, shown = snapshot.extra, snapshot.array
         mapped = shown.size > 1
         laid = shown if shown.ndim == 2 else shown[None]
@@ -305,9 +283,9 @@ class OneUnit(LivePicture):
         super().resizeEvent(event)
 
     def table(self) -> Table | None:
-        if self._snapshot is None:
+        if self._found is None:
             return None
-        return ("value of the unit",), [(value,) for value in self._snapshot.extra["values"].tolist()]
+        return ("value of the unit",), [(value,) for value in self._found.extra["values"].tolist()]
 
     def state(self) -> dict[str, object]:
         return {"unit": self.unit.currentData()}

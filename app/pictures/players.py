@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Curve, Entry, Frame
 from app.views.colourmaps import GREY
@@ -38,14 +38,14 @@ def plays(subject: Subject) -> bool:
     plays,
     rank=3,
 )
-class TwoPlayers(LivePicture):
+class TwoPlayers(OneProbe):
     """D(x) and D(G(z)) with the line at 1/2, both losses, and samples of draws that stay the same."""
 
     card_size = (420, 280)
+    takes = PLAYERS
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._found: Snapshot | None = None
         self.chances, self.losses = Chart(), Chart()
         self.samples = Tiles(table=GREY, noun="sample")
         self.chances.read = self._read
@@ -60,11 +60,7 @@ class TwoPlayers(LivePicture):
         beside.addLayout(charts, 3)
         beside.addWidget(self.samples, 2)
 
-    def probes(self) -> Probes:
-        return frozenset({PLAYERS})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[PLAYERS]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         steps, real, made, judge, maker = snapshot.array.T
         ends = (float(steps[0]), float(steps[-1]) if len(steps) > 1 else float(steps[0]) + 1)
         both = np.array(ends)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.asked import answers_with_values, count_words
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import beside
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Columns, Curve, Frame, Marks
 from app.views.picture import number
 from engine.analysis.scores import fit as errors_of
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import Snapshot
 
 HISTOGRAM_FROM = 380  # pixels of width that leave room for it
 MOST_BINS = 40
@@ -27,29 +28,20 @@ DRAWN = 1000
     answers_with_values,
     rank=10,
 )
-class Predicted(LivePicture):
+class Predicted(OneProbe):
     """A scatter about the diagonal and a histogram of what is left."""
 
     card_size = (420, 260)
+    takes = "answers"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "answers")
-        self._found: Snapshot | None = None
         self.scatter = Chart()
         self.histogram = Chart()
         self.histogram.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
-        row.addWidget(self.scatter, 3)
-        row.addWidget(self.histogram, 2)
+        beside(self, (self.scatter, 3), (self.histogram, 2))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         predicted, right = snapshot.array.T.astype(float)
         fine = np.isfinite(predicted) & np.isfinite(right)
         score = errors_of(right, predicted)

@@ -6,11 +6,11 @@ import numpy as np
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.registry import picture_kind
 from app.views.bars import ROW, Bar, Bars
 from app.views.series import Line, SeriesPlot
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import Snapshot
 
 MOST = 14
 
@@ -54,15 +54,14 @@ def _feeds_a_loss(subject: Subject) -> bool:
     belongs_to_a_head,
     rank=2,
 )
-class Prediction(LivePicture):
+class Prediction(OneProbe):
     """A bar a class, or two lines where numbers are predicted."""
 
     card_size = (260, 220)
+    takes = "predictions"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "predictions")
-        self._snapshot: Snapshot | None = None
         self.bars = Bars(unit="probability")
         self.bars.setObjectName("predictionBars")
         self.forecast = SeriesPlot(unit="example")
@@ -73,11 +72,7 @@ class Prediction(LivePicture):
         column.addWidget(self.forecast, 1)
         column.addStretch()
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._snapshot = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         numbers = snapshot.extra.get("kind") == "values"
         self.bars.setVisible(not numbers)
         self.forecast.setVisible(numbers)
@@ -97,7 +92,7 @@ class Prediction(LivePicture):
         self.set_note(f"the likeliest {len(bars)} of {count}" if more else "probability of each class")
 
     def table(self) -> Table | None:
-        snapshot = self._snapshot
+        snapshot = self._found
         if snapshot is None:
             return None
         if snapshot.extra.get("kind") == "values":
@@ -109,8 +104,8 @@ class Prediction(LivePicture):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._snapshot is not None and self._snapshot.extra.get("kind") != "values":
-            self._show_bars(self._snapshot)
+        if self._found is not None and self._found.extra.get("kind") != "values":
+            self._show_bars(self._found)
 
 
 def prediction_bars(snapshot: Snapshot, most: int = MOST) -> list[Bar]:

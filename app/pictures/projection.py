@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button, choice, choose, row
+from app.pictures.controls import button, choice, choose, stacked
 from app.pictures.registry import picture_kind
 from app.views.picture import percent
 from app.views.scatter import Scatter
@@ -51,10 +51,7 @@ class Projection(LivePicture):
         self.method.activated.connect(self._chosen)
         self.rows.activated.connect(self._chosen)
         self.again.clicked.connect(self._once_more)
-        self._row: QWidget | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.scatter)
+        stacked(self, self.scatter)
 
     def probes(self) -> Probes:
         return frozenset({self._probe, self._examples})
@@ -102,9 +99,7 @@ class Projection(LivePicture):
         return " · ".join(words)
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.method, self.rows, self.again)
-        return self._row
+        return self.in_row(self.method, self.rows, self.again)
 
     def table(self) -> Table | None:
         if not len(self.scatter.points):

@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.asked import answers_with_classes, choice, count_words, index_of, of_class, row_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.asked import answers_with_classes, choice, count_words, index_of, of_class
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Curve, Entry, Frame, Layer
 from engine.analysis import scores
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import Snapshot
 
 MOST_CURVES = 12
 ALL = "all classes"
@@ -32,37 +33,29 @@ def pooled(snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
     return right.ravel(), snapshot.array.ravel()
 
 
-class Rates(LivePicture):
+class Rates(OneProbe):
     """One curve a class against the rest, and one for all decisions together; one in all for yes or no."""
 
     card_size = (300, 280)
+    takes = "answers"
     axes: ClassVar[tuple[str, str]]
     short: ClassVar[str]
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "answers")
-        self._found: Snapshot | None = None
         self._class = 0  # 0: all of them
         self._names: tuple[str, ...] = ()
         self._box = choice([ALL], 0, "Whose curve", "rateClass")
         self._box.activated.connect(self._choose)
-        self._controls: QWidget | None = None
         self.curves: dict[str, scores.Curve] = {}
         self.chart = Chart()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.chart)
+        stacked(self, self.chart)
 
     def measure(self, positive: np.ndarray, chances: np.ndarray) -> scores.Curve:
         """The curve of one decision."""
         raise NotImplementedError
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         names = tuple(snapshot.extra["classes"])
         if names != self._names:
             self._names = names
@@ -117,9 +110,7 @@ class Rates(LivePicture):
         return ("class", *self.axes, "threshold"), rows
 
     def controls(self) -> QWidget | None:
-        if self._controls is None:
-            self._controls = row_of(self._box)
-        return self._controls
+        return self.in_row(self._box)
 
     def _choose(self, index: int) -> None:
         self._class = index

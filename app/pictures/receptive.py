@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.arrays import rows_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
 from app.views.overlay import Overlay
 from engine.pixels import image_input
@@ -32,7 +33,7 @@ def sees_images(subject: Subject) -> bool:
     sees_images,
     rank=16,
 )
-class ReceptiveField(LivePicture):
+class ReceptiveField(OneProbe):
     """The example with the field outlined; a click on it chooses the unit that stands there."""
 
     card_size = (420, 230)
@@ -40,26 +41,16 @@ class ReceptiveField(LivePicture):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._unit = (MIDDLE, MIDDLE)
-        self._snapshot: Snapshot | None = None
         self.overlay = Overlay(signed=False)
         self.overlay.clicked.connect(self._pick)
         self.overlay.setToolTip("Click to choose the unit that stands there")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.overlay)
+        stacked(self, self.overlay)
 
     @property
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "receptive_field", (-1, *self._unit))
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._snapshot = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         self.overlay.show_map(
             facts["image"], snapshot.array, ("input", "mean size of the gradient"), facts["seen"]
@@ -75,14 +66,14 @@ class ReceptiveField(LivePicture):
 
     def _pick(self, row: int, column: int) -> None:
         """The unit whose field is nearest to a pixel."""
-        if self._snapshot is None:
+        if self._found is None:
             return
-        shape, size = self._snapshot.array.shape, self._snapshot.extra["map"]
+        shape, size = self._found.array.shape, self._found.extra["map"]
         self._unit = (row * size[0] // shape[0], column * size[1] // shape[1])
         self.needs_changed.emit()
 
     def table(self) -> Table | None:
-        return None if self._snapshot is None else rows_of(self._snapshot.array, "mean size of gradient")
+        return None if self._found is None else rows_of(self._found.array, "mean size of gradient")
 
     def state(self) -> dict[str, object]:
         return {"row": self._unit[0], "column": self._unit[1]}

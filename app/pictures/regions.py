@@ -8,10 +8,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.pictures.asked import choice, example_words, features, index_of, of_class, row_of, single_answer
+from app.pictures.asked import choice, example_words, features, index_of, of_class, single_answer
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.controls import row, stacked
 from app.pictures.registry import picture_kind
 from app.theme import Theme
 from app.views.axes import round_ticks
@@ -48,13 +49,10 @@ class Regions(LivePicture):
         self._names = [feature.name for feature in features(subject)]
         self._pair = (0, 1)
         self._boxes: tuple[QComboBox, QComboBox] | None = None
-        self._controls: QWidget | None = None
         self._found: Snapshot | None = None
         self.chart = Chart()
         self.chart.read = self._read
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.chart)
+        stacked(self, self.chart)
 
     def _probe(self, what: str) -> Probe:
         return Probe(self.subject.node_id, what, self._pair)
@@ -158,7 +156,7 @@ class Regions(LivePicture):
             self._boxes = (boxes[0], boxes[1])
             for box in boxes:
                 box.activated.connect(self._chosen)
-            self._controls = row_of(*boxes)
+            self._controls = row(*boxes)
         return self._controls
 
     def _chosen(self, index: int) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.histograms import PARTS, has_values
 from app.pictures.registry import picture_kind
 from app.pictures.through_time import ThroughTime
@@ -14,7 +15,7 @@ from app.views.histogram import Distribution
 from app.views.picture import number
 from app.views.ridges import Ridge, Ridges
 from app.views.segments import Segments
-from engine.run.feed import Probe
+from engine.run.feed import Probe, Snapshot
 
 MOST = 60
 _UNITS = {
@@ -33,7 +34,7 @@ _ROLES = {what: role for what, _, role in PARTS}
     has_values,
     rank=32,
 )
-class RidgePicture(LivePicture):
+class RidgePicture(OneProbe):
     """Ridge lines of at most 60 moments of the run."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
@@ -51,21 +52,13 @@ class RidgePicture(LivePicture):
         self._choice.chosen.connect(self._chosen)
         self._past = ThroughTime(Distribution.of_snapshot, MOST)
         self.ridges = Ridges()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.ridges)
+        stacked(self, self.ridges)
 
     @property
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, self._what)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         moments = self._past.until(self._probe, snapshot, self.history)
         rows = [Ridge(step, shown) for step, shown in moments]
         self.ridges.show_rows(rows, _ROLES[self._what], _UNITS[self._what])

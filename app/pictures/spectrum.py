@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import choice, choose, stacked
 from app.pictures.registry import picture_kind
 from app.views.falling import Falling
 from app.views.picture import number
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import Snapshot
 
 
 def has_matrix(subject: Subject) -> bool:
@@ -28,37 +28,31 @@ def has_matrix(subject: Subject) -> bool:
     has_matrix,
     rank=70,
 )
-class Spectrum(LivePicture):
+class Spectrum(OneProbe):
     """One bar a singular value, those at the start as a line."""
+
+    takes = "singular_values"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "singular_values")
-        self._snapshot: Snapshot | None = None
         self.bars = Falling()
         self.axis = choice(
             "spectrumAxis", (("Linear", "linear"), ("Log", "log")), "The scale of the values", 84
         )
         self.axis.activated.connect(self._show)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.bars)
+        stacked(self, self.bars)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._show()
 
     def controls(self) -> QWidget | None:
         return self.axis
 
     def table(self) -> Table | None:
-        if self._snapshot is None:
+        if self._found is None:
             return None
         header, first = ("direction", "singular value"), self._first().tolist()
-        values = self._snapshot.array.tolist()
+        values = self._found.array.tolist()
         if not first:
             return header, list(enumerate(values, start=1))
         return (*header, "at the start"), [
@@ -73,16 +67,16 @@ class Spectrum(LivePicture):
         self._show()
 
     def _first(self) -> np.ndarray:
-        found = self._snapshot.extra.get("first") if self._snapshot is not None else None
+        found = self._found.extra.get("first") if self._found is not None else None
         return np.empty(0) if found is None else np.asarray(found)
 
     def _show(self, _index: int = 0) -> None:
-        if self._snapshot is None:
+        if self._found is None:
             return
-        facts = self._snapshot.extra
+        facts = self._found.extra
         log = self.axis.currentData() == "log"
         names = ("direction", "singular value")
-        self.bars.show_values(self._snapshot.array, self._first(), names, "direction", log=log)
+        self.bars.show_values(self._found.array, self._first(), names, "direction", log=log)
         words = f"largest {number(facts['largest'])} · effective rank {number(facts['rank'])}"
         if len(self._first()):
             words += f" · dashed: step {facts['since']:,}"

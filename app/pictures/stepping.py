@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.pictures.arrays import rows_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import button, choice, choose, offer, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import button, choice, choose, offer, row, stacked
 from app.pictures.registry import picture_kind
 from app.views.stepping import Stepped, Stepping
 from engine.analysis.windows import Window
@@ -34,15 +34,13 @@ def steps(subject: Subject) -> bool:
     steps,
     rank=2,
 )
-class WindowSteps(LivePicture):
+class WindowSteps(OneProbe):
     """One channel and one filter at a time, with every number that goes into the one that is made."""
 
     card_size = (620, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._snapshot: Snapshot | None = None
-        self._controls: QWidget | None = None
         self._pool = subject.node is not None and "Pool" in subject.node.type
         self.stepping = Stepping()
         self.stepping.moved.connect(self._say)
@@ -57,23 +55,14 @@ class WindowSteps(LivePicture):
         self._timer = QTimer(self)
         self._timer.setInterval(STEP_MS)
         self._timer.timeout.connect(self._next)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.stepping)
-
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
+        stacked(self, self.stepping)
 
     @property
     def _probe(self) -> Probe:
         chosen = (int(self.filter.currentData() or 0), int(self.channel.currentData() or 0))
         return Probe(self.subject.node_id, "window", chosen)
 
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
-        self._snapshot = snapshot
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         offer(
             self.filter, [(f"Filter {one + 1}", one) for one in range(min(MOST, int(facts["filters"]) or 1))]
@@ -107,7 +96,7 @@ class WindowSteps(LivePicture):
 
     def _say(self) -> None:
         found = self.stepping.found
-        if found is None or self._snapshot is None:
+        if found is None or self._found is None:
             return
         down, across = self.stepping.place
         at = found.window
@@ -115,7 +104,7 @@ class WindowSteps(LivePicture):
         words += [f"stride {_two(at.stride)}"] if at.stride != (1, 1) else []
         words += [f"padding {_two(at.before)}"] if at.before != (0, 0) else []
         words += [f"dilation {_two(at.dilation)}"] if at.dilation != (1, 1) else []
-        self.set_note(" · ".join([*words, f"example {int(self._snapshot.extra['example']) + 1}"]))
+        self.set_note(" · ".join([*words, f"example {int(self._found.extra['example']) + 1}"]))
 
     # -- controls ---------------------------------------------------------------------------------
 

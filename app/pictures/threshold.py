@@ -9,8 +9,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
-from app.pictures.asked import answers_with_classes, choice, count_words, index_of, of_class, row_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.asked import answers_with_classes, choice, count_words, index_of, of_class
+from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.rates import one_against_rest
 from app.pictures.registry import picture_kind
 from app.theme import SMALL, Theme
@@ -18,7 +18,7 @@ from app.views.chart import Chart, Curve, Frame, Layer, Marks
 from app.views.picture import Picture
 from app.widgets.labels import label
 from engine.analysis import scores
-from engine.run.feed import Probe, Snapshot
+from engine.run.feed import Snapshot
 
 STEPS = 1000
 CHARTS_FROM = 210  # pixels of height that leave room for the curves
@@ -90,20 +90,18 @@ class CountsTable(Picture):
     answers_with_classes,
     rank=15,
 )
-class Threshold(LivePicture):
+class Threshold(OneProbe):
     """A slider over the probability of yes, or of one class against the rest."""
 
     card_size = (380, 300)
+    takes = "answers"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "answers")
-        self._found: Snapshot | None = None
         self._names: tuple[str, ...] = ()
         self._class = 1
         self._box = choice(["yes"], 0, "The class that counts as yes", "thresholdClass")
         self._box.activated.connect(self._choose)
-        self._controls: QWidget | None = None
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("thresholdSlider")
         self.slider.setRange(0, STEPS)
@@ -137,12 +135,8 @@ class Threshold(LivePicture):
         """The probability from which on the answer is yes."""
         return self.slider.value() / STEPS
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        self._found = found[self._probe]
-        names = tuple(self._found.extra["classes"])
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
+        names = tuple(snapshot.extra["classes"])
         if names != self._names:
             self._names = names
             self._class = self._class if self._class < len(names) else 0
@@ -202,9 +196,7 @@ class Threshold(LivePicture):
         return header, [(self.threshold, *counts, counts.precision, counts.recall, counts.f1)]
 
     def controls(self) -> QWidget | None:
-        if self._controls is None:
-            self._controls = row_of(self._box)
-        return self._controls
+        return self.in_row(self._box)
 
     def _choose(self, index: int) -> None:
         self._class = index

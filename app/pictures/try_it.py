@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
-from app.pictures.asked import choice, features, question, row_of
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.asked import choice, features, question
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import row, stacked
 from app.pictures.prediction import prediction_bars
 from app.pictures.registry import picture_kind
 from app.playground.inputs import ExampleInput, FileInput, Input, NumbersInput, PadInput, TextInput
@@ -54,11 +55,7 @@ class _Titled(QWidget):
         super().__init__()
         self.setToolTip(about)
         self.title = ElidedLabel(title, "small")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.title)
-        column.addWidget(picture, 1)
+        stacked(self, self.title, (picture, 1), spacing=2)
 
 
 @picture_kind(
@@ -70,7 +67,7 @@ class _Titled(QWidget):
     rank=5,
     whole=True,
 )
-class TryIt(LivePicture):
+class TryIt(OneProbe):
     """An input on the left; right of it the answer, what the model sees, what it hangs on, and a node."""
 
     card_size = (560, 320)
@@ -85,7 +82,6 @@ class TryIt(LivePicture):
         self._data: object = None
         self._base: Row = {}
         self._row: Row = {}
-        self._controls: QWidget | None = None
         self._nodes: list[str] = []
         self._box: QComboBox | None = None
         self.inputs: dict[str, Input] = {}
@@ -249,11 +245,7 @@ class TryIt(LivePicture):
     def _probe(self) -> Probe:
         return Probe(self.subject.node_id, "try_it", (self._node,) if self._node else ())
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         if snapshot is not self._seen:
             self._show(snapshot)
         if not self._number:
@@ -326,7 +318,7 @@ class TryIt(LivePicture):
             names = ["no activations", *(name for _, name in layers)]
             self._box = choice(names, 0, "Whose activations are shown", "tryNode")
             self._box.activated.connect(self._node_chosen)
-            self._controls = row_of(self.ways, self._box)
+            self._controls = row(self.ways, self._box)
         return self._controls
 
     def _show_way(self) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import stacked
 from app.pictures.layer_measures import ACTIVITY, name_in, trains
 from app.pictures.registry import picture_kind
 from app.views.bars import Bar, Bars
 from app.views.picture import percent
 from app.views.unit_shares import UnitShares
-from engine.run.feed import Probe
+from engine.run.feed import Snapshot
 
 STUCK = 0.99  # share of its values at the ends of its function from which a unit is stuck
 MOST_NAMED = 4
@@ -32,23 +33,18 @@ def has_units(subject: Subject) -> bool:
     has_units,
     rank=60,
 )
-class Units(LivePicture):
+class Units(OneProbe):
     """One bar a unit: the share of zeros, for a sigmoid or tanh of saturated values."""
+
+    takes = "unit_activity"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._probe = Probe(subject.node_id, "unit_activity")
         self._array: NDArray[np.float64] = np.empty((0, 2))
         self.bars = UnitShares()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.bars)
+        stacked(self, self.bars)
 
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found[self._probe]
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._array = snapshot.array.astype(np.float64)
         saturating = bool(snapshot.extra["range"])
         shares = self._array[:, int(saturating)]
@@ -78,8 +74,10 @@ class Units(LivePicture):
     rank=60,
     whole=True,
 )
-class DeadLayers(LivePicture):
+class DeadLayers(OneProbe):
     """One bar a layer."""
+
+    takes = ACTIVITY
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -91,15 +89,10 @@ class DeadLayers(LivePicture):
         scroll.setWidgetResizable(True)
         scroll.setWidget(self.bars)
         scroll.setAccessibleName("Dead units by layer")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(scroll)
+        stacked(self, scroll)
 
-    def probes(self) -> Probes:
-        return frozenset({ACTIVITY})
-
-    def draw(self, found: Snapshots) -> None:
-        snapshot, workspace = found[ACTIVITY], self.subject.workspace
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
+        workspace = self.subject.workspace
         self._rows = [
             (name_in(workspace, node_id), dead, saturated)
             for node_id, (_, _, dead, saturated) in zip(

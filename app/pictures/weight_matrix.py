@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.pictures.controls import choice, choose, offer, row
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import choice, choose, offer, stacked
 from app.pictures.registry import picture_kind
 from app.pictures.weight_names import captions, cell_words, parameter_words
 from app.views.matrix import Matrix
 from app.views.picture import number
-from engine.run.feed import Probe
+from engine.run.feed import Probe, Snapshot
 
 
 def learns(subject: Subject) -> bool:
@@ -30,7 +30,7 @@ def learns(subject: Subject) -> bool:
     learns,
     rank=40,
 )
-class WeightMatrix(LivePicture):
+class WeightMatrix(OneProbe):
     """One parameter of the node: rows are its outputs, columns what they are made of."""
 
     card_size = (320, 240)
@@ -49,13 +49,7 @@ class WeightMatrix(LivePicture):
         )
         self.parameter.activated.connect(self._chosen)
         self.shown.activated.connect(self._chosen)
-        self._row: QWidget | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.matrix)
-
-    def probes(self) -> Probes:
-        return frozenset({self._probe})
+        stacked(self, self.matrix)
 
     @property
     def _probe(self) -> Probe:
@@ -64,10 +58,7 @@ class WeightMatrix(LivePicture):
             detail = [self._name, "change"]
         return Probe(self.subject.node_id, "weight_matrix", tuple(detail))
 
-    def draw(self, found: Snapshots) -> None:
-        snapshot = found.get(self._probe)
-        if snapshot is None:
-            return
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = self._facts = snapshot.extra
         offer(self.parameter, [(parameter_words(name), name) for name in facts["names"]])
         choose(self.parameter, facts["name"])
@@ -80,9 +71,7 @@ class WeightMatrix(LivePicture):
         self.set_note(self._words(facts))
 
     def controls(self) -> QWidget | None:
-        if self._row is None:
-            self._row = row(self.parameter, self.shown)
-        return self._row
+        return self.in_row(self.parameter, self.shown)
 
     def table(self) -> Table | None:
         values = self.matrix.values
