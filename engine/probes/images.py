@@ -80,6 +80,9 @@ def class_images(look: Look, probe: Probe) -> Taken | None:
     image, kind = (str(name) for name in probe.detail[:2])
     split = "train" if look.rows("train") else look.split
     batch = look.batch(0, MOST_ROWS, split)
+    if kind not in batch or image not in batch:
+        unread = kind if kind not in batch else image
+        raise NeuroloomError(f"The column {unread!r} is not read, because nothing in the network uses it.")
     labels, rows = batch[kind].flatten().long(), batch[image]
     count = min(MOST_CLASSES, int(labels.max()) + 1)
     total = torch.zeros(count, *rows.shape[1:], device=rows.device)

@@ -23,7 +23,17 @@ from tests.engine.run.networks import DATASETS, catalogue, digits, iris, run_of
 
 STEPS = 12
 GALLERY = DATASETS.parent / "gallery"
-NETWORKS = ("iris", "digits", "two-spirals", "gan-digits", "delta-rule", "hopfield-2d", "santa-fe-lstm")
+NETWORKS = (
+    "iris",
+    "digits",
+    "two-spirals",
+    "gan-digits",
+    "delta-rule",
+    "hopfield-2d",
+    "santa-fe-lstm",
+    "stacked-autoencoder",
+    "rbm-mnist",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -45,6 +45,11 @@ def test_the_mean_image_of_each_class() -> None:
         assert found.extra["counts"][digit] == len(mine)
 
 
+def test_classes_that_nothing_reads_have_no_mean_image() -> None:
+    (found,) = take(run_of(gallery_project("gan-digits")), Probe("n11", "class_images", ("image", "digit")))
+    assert found.extra["failed"].startswith("The column 'digit' is not read")
+
+
 def test_weights_lie_on_the_image() -> None:
     run = run_of(copying())
     found, none = take(run, Probe("n3", "pixel_weights"), Probe("n4", "pixel_weights"))
