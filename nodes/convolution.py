@@ -35,7 +35,7 @@ class Convolution(Layer, abstract=True):
     """What the convolutions share."""
 
     family = "convolution"
-    source = "seed 000 §3.3"
+    source = "LeCun, Bottou, Bengio and Haffner, 1998"
     filters: int = param(32, minimum=1, doc="output channels")
 
     def _summary(self, kernel: str, activation: str) -> str:

@@ -41,12 +41,12 @@ class LogicGates(Data):
 class WorkedExample(Data):
     """Three rows of two features and a target, small enough to follow by hand; all splits hold the same rows.
 
-    Seed 000 App. B goes through one step of backpropagation with them.
+    One step of backpropagation with them can be followed on paper.
     """
 
     title = "Three points"
     aliases: ClassVar[tuple[str, ...]] = ("worked example", "by hand", "delta rule")
-    source = "seed 000 App. B, tables 5 and 11"
+    source = "made up, to be worked by hand"
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -98,7 +98,7 @@ class Line(Shuffled):
 
     title = "Noisy line"
     aliases: ClassVar[tuple[str, ...]] = ("linear regression", "toy", "1d")
-    source = "seed 000 §1.1.2"
+    source = "a formula: slope · x + intercept + noise"
     slope: float = param(2.0, minimum=-100, maximum=100, doc="how steep the line is")
     intercept: float = param(1.0, minimum=-100, maximum=100, doc="its value at x = 0")
     noise: float = param(0.3, minimum=0, maximum=100, doc="deviation around the line")
@@ -122,7 +122,7 @@ class Curve(Shuffled):
 
     title = "Noisy curve"
     aliases: ClassVar[tuple[str, ...]] = ("regression", "sine", "function", "toy", "1d")
-    source = "seed 000 §1.3.1; bump: Runge, 1901"
+    source = "formulas; bump: Runge, 1901"
     form: str = param(
         "sine", choices=("sine", "two waves", "bump", "cubic", "step"), doc="which curve is to be found"
     )
@@ -151,7 +151,7 @@ class Patterns(Data):
     """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to mend."""
 
     aliases: ClassVar[tuple[str, ...]] = ("hopfield", "memory", "associative")
-    source = "seed 000 §2.1; digits: Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
+    source = "corners: Hopfield, 1982; digits: Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
     form: str = param(
         "2-D",
         choices=tuple(UNITS),

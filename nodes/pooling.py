@@ -15,7 +15,7 @@ class Pooling(Layer, abstract=True):
 
     family = "convolution"
     aliases: ClassVar[tuple[str, ...]] = ("pooling", "subsample", "downsample")
-    source = "seed 000 §3.3.1"
+    source = "Fukushima, 1980"
 
 
 class MaxPool2d(Pooling):
