@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import beside, choice, choose, offer, stacked
+from app.pictures.controls import beside, choice, choose, keep, offer, stacked
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.views.attention_lines import AttentionArcs
@@ -42,7 +42,7 @@ class Attending(OneProbe):
         super().__init__(subject, parent)
         self._module = choice("attentionModule", [("1st layer", 0)], "Which attention inside the layer", 104)
         self._head = choice("attentionHead", [self.every_head], "Which head", 104)
-        self._module.activated.connect(self._other_module)
+        self._module.activated.connect(self._ask_anew)
         self._head.activated.connect(self._other_head)
 
     @property
@@ -80,9 +80,6 @@ class Attending(OneProbe):
     def controls(self) -> QWidget | None:
         return self.in_row(self._module, self._head)
 
-    def _other_module(self, _index: int) -> None:
-        self.needs_changed.emit()
-
     def _other_head(self, _index: int) -> None:
         if self._found is not None:
             self._show(self._found)
@@ -107,9 +104,8 @@ class Attending(OneProbe):
     def restore(self, state: Mapping[str, object]) -> None:
         for box, key in ((self._head, "head"), (self._module, "module")):
             value = state.get(key)
-            if isinstance(value, int) and not choose(box, value):
-                box.addItem(f"{key} {value + 1}", value)
-                choose(box, value)
+            if isinstance(value, int):
+                keep(box, value, f"{key} {value + 1}")
 
 
 def names_of(names: Sequence[str], count: int) -> Sequence[str]:

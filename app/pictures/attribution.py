@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSlider, QWidget
 from app.pictures.arrays import rows_of
 from app.pictures.asked import question
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import choice, choose, offer, stacked
+from app.pictures.controls import choice, choose, keep, offer, stacked
 from app.pictures.registry import picture_kind
 from app.views.overlay import Overlay
 from app.views.picture import number
@@ -72,7 +72,7 @@ class _Attribution(OneProbe):
             "The class whose score is explained",
             110,
         )
-        self.target.activated.connect(self._chosen)
+        self.target.activated.connect(self._ask_anew)
         self.opacity = QSlider(Qt.Orientation.Horizontal)
         self.opacity.setObjectName("attributionOpacity")
         self.opacity.setRange(0, 100)
@@ -124,9 +124,6 @@ class _Attribution(OneProbe):
     def _choices(self) -> list[QWidget]:
         return []
 
-    def _chosen(self, _index: int) -> None:
-        self.needs_changed.emit()
-
     def _fade(self, percent: int) -> None:
         self.overlay.set_opacity(percent / 100)
 
@@ -139,9 +136,7 @@ class _Attribution(OneProbe):
     def restore(self, state: Mapping[str, object]) -> None:
         target, opacity = state.get("target"), state.get("opacity")
         if isinstance(target, int) and RIGHT <= target < MOST:
-            if self.target.findData(target) < 0:
-                self.target.addItem(f"{target}", target)
-            choose(self.target, target)
+            keep(self.target, target, f"{target}")
         if isinstance(opacity, int) and 0 <= opacity <= 100:
             self.opacity.setValue(opacity)
         self.needs_changed.emit()
@@ -153,7 +148,7 @@ class _Saliency(_Attribution):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, signed=True, parent=parent)
         self.method = choice("saliencyMethod", METHODS, "How the map is made", 168)
-        self.method.activated.connect(self._chosen)
+        self.method.activated.connect(self._ask_anew)
 
     @property
     def _probe(self) -> Probe:
@@ -234,8 +229,8 @@ class _Occlusion(_Attribution):
         self.step = choice("occlusionStep", [(f"Step {n}", n) for n in (1, 2, 4, 8)], "Pixels it moves", 88)
         choose(self.side, 4)
         choose(self.step, 2)
-        self.side.activated.connect(self._chosen)
-        self.step.activated.connect(self._chosen)
+        self.side.activated.connect(self._ask_anew)
+        self.step.activated.connect(self._ask_anew)
 
     @property
     def _probe(self) -> Probe:

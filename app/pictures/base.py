@@ -121,6 +121,10 @@ class LivePicture(QWidget):
             self._controls = row(*widgets)
         return self._controls
 
+    def _ask_anew(self, _index: int) -> None:
+        """For controls that change what is needed."""
+        self.needs_changed.emit()
+
     def table(self) -> Table | None:
         """The numbers that are drawn, None where there is nothing yet."""
         return None

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import button, stacked
 from app.pictures.registry import picture_kind
+from app.pictures.shown import split_words
 from app.views.scalar_graph import ScalarGraph, ScalarNode
 from engine.run.feed import Probe, Snapshot
 
@@ -73,7 +74,7 @@ class Computation(OneProbe):
         if self._wanted >= 0:
             self.graph.go(self._wanted)
             self._wanted = -1
-        split = "training" if facts["split"] == "train" else facts["split"]
+        split = split_words(facts)
         self._example = f"{split} example {facts['example'] + 1:,}"
         self._say()
 

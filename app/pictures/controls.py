@@ -44,6 +44,13 @@ def choose(combo: QuietCombo, value: object) -> bool:
     return True
 
 
+def keep(combo: QuietCombo, value: object, text: str) -> None:
+    """Choose a value that was kept, under this text where it is not offered yet."""
+    if not choose(combo, value):
+        combo.addItem(text, value)
+        choose(combo, value)
+
+
 def button(name: str, text: str, tip: str) -> QPushButton:
     """A small button."""
     made = QPushButton(text)

@@ -12,6 +12,7 @@ from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import button, choice, choose, stacked
 from app.pictures.loss_surface import has_loss
 from app.pictures.registry import picture_kind
+from app.pictures.shown import split_words
 from app.views.picture import number
 from app.views.points_over import PointsOver
 from engine.run.feed import Probe, Snapshot
@@ -77,7 +78,7 @@ class Curvature(OneProbe):
         if "shape" in facts:
             outputs, inputs = facts["shape"]
             names = ("direction", "singular value")
-            split = "training" if facts["split"] == "train" else facts["split"]
+            split = split_words(facts)
             note = f"{outputs:,} answers by {inputs:,} inputs · {split} example {facts['example'] + 1:,}"
         else:
             names = ("direction", "size of the eigenvalue (rings: below zero)")

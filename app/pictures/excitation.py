@@ -160,7 +160,7 @@ class Strongest(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.unit = unit_choice(subject, "strongestUnit")
-        self.unit.activated.connect(self._chosen)
+        self.unit.activated.connect(self._ask_anew)
         self.sheet = Examples()
         self.sheet.picked.connect(self._pin)
         stacked(self, self.sheet)
@@ -186,9 +186,6 @@ class Strongest(OneProbe):
 
     def controls(self) -> QWidget | None:
         return self.unit
-
-    def _chosen(self, _index: int) -> None:
-        self.needs_changed.emit()
 
     def table(self) -> Table | None:
         if self._found is None:

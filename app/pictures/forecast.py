@@ -49,7 +49,7 @@ class Forecast(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.split = choice("forecastSplit", SPLITS, "Which part of the series", 104)
-        self.split.activated.connect(self._other_split)
+        self.split.activated.connect(self._ask_anew)
         self.chart, self.residuals = Chart(), Chart()
         self.residuals.hide()
         self.chart.read = self._read
@@ -125,9 +125,6 @@ class Forecast(OneProbe):
         self._make_room()
         if self._found is not None and self.residuals.isHidden() != before:
             self.draw({self._probe: self._found})
-
-    def _other_split(self, _index: int) -> None:
-        self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
         return self.in_row(self.split)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from app.pictures.asked import of_class
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import choice, choose, offer, stacked
+from app.pictures.controls import choice, choose, keep, offer, stacked
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.views.chart import Chart, Curve, Entry, Frame
@@ -34,7 +34,7 @@ class StepByStep(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.layer = choice("gatesLayer", [("layer 1", (0, 0))], "Which layer of the stack, and its way", 104)
-        self.layer.activated.connect(self._other_layer)
+        self.layer.activated.connect(self._ask_anew)
 
     @property
     def _probe(self) -> Probe:
@@ -56,9 +56,6 @@ class StepByStep(OneProbe):
     def backwards(self) -> bool:
         """Whether the way back is shown."""
         return bool((self.layer.currentData() or (0, 0))[1])
-
-    def _other_layer(self, _index: int) -> None:
-        self.needs_changed.emit()
 
     def _part_words(self, snapshot: Snapshot) -> str:
         facts = snapshot.extra
@@ -84,9 +81,7 @@ class StepByStep(OneProbe):
         layer = state.get("layer")
         if isinstance(layer, list) and len(layer) == 2 and all(isinstance(n, int) for n in layer):
             wanted = (layer[0], layer[1])
-            if not choose(self.layer, wanted):
-                self.layer.addItem(f"layer {layer[0] + 1}{', back' if layer[1] else ''}", wanted)
-                choose(self.layer, wanted)
+            keep(self.layer, wanted, f"layer {layer[0] + 1}{', back' if layer[1] else ''}")
 
 
 @picture_kind(

@@ -9,6 +9,7 @@ from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import stacked
 from app.pictures.layer_measures import name_in
 from app.pictures.registry import picture_kind
+from app.pictures.shown import split_words
 from app.views.neuron_net import NeuronNet, UnitColumn
 from engine.run.feed import Probe, Snapshot
 
@@ -71,7 +72,7 @@ class Neurons(OneProbe):
                 )
             )
         self.net.show_columns(columns)
-        split = "training" if facts["split"] == "train" else facts["split"]
+        split = split_words(facts)
         self.set_note(
             f"{split} example {facts['example'] + 1:,} · red above zero, blue below · rings are biases"
         )

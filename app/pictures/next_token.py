@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import choice, choose, offer
+from app.pictures.controls import choice, keep, offer
 from app.pictures.registry import picture_kind
 from app.pictures.shown import of_example
 from app.views.bars import ROW, Bar, Bars
@@ -85,7 +85,7 @@ class NextToken(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.place = choice("tokenPlace", [("last place", LAST)], "Which place of the sequence", 104)
-        self.place.activated.connect(self._other_place)
+        self.place.activated.connect(self._ask_anew)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("tokenTemperature")
         self.slider.setRange(0, WARMEST)
@@ -165,9 +165,6 @@ class NextToken(OneProbe):
         if self._found is not None:
             self._show(self._found)
 
-    def _other_place(self, _index: int) -> None:
-        self.needs_changed.emit()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._found is not None:
@@ -188,6 +185,5 @@ class NextToken(OneProbe):
         warmth, place = state.get("temperature"), state.get("place")
         if isinstance(warmth, int):
             self.slider.setValue(warmth)
-        if isinstance(place, int) and not choose(self.place, place):
-            self.place.addItem(f"place {place + 1}", place)
-            choose(self.place, place)
+        if isinstance(place, int):
+            keep(self.place, place, f"place {place + 1}")

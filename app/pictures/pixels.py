@@ -12,7 +12,7 @@ from app.classes import classes_of
 from app.pictures.arrays import rows_of
 from app.pictures.asked import question
 from app.pictures.base import OneProbe, Probes, Subject, Table
-from app.pictures.controls import choice, choose, offer, stacked
+from app.pictures.controls import choice, choose, keep, offer, stacked
 from app.pictures.excitation import unit_choice, unit_word, units_of
 from app.pictures.registry import picture_kind
 from app.views.cells import Sheet, Sheets
@@ -148,7 +148,7 @@ class FilterKernels(_Maps):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.filter = choice("kernelsFilter", [("Filter 1", 0)], "The filter whose kernels are shown", 100)
-        self.filter.activated.connect(self._chosen)
+        self.filter.activated.connect(self._ask_anew)
 
     @property
     def _probe(self) -> Probe:
@@ -175,18 +175,13 @@ class FilterKernels(_Maps):
     def controls(self) -> QWidget | None:
         return self.filter
 
-    def _chosen(self, _index: int) -> None:
-        self.needs_changed.emit()
-
     def state(self) -> dict[str, object]:
         return {"filter": self.filter.currentData()}
 
     def restore(self, state: Mapping[str, object]) -> None:
         kept = state.get("filter")
         if isinstance(kept, int) and kept >= 0:
-            if self.filter.findData(kept) < 0:
-                self.filter.addItem(f"Filter {kept + 1}", kept)
-            choose(self.filter, kept)
+            keep(self.filter, kept, f"Filter {kept + 1}")
             self.needs_changed.emit()
 
 
@@ -206,7 +201,7 @@ class OneUnit(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.unit = unit_choice(subject, "oneUnit")
-        self.unit.activated.connect(self._chosen)
+        self.unit.activated.connect(self._ask_anew)
         self.map, self.weights = Sheets(), Sheets()
         self.values, self.gradients = Histogram(), Histogram(role="convolution")
         self._numbers = (ElidedLabel("", "small"), ElidedLabel("", "small"))
@@ -274,9 +269,6 @@ class OneUnit(OneProbe):
 
     def controls(self) -> QWidget | None:
         return self.unit
-
-    def _chosen(self, _index: int) -> None:
-        self.needs_changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._right.setVisible(self.width() >= HISTOGRAMS_FROM)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.controls import button, choice, choose, stacked
 from app.pictures.registry import picture_kind
+from app.pictures.shown import split_words
 from app.views.picture import percent
 from app.views.scatter import Scatter
 from engine.run.feed import Probe, Snapshot
@@ -90,7 +91,7 @@ class Projection(LivePicture):
 
     def _words(self, snapshot: Snapshot) -> str:
         facts = snapshot.extra
-        split = "training" if facts["split"] == "train" else facts["split"]
+        split = split_words(facts)
         words = [f"{len(snapshot.array):,} {split} examples of {facts['features']:,} values"]
         if "method" in facts:
             words.append(f"{facts['method']}, step {snapshot.step:,}: only nearness has a meaning")

@@ -17,6 +17,11 @@ def gives(subject: Subject, what: str, *constructors: str) -> bool:
     return what in kind.shows or any(name in made for name in constructors)
 
 
+def split_words(facts: Mapping[str, object]) -> str:
+    """`training` or `validation`: the examples of which a picture was taken."""
+    return "training" if facts["split"] == "train" else str(facts["split"])
+
+
 def of_example(facts: Mapping[str, object]) -> str:
     """`validation example 3`: of what a picture was taken."""
     example = facts.get("example")

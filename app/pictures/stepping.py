@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.pictures.arrays import rows_of
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import button, choice, choose, offer, row, stacked
+from app.pictures.controls import button, choice, keep, offer, row, stacked
 from app.pictures.registry import picture_kind
 from app.views.stepping import Stepped, Stepping
 from engine.analysis.windows import Window
@@ -46,8 +46,8 @@ class WindowSteps(OneProbe):
         self.stepping.moved.connect(self._say)
         self.filter = choice("windowFilter", [("Filter 1", 0)], "The filter whose map is made", 86)
         self.channel = choice("windowChannel", [("Channel 1", 0)], "The channel the window moves over", 102)
-        self.filter.activated.connect(self._chosen)
-        self.channel.activated.connect(self._chosen)
+        self.filter.activated.connect(self._ask_anew)
+        self.channel.activated.connect(self._ask_anew)
         self.play = button("windowPlay", "Play", "Let the window move by itself")
         self.play.setCheckable(True)
         self.play.setFixedWidth(52)
@@ -120,9 +120,6 @@ class WindowSteps(OneProbe):
             self._controls = row(back, self.play, on, *chosen)
         return self._controls
 
-    def _chosen(self, _index: int) -> None:
-        self.needs_changed.emit()
-
     def _next(self) -> None:
         self.stepping.go(self.stepping.step + 1)
 
@@ -151,9 +148,7 @@ class WindowSteps(OneProbe):
         for box, key, word in ((self.filter, "filter", "Filter"), (self.channel, "channel", "Channel")):
             kept = state.get(key)
             if isinstance(kept, int) and 0 <= kept < MOST:
-                if box.findData(kept) < 0:
-                    box.addItem(f"{word} {kept + 1}", kept)
-                choose(box, kept)
+                keep(box, kept, f"{word} {kept + 1}")
         self.needs_changed.emit()
 
 
