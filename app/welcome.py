@@ -35,6 +35,8 @@ from engine.catalogue import Catalogue
 
 log = logging.getLogger(__name__)
 
+FIRST = ("mnist-cnn", "two-spirals", "iris", "gan-digits", "santa-fe-lstm", "mnist-mlp")
+
 _CARD = QSize(252, 196)
 _WIDEST = 1072
 _MOST_RECENT = 6
@@ -67,14 +69,22 @@ def example_path(example_id: str) -> Path:
 
 
 def examples() -> list[Example]:
-    """The gallery that is installed; a project that cannot be read is left out, and logged."""
+    """The gallery that is installed, the easiest ways in first.
+
+    A project that cannot be read is left out, and logged.
+    """
     found = []
-    for path in sorted(example_path("").parent.glob("*.nloom")):
+    for path in sorted(example_path("").parent.glob("*.nloom"), key=_rank):
         try:
             found.append(_read(path))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             log.exception("The example %s cannot be read", path.name)
     return found
+
+
+def _rank(path: Path) -> tuple[int, str]:
+    name = path.stem
+    return (FIRST.index(name) if name in FIRST else len(FIRST)), name
 
 
 def _read(path: Path) -> Example:
@@ -159,17 +169,11 @@ class Card(QFrame):
         title = ElidedLabel(example.title, "heading")
         line = label(example.line, "small", wrap=True)
         line.setAlignment(Qt.AlignmentFlag.AlignTop)
-        head = QHBoxLayout()
-        head.addWidget(title, 1)
-        if example.covers:
-            chip = label(" · ".join(example.covers), "chip")
-            chip.setToolTip("The systems of the course that this project covers")
-            head.addWidget(chip)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 10)
         column.setSpacing(6)
         column.addWidget(GraphPicture(example, catalogue))
-        column.addLayout(head)
+        column.addWidget(title)
         column.addWidget(line, 1)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

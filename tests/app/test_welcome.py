@@ -30,6 +30,8 @@ def test_cards_say_what_the_projects_say() -> None:
         assert set(example.links) == {(link.source, link.target) for link in project.graph.links}
         assert example.line.endswith((".", "?", "!"))
         assert example.covers
+        assert len(example.line) <= 120  # what a card has room for
+    assert [example.path.stem for example in found[:2]] == ["mnist-cnn", "two-spirals"]
 
 
 @pytest.mark.logs("cannot be read")
