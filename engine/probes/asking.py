@@ -125,8 +125,7 @@ def class_names(question: Question) -> tuple[str, ...]:
 
 def made_batch(look: Look, count: int, values: Mapping[Feature, Tensor]) -> Batch:
     """So many copies of the pinned example with some of its features set to `(count,)` values."""
-    row = look.batch(look.example, 1)
-    made = {name: kept.expand(count, *kept.shape[1:]) for name, kept in row.items()}
+    made = look.repeated(count)
     for name in {feature.column for feature in values}:
         made[name] = made[name].clone()
     for feature, found in values.items():

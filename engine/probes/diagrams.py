@@ -13,6 +13,7 @@ from engine.analysis.scalars import Tracer, taken_apart
 from engine.analysis.timing import times
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Project
+from engine.probes.asking import array
 from engine.probes.look import Look, evaluating
 from engine.probes.registry import Taken, probe_kind
 from engine.run.feed import Probe
@@ -94,9 +95,9 @@ def neurons(look: Look, probe: Probe) -> Taken | None:
             {
                 "node": column.node_id,
                 "from": column.before,
-                "values": _array(values),
-                "weights": None if column.weight is None else _array(column.weight),
-                "biases": None if column.bias is None else _array(column.bias),
+                "values": array(values),
+                "weights": None if column.weight is None else array(column.weight),
+                "biases": None if column.bias is None else array(column.bias),
             }
         )
     weights = [column["weights"].reshape(-1) for column in found if column["weights"] is not None]
@@ -259,10 +260,6 @@ def _units(look: Look, columns: list[_Column]) -> list[Tensor]:
             raise NeuroloomError("Not every layer of this net has been computed.", node_id=column.node_id)
         found.append(value[0].detach().float().reshape(-1))
     return found
-
-
-def _array(values: Tensor) -> np.ndarray[Any, Any]:
-    return values.detach().to("cpu", torch.float32, copy=True).numpy()
 
 
 def _named(look: Look, node_id: str) -> str:

@@ -17,7 +17,9 @@ from torch import Tensor
 
 from engine.analysis.gibbs import gibbs as chain_of
 from engine.errors import NeuroloomError
+from engine.probes.asking import rows_of
 from engine.probes.generation import pictures
+from engine.probes.inputs import arriving_at
 from engine.probes.look import Look, evaluating
 from engine.probes.registry import Taken, probe_kind
 from engine.run.feed import Probe
@@ -95,10 +97,7 @@ def denoising(look: Look, probe: Probe) -> Taken | None:
 
 def arriving(look: Look, node_id: str, batch: dict[str, Tensor]) -> Tensor:
     """What arrives at a node's first input, as rows `(N, numbers)`."""
-    link = next(iter(look.program.project.graph.incoming(node_id)))
-    found = look.value(link.source, batch, link.source_port)
-    if found is None:
-        found = batch[link.source_port]
+    found = arriving_at(look, node_id, batch)
     return found.detach().reshape(len(found), -1).float()
 
 
@@ -116,5 +115,4 @@ def shape_before(look: Look, node_id: str, size: int) -> tuple[int, ...]:
 def _rows(look: Look) -> dict[str, Tensor]:
     """The pinned example, and the first others."""
     at = list(dict.fromkeys([look.example, *range(look.rows())][: CHAINS + 1]))[:CHAINS]
-    rows = torch.tensor(at, device=look.device)
-    return {name: column[rows] for name, column in look.data[look.split].items()}
+    return rows_of(look, at)

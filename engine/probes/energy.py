@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from engine.analysis.energy import basins, paths, steady
 from engine.errors import NeuroloomError
-from engine.probes.asking import array
+from engine.probes.asking import array, rows_of
 from engine.probes.dreams import arriving, shape_before
 from engine.probes.look import Look, evaluating
 from engine.probes.registry import Taken, probe_kind
@@ -107,8 +107,7 @@ def _rows(look: Look, count: int) -> dict[str, Tensor]:
             ]
         )
     )[:count]
-    rows = torch.tensor(at, device=look.device)
-    return {name: column[rows] for name, column in look.data[look.split].items()}
+    return rows_of(look, at)
 
 
 def _energies(module: nn.Module, states: Tensor) -> Tensor:

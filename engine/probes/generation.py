@@ -151,8 +151,7 @@ def _made(look: Look, latent: Latent, asked: Tensor) -> Tensor:
     node, port = latent.code
     signature = look.program.book.signature(node, port)
     shape = signature.shape if signature is not None else (latent.size,)
-    row = look.batch(look.example, 1)
-    batch = {name: column.expand(len(asked), *column.shape[1:]) for name, column in row.items()}
+    batch = look.repeated(len(asked))
     with look.program.giving({(node, port): asked.reshape(len(asked), *shape)}):
         found = look.value(latent.made[0], batch, latent.made[1])
     if found is None:

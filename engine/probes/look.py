@@ -84,10 +84,14 @@ class Look:
         columns = self.data.get(split or self.split, {})
         return {name: column[start : start + count] for name, column in columns.items()}
 
+    def repeated(self, count: int) -> Batch:
+        """So many rows that are all the pinned example, views of its memory: do not write to them."""
+        row = self.batch(self.example, 1)
+        return {name: kept.expand(count, *kept.shape[1:]) for name, kept in row.items()}
+
     def batch_with(self, column: str, values: Tensor) -> Batch:
         """A batch with `values` `(N, ...)` as one column; the others repeat those of the pinned example."""
-        row, count = self.batch(self.example, 1), len(values)
-        made = {name: kept.expand(count, *kept.shape[1:]) for name, kept in row.items()}
+        made = self.repeated(len(values))
         made[column] = values.to(self.device)
         return made
 
