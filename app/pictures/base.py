@@ -83,6 +83,7 @@ class LivePicture(QWidget):
         self.history: History | None = None  # what was recorded of the run on show, set by who draws
         self._note = ""
         self._controls: QWidget | None = None
+        self._tries = 1
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def probes(self) -> Probes:
@@ -123,6 +124,11 @@ class LivePicture(QWidget):
 
     def _ask_anew(self, _index: int) -> None:
         """For controls that change what is needed."""
+        self.needs_changed.emit()
+
+    def _once_more(self) -> None:
+        """For a button that asks for what is computed once to be computed again."""
+        self._tries += 1
         self.needs_changed.emit()
 
     def table(self) -> Table | None:

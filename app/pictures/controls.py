@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.widgets.fields import QuietCombo
+from app.widgets.labels import label
 
 
 def choice(name: str, entries: Sequence[tuple[str, object]], tip: str, width: int = 104) -> QuietCombo:
@@ -70,6 +80,16 @@ def row(*widgets: QWidget) -> QWidget:
     for widget in widgets:
         layout.addWidget(widget)
     return holder
+
+
+def dial(word: str, slider: QSlider, value: QLabel) -> QHBoxLayout:
+    """A slider as wide as there is room, between what it sets and the value it stands at."""
+    layout = QHBoxLayout()
+    layout.setSpacing(8)
+    layout.addWidget(label(word, "small"))
+    layout.addWidget(slider, 1)
+    layout.addWidget(value)
+    return layout
 
 
 def stacked(owner: QWidget, *widgets: QWidget | tuple[QWidget, int], spacing: int = 0) -> QBoxLayout:

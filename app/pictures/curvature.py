@@ -37,7 +37,6 @@ class Curvature(OneProbe):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._tries = 1
         self.plot = PointsOver()
         self.shown = choice("curvatureShown", SHOWN, "What is shown", 116)
         self.again = button("curvatureAgain", "Again", "Compute the Hessian of the weights of now")
@@ -118,8 +117,4 @@ class Curvature(OneProbe):
 
     def _chosen(self, _index: int) -> None:
         self.again.setEnabled(self.shown.currentData() == "hessian")
-        self.needs_changed.emit()
-
-    def _once_more(self) -> None:
-        self._tries += 1
         self.needs_changed.emit()

@@ -7,10 +7,10 @@ from math import ceil
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import button, choice, choose, stacked
+from app.pictures.controls import button, choice, choose, dial, stacked
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.views.colourmaps import VIRIDIS
@@ -48,7 +48,6 @@ class Gibbs(OneProbe):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._tries = 1
         self._wanted = 1
         self.chain = choice("gibbsChain", CHAINS, "How long the chains are", 98)
         choose(self.chain, 20)
@@ -56,8 +55,8 @@ class Gibbs(OneProbe):
             "gibbsHeld", HELD, "What keeps the example's values, while the rest is filled in", 112
         )
         self.again = button("gibbsAgain", "Again", "Draw other states")
-        self.chain.activated.connect(self._changed)
-        self.held.activated.connect(self._changed)
+        self.chain.activated.connect(self._ask_anew)
+        self.held.activated.connect(self._ask_anew)
         self.again.clicked.connect(self._once_more)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("gibbsStep")
@@ -69,15 +68,10 @@ class Gibbs(OneProbe):
         self._value = label("", "mono")
         self._value.setFixedWidth(66)
         self.images = ImageRows()
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(label("step", "small"))
-        top.addWidget(self.slider, 1)
-        top.addWidget(self._value)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(top)
+        column.addLayout(dial("step", self.slider, self._value))
         column.addWidget(self.images, 1)
 
     @property
@@ -117,13 +111,6 @@ class Gibbs(OneProbe):
         self._wanted = value
         if self._found is not None:
             self._show(self._found)
-
-    def _changed(self, _index: int) -> None:
-        self.needs_changed.emit()
-
-    def _once_more(self) -> None:
-        self._tries += 1
-        self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
         return self.in_row(self.chain, self.held, self.again)
@@ -170,11 +157,10 @@ class Denoising(OneProbe):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._tries = 1
         self.count = choice("denoisingCount", COUNTS, "How many images", 104)
         choose(self.count, 4)
         self.again = button("denoisingAgain", "Again", "Begin with other noise")
-        self.count.activated.connect(self._changed)
+        self.count.activated.connect(self._ask_anew)
         self.again.clicked.connect(self._once_more)
         self.film = ImageRows()
         stacked(self, self.film)
@@ -194,13 +180,6 @@ class Denoising(OneProbe):
         self.set_note(
             f"{snapshot.extra['total']:,} steps · below: how many are left · grey as the last images"
         )
-
-    def _changed(self, _index: int) -> None:
-        self.needs_changed.emit()
-
-    def _once_more(self) -> None:
-        self._tries += 1
-        self.needs_changed.emit()
 
     def controls(self) -> QWidget | None:
         return self.in_row(self.count, self.again)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
 
 from app.pictures.asked import of_class
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import beside
+from app.pictures.controls import beside, dial
 from app.pictures.registry import picture_kind
 from app.pictures.shown import gives, of_example
 from app.theme import Theme
@@ -178,15 +178,10 @@ class Recall(OneProbe):
         self._value = label("", "mono")
         self._value.setFixedWidth(58)
         self.images = ImageRows()
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(label("iteration", "small"))
-        top.addWidget(self.slider, 1)
-        top.addWidget(self._value)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(top)
+        column.addLayout(dial("iteration", self.slider, self._value))
         column.addWidget(self.images, 1)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:

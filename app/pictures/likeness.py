@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import stacked
+from app.pictures.layer_measures import name_in
 from app.pictures.registry import picture_kind
 from app.views.matrix import Matrix
 from engine.run.feed import Probe, Snapshot
@@ -58,11 +59,7 @@ class Likeness(OneProbe):
         return ("layer", *names), [(name, *line) for name, line in zip(names, values.tolist(), strict=True)]
 
     def _name(self, node_id: str) -> str:
-        node = self.subject.workspace.node(node_id)
-        if node is None:
-            return node_id
-        kind = self.subject.workspace.type_of(node)
-        return node.name or (kind.title if kind is not None else node.type)
+        return name_in(self.subject.workspace, node_id)
 
     def _tell(self, row: int, column: int) -> str:
         values = self.matrix.values

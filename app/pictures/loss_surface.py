@@ -108,10 +108,9 @@ class LossSurface(LivePicture):
             self._once_more()
 
     def _once_more(self) -> None:
-        self._tries += 1
         if not self.landscape.losses.size:
             self.landscape.say("The loss is being computed.")
-        self.needs_changed.emit()
+        super()._once_more()
 
 
 def _axes(facts: Mapping[str, Any]) -> tuple[str, str]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import choice, keep, offer
+from app.pictures.controls import choice, dial, keep, offer
 from app.pictures.registry import picture_kind
 from app.pictures.shown import of_example
 from app.views.bars import ROW, Bar, Bars
@@ -97,15 +97,10 @@ class NextToken(OneProbe):
         self._value.setFixedWidth(36)
         self.context = ElidedLabel("", "small")
         self.bars = Bars(unit="probability")
-        warm = QHBoxLayout()
-        warm.setSpacing(8)
-        warm.addWidget(label("temperature", "small"))
-        warm.addWidget(self.slider, 1)
-        warm.addWidget(self._value)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(warm)
+        column.addLayout(dial("temperature", self.slider, self._value))
         column.addWidget(self.context)
         column.addWidget(self.bars)
         column.addStretch()

@@ -41,7 +41,6 @@ class Projection(LivePicture):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._tries = 1
         self.scatter = Scatter()
         methods = METHODS if find_spec("umap") is not None else METHODS[:2]
         self.method = choice("projectionMethod", methods, "How the plane is found", 76)
@@ -121,8 +120,4 @@ class Projection(LivePicture):
     def _chosen(self, _index: int) -> None:
         self.again.setEnabled(self.method.currentData() != "PCA")
         self.scatter.show_points(np.empty((0, 2)), np.empty(0), (), "", ("", ""))
-        self.needs_changed.emit()
-
-    def _once_more(self) -> None:
-        self._tries += 1
         self.needs_changed.emit()

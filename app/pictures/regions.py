@@ -87,7 +87,7 @@ class Regions(LivePicture):
     def _classes(self, grid: Snapshot) -> tuple[list[Layer], list[Layer], str]:
         winner, sure, ahead = grid.array.astype(np.float32)
         layers: list[Layer] = [Ground(partial(region_colours, winner.astype(int), sure))]
-        ahead = _smoothed(winner, ahead) if grid.extra["steps"] else ahead
+        ahead = _smoothed(winner) if grid.extra["steps"] else ahead
         kinds = np.unique(winner)
         # Two classes share one line, so one of them is left out.
         for index in kinds[: len(kinds) - 1 if len(kinds) == 2 else None]:
@@ -203,7 +203,7 @@ def _rgb(colour: QColor) -> tuple[int, int, int]:
     return colour.red(), colour.green(), colour.blue()
 
 
-def _smoothed(winner: NDArray[np.floating], ahead: NDArray[np.floating]) -> NDArray[np.floating]:
+def _smoothed(winner: NDArray[np.floating]) -> NDArray[np.floating]:
     """How far ahead the class is in its neighbourhood: steps of a sign make a straight line again."""
     count = int(winner.max()) + 1
     reach = 2

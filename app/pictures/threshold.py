@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from app.pictures.asked import answers_with_classes, choice, count_words, index_of, of_class
 from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import dial
 from app.pictures.rates import one_against_rest
 from app.pictures.registry import picture_kind
 from app.theme import SMALL, Theme
@@ -113,11 +114,6 @@ class Threshold(OneProbe):
         self.counts = CountsTable()
         self.counts.setFixedHeight(60)
         self.roc, self.recall = Chart(), Chart()
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(label("yes from", "small"))
-        top.addWidget(self.slider, 1)
-        top.addWidget(self._value)
         charts = QHBoxLayout()
         charts.setSpacing(8)
         charts.addWidget(self.roc)
@@ -125,7 +121,7 @@ class Threshold(OneProbe):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        column.addLayout(top)
+        column.addLayout(dial("yes from", self.slider, self._value))
         column.addWidget(self.counts)
         column.addLayout(charts, 1)
         self._room = True

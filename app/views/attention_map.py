@@ -87,7 +87,7 @@ class AttentionMap(Picture):
         rows, columns = self._weights.shape[1:]
         right = WIDTH + 6 if self.width() >= NARROWEST else 0
         if self.alone >= 0:
-            left, below = self._name_room(self._queries, self._axes[0]), self._below()
+            left, below = self._name_room(self._queries), self._below()
             wide, high = max(8.0, self.width() - left - right), max(8.0, self.height() - below)
             cell = min(wide / columns, high / rows)
             stretch = min(1.6 * cell, wide / columns), min(1.6 * cell, high / rows)
@@ -241,7 +241,7 @@ class AttentionMap(Picture):
     def sizeHint(self) -> QSize:
         return QSize(320, 220)
 
-    def _name_room(self, names: tuple[str, ...], axis: str) -> float:
+    def _name_room(self, names: tuple[str, ...]) -> float:
         metrics = QFontMetrics(current_theme().font(SMALL))
         shown = names or (str(self._weights.shape[1]),)
         return min(max(metrics.horizontalAdvance(name) for name in shown) + 8.0, MOST_NAME)

@@ -143,7 +143,7 @@ class Stepping(Picture):
         if found is None or sums is None:
             return
         roomy = self.width() >= ROOMY
-        foot = self._foot(found, sums, roomy)
+        foot = self._foot(found, roomy)
         body = QRectF(0, 0, self.width(), max(40.0, self.height() - LINE * len(foot) - 4))
         side = body.width() * (0.25 if roomy else 0.46)
         left = QRectF(0, HEAD, side, body.height() - HEAD)
@@ -160,7 +160,7 @@ class Stepping(Picture):
             told = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, self.width())
             painter.drawText(at, Qt.AlignmentFlag.AlignVCenter, told)
 
-    def _foot(self, found: Stepped, sums: Sums, roomy: bool) -> list[tuple[str, str]]:
+    def _foot(self, found: Stepped, roomy: bool) -> list[tuple[str, str]]:
         lines = [] if roomy else [(self.sentence(), "text")]
         rows, columns = size_words(found, 0), size_words(found, 1)
         if not roomy and self.height() < FORMULA_FROM:
@@ -216,7 +216,7 @@ class Stepping(Picture):
             cell_box(box, found.x.shape, *places[0]),
             cell_box(box, found.x.shape, *places[-1]),
         )
-        for pen in self._outlines(theme):
+        for pen in self._outlines():
             painter.setPen(pen)
             painter.drawRect(first.united(last))
             if at.dilation != (1, 1):
@@ -225,15 +225,15 @@ class Stepping(Picture):
         if found.kind == "max":
             under = sums_at(found, row, column).under
             y, x = places[int(np.nanargmax(under))]
-            self._mark(painter, theme, cell_box(box, found.x.shape, y, x))
+            self._mark(painter, cell_box(box, found.x.shape, y, x))
         words = "input" if found.channels == 1 else "input channel"
         self._title(painter, theme, f"{words} {high} × {wide}", outer, area.width())
 
-    def _outlines(self, theme: Theme) -> tuple[QPen, QPen]:
+    def _outlines(self) -> tuple[QPen, QPen]:
         """A dark line under a bright one, so that it is seen on every colour."""
         return QPen(QColor("#101318"), 4), QPen(QColor("#ffb000"), 2)
 
-    def _mark(self, painter: QPainter, theme: Theme, cell: QRectF) -> None:
+    def _mark(self, painter: QPainter, cell: QRectF) -> None:
         """The cell that wins: a ring and a cross of lines through it where there is room."""
         for pen in (QPen(QColor("#101318"), 4), QPen(QColor("#ff5c8a"), 2)):
             painter.setPen(pen)
@@ -251,7 +251,7 @@ class Stepping(Picture):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.line, 1))
         painter.drawRect(box)
-        for pen in self._outlines(theme):
+        for pen in self._outlines():
             painter.setPen(pen)
             painter.drawRect(cell_box(box, found.made.shape, row, column))
         high_, wide_ = found.made.shape
@@ -294,7 +294,7 @@ class Stepping(Picture):
                 painter.drawText(at, Qt.AlignmentFlag.AlignCenter, "×" if index == 1 else "=")
             if found.kind == "max":
                 row, column = np.unravel_index(int(np.nanargmax(sums.under)), shape)
-                self._mark(painter, theme, cell_box(box, shape, int(row), int(column)))
+                self._mark(painter, cell_box(box, shape, int(row), int(column)))
         self._paint_lines(painter, theme, lines, QRectF(area.left(), top + high + 6, area.width(), 0))
 
     def _lines(self, found: Stepped, sums: Sums) -> list[tuple[str, str]]:
