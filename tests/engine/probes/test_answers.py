@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.catalogue import Emitted, Emitter, Loss, Port, Wire
+from engine.catalogue import Catalogue, Emitted, Emitter, Loss, Port, Wire
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Plan
 from engine.run.begin import begin_run
@@ -209,8 +209,7 @@ def test_a_head_that_says_how_sure_it_is_has_a_deviation() -> None:
         Link("n1", "y", "n3", "target"),
     ]
     project = Project("Sure", graph=Graph(nodes, links), plan=Plan(batch=16).with_(epochs=2))
-    types = catalogue()
-    types.add(GaussianNLL)
+    types = Catalogue([*catalogue().types(), GaussianNLL])
     sources = Sources(types, DATASETS)
     program = sources.program(project, 1)
     settings = Settings.of(project.plan, device="cpu")
