@@ -57,6 +57,11 @@ def _of_class(index: int, theme: Theme) -> QColor:
     return class_colour(theme, index)
 
 
+def rgb(colour: QColor) -> tuple[int, int, int]:
+    """Red, green and blue, 0 to 255, for images that are mixed of colours."""
+    return colour.red(), colour.green(), colour.blue()
+
+
 def choice(names: Sequence[str], chosen: int, tip: str, name: str) -> QComboBox:
     """A small box of choices, as wide as any of them may be."""
     box = QComboBox()

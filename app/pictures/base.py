@@ -176,6 +176,12 @@ class OneProbe(LivePicture):
         """Draw the latest snapshot of the probe."""
         raise NotImplementedError
 
+    def _pin(self, index: int) -> None:
+        """Pin one of the examples that are drawn, for the other pictures."""
+        trainer = self.subject.workspace.trainer
+        if trainer is not None and self._found is not None:
+            trainer.pin(int(self._found.extra["rows"][index]))
+
 
 @dataclass(frozen=True)
 class PictureKind:

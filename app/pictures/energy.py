@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
 
-from app.pictures.asked import of_class
+from app.pictures.asked import of_class, rgb
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import beside, dial
 from app.pictures.registry import picture_kind
@@ -141,16 +141,12 @@ class EnergyLandscape(OneProbe):
 def basin_colours(basins: NDArray[np.integer], theme: Theme) -> NDArray[np.uint32]:
     """The colours of the rests, faint on the panel's; the panel's own where nothing comes to rest."""
     count = int(basins.max(initial=-1)) + 1
-    ground = np.array(_rgb(theme.panel), float)
-    palette = np.array([_rgb(class_colour(theme, index)) for index in range(count)], float).reshape(-1, 3)
+    ground = np.array(rgb(theme.panel), float)
+    palette = np.array([rgb(class_colour(theme, index)) for index in range(count)], float).reshape(-1, 3)
     palette = np.vstack([ground + (palette - ground) * 0.3, ground])
     mixed = palette[np.where(basins < 0, count, basins)].round().astype(np.uint32)
     colours = np.uint32(0xFF000000) | (mixed[..., 0] << 16) | (mixed[..., 1] << 8) | mixed[..., 2]
     return colours.astype(np.uint32)
-
-
-def _rgb(colour: QColor) -> tuple[int, int, int]:
-    return colour.red(), colour.green(), colour.blue()
 
 
 @picture_kind(

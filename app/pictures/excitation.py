@@ -179,11 +179,6 @@ class Strongest(OneProbe):
         self.sheet.show_examples(images, told)
         self.set_note(f"mean {number(facts['mean'])} over {facts['looked_at']:,} examples")
 
-    def _pin(self, index: int) -> None:
-        trainer = self.subject.workspace.trainer
-        if trainer is not None and self._found is not None:
-            trainer.pin(int(self._found.extra["rows"][index]))
-
     def controls(self) -> QWidget | None:
         return self.unit
 

@@ -58,11 +58,6 @@ class WorstAndBest(OneProbe):
         unit = "squared error" if facts["kind"] == VALUES else "cross-entropy"
         self.set_note(f"{unit}, mean {number(facts['mean_loss'])} over {looked}")
 
-    def _pin(self, index: int) -> None:
-        trainer = self.subject.workspace.trainer
-        if trainer is not None and self._found is not None:
-            trainer.pin(int(self._found.extra["rows"][index]))
-
     def table(self) -> Table | None:
         if self._found is None:
             return None

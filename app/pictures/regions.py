@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.pictures.asked import choice, example_words, features, index_of, of_class, single_answer
+from app.pictures.asked import choice, example_words, features, index_of, of_class, rgb, single_answer
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.controls import row, stacked
 from app.pictures.registry import picture_kind
@@ -183,8 +183,8 @@ class Regions(LivePicture):
 def region_colours(winner: NDArray[np.intp], sure: NDArray[np.floating], theme: Theme) -> NDArray[np.uint32]:
     """The classes' colours on the panel's, the stronger the surer: full at 1, faint at a guess."""
     count = max(2, int(winner.max()) + 1)
-    palette = np.array([_rgb(class_colour(theme, index)) for index in range(count)], float)
-    ground = np.array(_rgb(theme.panel), float)
+    palette = np.array([rgb(class_colour(theme, index)) for index in range(count)], float)
+    ground = np.array(rgb(theme.panel), float)
     share = np.clip((sure - 1 / count) / (1 - 1 / count), 0, 1)[..., None] * 0.42 + 0.1
     mixed = (ground + (palette[winner] - ground) * share).round().astype(np.uint32)
     colours: NDArray[np.uint32] = (
@@ -197,10 +197,6 @@ def _surface_colours(
     values: NDArray[np.floating], low: float, high: float, theme: Theme
 ) -> NDArray[np.uint32]:
     return shade(values, VIRIDIS, low, high)
-
-
-def _rgb(colour: QColor) -> tuple[int, int, int]:
-    return colour.red(), colour.green(), colour.blue()
 
 
 def _smoothed(winner: NDArray[np.floating]) -> NDArray[np.floating]:
