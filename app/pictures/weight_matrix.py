@@ -11,15 +11,11 @@ from PySide6.QtWidgets import QWidget
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import choice, choose, offer, stacked
 from app.pictures.registry import picture_kind
+from app.pictures.spectrum import has_matrix
 from app.pictures.weight_names import captions, cell_words, parameter_words
 from app.views.matrix import Matrix
 from app.views.picture import number
 from engine.run.feed import Probe, Snapshot
-
-
-def learns(subject: Subject) -> bool:
-    """Whether the node learns weights."""
-    return subject.kind == "layer" and subject.has_weights
 
 
 @picture_kind(
@@ -27,7 +23,7 @@ def learns(subject: Subject) -> bool:
     "Weight matrix",
     "Each weight as a cell, red above zero and blue below; or how far each has moved since training began.",
     "Weights",
-    learns,
+    has_matrix,
     rank=40,
 )
 class WeightMatrix(OneProbe):
