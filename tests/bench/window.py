@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import socket
@@ -18,6 +19,7 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.collecting import Collector
 from app.main_window import MainWindow
 from app.places import Places
 from app.workspace import Workspace
@@ -38,6 +40,8 @@ def open_window(project: Project) -> Iterator[tuple[MainWindow, Workspace]]:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     share_one_heap()
     application = QApplication.instance() or QApplication(sys.argv[:1])
+    if gc.isenabled():
+        Collector(application)  # as the program does
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Places.under(Path(folder)))
         window = MainWindow(workspace)
