@@ -50,11 +50,16 @@ class FarView:
         self._scene.drawBackground(painter, area)
         mode, order = Qt.ItemSelectionMode.IntersectsItemBoundingRect, Qt.SortOrder.AscendingOrder
         theme = current_theme()
+        looks: dict[object, tuple[float, int, float]] = {}  # colours are made once for all wires of a sort
         for item in self._scene.items(area, mode, order, QTransform()):
             if isinstance(item, LinkItem):
                 if self._plates:
                     self._flush(painter, theme)
-                self._lines.setdefault(item.far_look(theme), []).append(item.corners())
+                sort = item.sort
+                look = looks.get(sort)
+                if look is None:
+                    look = looks[sort] = item.far_look(theme)
+                self._lines.setdefault(look, []).append(item.corners())
             elif isinstance(item, NodeItem):
                 self._put(item, theme)
             elif not isinstance(item, LabelItem):

@@ -142,6 +142,11 @@ class LinkItem(QGraphicsItem):
         here = (point.x(), point.y())
         return min((_distance(here, a, b) for a, b in pairwise(self.polyline())), default=math.inf)
 
+    @property
+    def sort(self) -> tuple[object, ...]:
+        """What decides how the wire looks from afar."""
+        return self.dimmed, self.marked, self.selected, self.bad, self.family
+
     def far_look(self, theme: Theme) -> tuple[float, int, float]:
         """The wire from afar: its opacity, and the colour and width of its pen."""
         width = 1.5 if self.selected or self.marked else 1.0

@@ -175,6 +175,11 @@ class Trainer:
         self._send(self._worker.back)
 
     @property
+    def pictures_spent(self) -> float:
+        """Seconds that pictures have taken so far, those in threads of their own included."""
+        return self._worker.pictures_spent
+
+    @property
     def can_go_back(self) -> bool:
         """Whether a state before the last step is kept, and the run rests."""
         return self.state == "paused" and bool(self._worker.rewind.steps or self._worker.layers)

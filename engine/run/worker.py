@@ -360,6 +360,11 @@ class Worker:
         self.layers.look_again(self.run)
         self.feed.note("info", f"The learning rate is {rate:g} from here on.", step=self.run.step)
 
+    @property
+    def pictures_spent(self) -> float:
+        """Seconds that pictures have taken so far."""
+        return self._probes.spent
+
     def watch(self, probes: frozenset[Probe]) -> None:
         self._probes.watch(probes)
         if self.going:

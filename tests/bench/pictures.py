@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,25 @@ def speed() -> tuple[float, str]:
 )
 def stall() -> tuple[float, str]:
     return lateness(open_twelve, after=3.0)
+
+
+@row(
+    "pictures-share",
+    "share of the training thread's time that twelve open pictures take",
+    "share",
+    "<= 0.05",
+)
+def share() -> tuple[float, str]:
+    with open_window(gallery_project("mnist-cnn")) as (window, workspace):
+        open_twelve(window, workspace)
+        workspace.train()
+        trainer = workspace.trainer
+        wait_until(lambda: trainer.state == "running" and trainer.progress.step > 10)
+        spin(3.0)  # everything has been taken once, and knows its cost
+        before, began = trainer.pictures_spent, time.perf_counter()
+        spin(20.0)
+        spent, seconds = trainer.pictures_spent - before, time.perf_counter() - began
+    return spent / seconds, f"{spent:.2f} s of {seconds:.0f} s, threads of their own included"
 
 
 @row(

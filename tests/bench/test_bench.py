@@ -23,6 +23,7 @@ PROMISED = {
     "speed-twelve",
     "stall-twelve",
     "memory-pictures",
+    "pictures-share",
     "stall",
     "open-1000",
     "pan-million",
