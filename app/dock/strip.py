@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.pictures.base import PictureKind, Subject
@@ -111,9 +111,8 @@ class Chips(QWidget):
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(self._more.mapToGlobal(QPoint(0, HEIGHT)))
 
-    def _picked(self, action: object) -> None:
-        kind_id, checked = action.data(), action.isChecked()  # type: ignore[attr-defined]
-        self.toggled.emit(kind_id, checked)
+    def _picked(self, action: QAction) -> None:
+        self.toggled.emit(action.data(), action.isChecked())
 
     def _clicked(self, checked: bool) -> None:
         self.toggled.emit(str(self.sender().property("picture")), checked)
@@ -254,8 +253,8 @@ class Strip(QWidget):
         """What pictures of the whole model are of."""
         self._whole = whole
 
-    def _chosen(self, action: object) -> None:
-        data = action.data()  # type: ignore[attr-defined]
+    def _chosen(self, action: QAction) -> None:
+        data = action.data()
         if data:
             self.added.emit(data[0], bool(data[1]))
 

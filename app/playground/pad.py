@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QContextMenuEvent, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import SMALL, current_theme, themes
@@ -89,8 +89,8 @@ class Pad(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._last = None
 
-    def contextMenuEvent(self, event: object) -> None:
-        event.accept()  # type: ignore[attr-defined]
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        event.accept()
 
     def _erases(self, button: Qt.MouseButton) -> bool:
         return (button == Qt.MouseButton.RightButton) != self.erasing

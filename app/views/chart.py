@@ -20,6 +20,7 @@ from app.views.picture import Picture, colour_of, number
 
 TICK = 10
 NAMES_FROM, LEGEND_FROM = 96, 132  # pixels of height that leave room for names of axes, and for the legend
+LINE_FROM = 84  # for one line of it: curves without names say nothing
 LEFT, RIGHT, BELOW, ABOVE = 40, 10, 32, 6
 LEGEND, LEGEND_ROWS = 18, 2
 Numbers = NDArray[np.floating]
@@ -358,14 +359,13 @@ class Chart(Picture):
         """Row, left edge and width of each entry of the legend that has room, in at most two rows."""
         metrics = QFontMetrics(current_theme().font(SMALL))
         places: list[tuple[int, float, float]] = []
-        if self.height() < LEGEND_FROM:
-            return places
+        rows = LEGEND_ROWS if self.height() >= LEGEND_FROM else int(self.height() >= LINE_FROM)
         row, x, room = 0, 4.0, max(60, self.width() - 8)
         for entry in self._frame.legend:
             width = min(20 + metrics.horizontalAdvance(entry.name) + 10, room)
             if x > 4 and x + width > room + 10:
                 row, x = row + 1, 4.0
-            if row == LEGEND_ROWS:
+            if row >= rows:
                 break
             places.append((row, x, width))
             x += width
