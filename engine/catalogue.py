@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from engine.blocks import ports_of
 from engine.errors import EmitError, NeuroloomError
 from engine.graph import Node, Project
+from engine.matching import score_of
 from engine.params import Parametrised, ParamSpec, collect, param
 from engine.symbols import Expr
 
@@ -271,7 +273,7 @@ class Composite(Layer, abstract=True):
 
 
 class Data(NodeType, abstract=True):
-    """Gives batches; `files` are looked for in the data folder."""
+    """Gives batches; `files` are looked for in the data folder, the one that is installed or `folder`."""
 
     kind = "data"
     family = "data"
@@ -282,6 +284,14 @@ class Data(NodeType, abstract=True):
     def columns(self) -> tuple[Column, ...]:
         """The columns the source gives, in order."""
         raise NotImplementedError
+
+    def folder(self) -> Path | None:
+        """Where the person's own files lie; None where they are installed or made."""
+        return None
+
+    def holds(self) -> tuple[str, ...]:
+        """What has to be in the folder, as a person reads it: `mnist/`, `flowers.csv`."""
+        return tuple(sorted({file.split("/")[0] + "/" for file in self.files}))
 
     def outputs(self) -> tuple[Port, ...]:
         return tuple(Port(column.name, doc=column.doc) for column in self.columns())
@@ -415,11 +425,13 @@ class Catalogue:
     def search(self, query: str, among: Iterable[type[NodeType]] | None = None) -> list[type[NodeType]]:
         """Types that match what was typed, best first; words may be abbreviated ("cnv2" finds Conv 2-D)."""
         wanted = query.casefold().split()
-        scored = [
-            (score, index, found)
-            for index, found in enumerate(among if among is not None else self.types())
-            if (score := _score(found, wanted)) is not None
-        ]
+
+        def far(found: type[NodeType]) -> int | None:
+            others = (found.type_id, *found.aliases)
+            return score_of(found.title, others, f"{found.family} {found.doc()}", wanted)
+
+        types = among if among is not None else self.types()
+        scored = [(score, at, found) for at, found in enumerate(types) if (score := far(found)) is not None]
         return [found for _, _, found in sorted(scored, key=lambda row: row[:2])]
 
     def __iter__(self) -> Iterator[type[NodeType]]:
@@ -427,48 +439,6 @@ class Catalogue:
 
     def __len__(self) -> int:
         return len(self._types)
-
-
-def _score(found: type[NodeType], words: list[str]) -> int | None:
-    texts = [found.title, found.type_id, *found.aliases]
-    if " ".join(words) == found.title.casefold():
-        return -1
-    total = 0
-    for word in words:
-        best = min(
-            (score for text in texts if (score := _match(word, text.casefold())) is not None), default=None
-        )
-        if best is None:
-            if len(word) > 2 and any(part.startswith(word) for part in _spoken(found)):
-                best = 60
-            else:
-                return None
-        total += best
-    return total
-
-
-def _spoken(found: type[NodeType]) -> list[str]:
-    """The words of a type's family and help text."""
-    return re.findall(r"\w+", f"{found.family} {found.doc()}".casefold())
-
-
-def _match(word: str, text: str) -> int | None:
-    """0 for equal, small for a prefix or a part, more for letters in order, None for no match."""
-    if text == word:
-        return 0
-    squeezed = text.replace(" ", "").replace("-", "")
-    if text.startswith(word) or squeezed.startswith(word):
-        return 1 + len(text) - len(word)
-    if any(part.startswith(word) for part in text.split()):
-        return 20 + len(text) - len(word)
-    if word in squeezed:
-        return 30 + len(text) - len(word)
-    position = -1
-    for letter in word:
-        position = squeezed.find(letter, position + 1)
-        if position < 0:
-            return None
-    return 40 + position
 
 
 CATALOGUE = Catalogue()

@@ -32,7 +32,9 @@ def export(
 
     weights_file = target.with_suffix(".safetensors")
     named = weights_file.name if weights else None
-    script = write_script(project, catalogue, weights=named, fast=fast, distributed=distributed)
+    script = write_script(
+        project, catalogue, weights=named, fast=fast, distributed=distributed, beside=target.absolute().parent
+    )
     wanted = [target, *([weights_file] if weights else [])]
     if with_data:
         wanted += [target.parent / name for name in script.files]

@@ -22,6 +22,7 @@ from engine.edit_base import NODE_ID, keep_ids
 from engine.errors import GraphError, ProjectFileError
 from engine.fields import Fields, kind_of
 from engine.graph import Block, Graph, Link, Node, Points, Project
+from engine.paths import portable, settled
 from engine.plan import Plan
 from engine.scopes import verify
 from engine.values import natural
@@ -137,7 +138,8 @@ def _pair(point: tuple[float, float]) -> list[int | float]:
 
 def save_project(project: Project, path: Path | str) -> None:
     """Write a project file; at every moment the path holds the old file or the new one, whole."""
-    write_atomically(Path(path), to_text(project).encode("utf-8"))
+    path = Path(path)
+    write_atomically(path, to_text(portable(project, path.parent)).encode("utf-8"))
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -198,11 +200,14 @@ def load_project(path: Path | str) -> Project:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _unreadable(path.name, "it is not text in UTF-8, so it is not a project file") from error
-    return from_text(text, path.name)
+    return from_text(text, path.name, path.parent)
 
 
-def from_text(text: str, origin: str = "") -> Project:
-    """Read a project from a file's text; `origin` names it in errors. Raises ProjectFileError."""
+def from_text(text: str, origin: str = "", folder: Path | None = None) -> Project:
+    """Read a project from a file's text; `origin` names it in errors, `folder` is where it lies.
+
+    Raises ProjectFileError.
+    """
     with reading(origin):
         data = parse(text)
         if not isinstance(data, dict) or "neuroloom" not in data:
@@ -217,7 +222,7 @@ def from_text(text: str, origin: str = "") -> Project:
         project = Project(title, notes, graph, plan, next_id, fields.rest(), blocks, frames, on_canvas)
         verify(project)
         keep_ids(project, *_all_ids(project))  # an id that was ever in use is never given again
-        return project
+        return settled(project, folder)
 
 
 def _all_ids(project: Project) -> Iterator[str]:

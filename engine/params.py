@@ -14,9 +14,25 @@ from engine.values import Value
 
 Pair = tuple[int, int] | int | str
 Ints = tuple[int, ...]
+FilePath = str  # "" or the absolute path of a file or folder
+Names = tuple[str, ...]
+Rows = tuple[tuple[Value, ...], ...]
 
-_KINDS = {"int": "int", "float": "float", "bool": "bool", "str": "text", "Pair": "pair", "Ints": "ints"}
+_KINDS = {
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "text",
+    "Pair": "pair",
+    "Ints": "ints",
+    "FilePath": "path",
+    "Names": "names",
+    "Rows": "rows",
+}
+_TEXTS = ("text", "path")
+_LISTS = ("names", "rows")
 _LONGEST_TEXT = 10_000
+_MOST_ITEMS = 100_000
 _LARGEST_WHOLE = 2**53
 _YES_OR_NO = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
@@ -28,9 +44,11 @@ _YES_OR_NO = {
 class ParamSpec:
     """One parameter of a node type, an optimiser or a schedule.
 
-    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints or text. `minimum` and
-    `maximum` bound each number, `above` and `below` bound it without being reached. `words` are the texts a
-    pair may be instead ("same"). An `optional` parameter may be None.
+    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints, text, path (of a file or
+    folder; absolute), names (texts) or rows (a table of plain values). `minimum` and `maximum` bound each
+    number, `above` and `below` bound it without being reached. `words` are the texts a pair may be instead
+    ("same"). An `optional` parameter may be None. One that is `hidden` is found by reading a file, or set
+    in a panel of its own, and has no field.
     """
 
     name: str
@@ -46,6 +64,7 @@ class ParamSpec:
     words: tuple[str, ...] = ()
     optional: bool = False
     unit: str = ""
+    hidden: bool = False
 
     @property
     def title(self) -> str:
@@ -54,8 +73,12 @@ class ParamSpec:
     def parse(self, text: str) -> Any:
         """The value a person typed. Errors: `ParamError` with a sentence that says what is accepted."""
         stripped = text.strip()
-        if self.kind == "text":
-            return self.check(text)
+        if self.kind in _TEXTS:
+            return self.check(text if self.kind == "text" else stripped)
+        if self.kind == "names":
+            return self.check(tuple(part.strip() for part in text.split(",") if part.strip()))
+        if self.kind == "rows":
+            raise ParamError(f"{self.title} is a table; it cannot be typed in one line.")
         if self.optional and stripped.casefold() in ("", "none", "off"):
             return None
         if not stripped:
@@ -89,7 +112,9 @@ class ParamSpec:
             if value not in self.choices:
                 raise ParamError(f"{self.title} is one of {', '.join(self.choices)}; not {_shown(value)}.")
             return value
-        if self.kind == "text":
+        if self.kind in _LISTS:
+            return self._check_list(value)
+        if self.kind in _TEXTS:
             if not isinstance(value, str):
                 raise ParamError(f"{self.title} is text, not {_shown(value)}.")
             if len(value) > _LONGEST_TEXT:
@@ -112,12 +137,25 @@ class ParamSpec:
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, tuple):
-            return " × ".join(str(item) for item in value)
+            if self.kind == "rows":
+                return f"{len(value):,} row{'' if len(value) == 1 else 's'}"
+            return (", " if self.kind == "names" else " × ").join(str(item) for item in value)
         if isinstance(value, float):
             return repr(value)
         if self.kind == "pair" and isinstance(value, int):
             return f"{value} × {value}"
         return str(value)
+
+    def _check_list(self, value: Any) -> Any:
+        if not isinstance(value, (list, tuple)):
+            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+        if len(value) > _MOST_ITEMS:
+            raise ParamError(f"{self.title} may hold at most {_MOST_ITEMS:,} entries.")
+        inner = str if self.kind == "names" else (list, tuple)
+        for item in value:
+            if not isinstance(item, inner):
+                raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(item)} is not one.")
+        return tuple(item if isinstance(item, str) else tuple(item) for item in value)
 
     def _check_pair(self, value: Any) -> Any:
         if isinstance(value, str) and value in self.words:
@@ -173,6 +211,8 @@ class ParamSpec:
             "ints": "whole numbers",
             "choice": "one of " + ", ".join(self.choices),
             "bool": "yes or no",
+            "names": "a list of texts",
+            "rows": "a list of rows",
         }.get(self.kind, "a value")
         if self.words:
             what += " or " + " or ".join(self.words)
@@ -207,10 +247,12 @@ def param(
     choices: Sequence[str] = (),
     words: Sequence[str] = (),
     unit: str = "",
+    hidden: bool = False,
 ) -> Any:
     """Declare a parameter on a class body: `units: int = param(64, minimum=1, doc="...")`.
 
-    The annotation gives the kind: int, float, bool, str, Pair or Ints, with `| None` where it may be off.
+    The annotation gives the kind: int, float, bool, str, Pair, Ints, FilePath, Names or Rows, with `| None`
+    where it may be off.
     """
     spec = ParamSpec(
         name="",
@@ -225,6 +267,7 @@ def param(
         choices=tuple(choices),
         words=tuple(words),
         unit=unit,
+        hidden=hidden,
     )
     return Declared(spec)
 
@@ -281,7 +324,12 @@ def _tidy(number: float) -> str:
 
 def _kind(annotation: Any) -> tuple[str, bool]:
     """The kind a parameter's annotation means ("" for none), and whether it may be None."""
-    for kind, meant in ((Pair, "Pair"), (Ints, "Ints")):  # as objects where annotations are evaluated
+    for kind, meant in (
+        (Pair, "Pair"),
+        (Ints, "Ints"),
+        (Names, "Names"),
+        (Rows, "Rows"),
+    ):  # as objects where annotations are evaluated
         if annotation in (kind, kind | None):
             return _KINDS[meant], annotation != kind
     written = annotation.__name__ if isinstance(annotation, type) else str(annotation)

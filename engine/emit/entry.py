@@ -17,19 +17,19 @@ DEVICE = '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.i
 
 def main_lines(
     project: Project,
-    files: Sequence[str],
+    holds: Sequence[str],
+    home: str,
     weights: str | None,
     threads: int | None,
     players: Players | None = None,
 ) -> list[Line]:
     title = quoted(plain_text(project.title) or "A network")
     text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
-    if files:
-        folders = " and ".join(sorted({file.split("/")[0] + "/" for file in files}))
-        text.append(
-            "    parser.add_argument("
-            f'"--data", type=Path, default=Path(__file__).parent, help="folder that holds {folders}")'
+    if holds:
+        what = quoted(
+            "folder that holds " + " and ".join(plain_text(one) for one in holds).replace("%", "%%")
         )
+        text.append(f'    parser.add_argument("--data", type=Path, default={home}, help={what})')
     epochs = ["type=int, default=EPOCHS", 'type=int, help="of each phase, in place of the plan\'s own"']
     text += [
         f'    parser.add_argument("--epochs", {epochs[players is not None]})',
@@ -53,7 +53,7 @@ def main_lines(
     text += ["    torch.manual_seed(args.seed)", "    model = Model().to(args.device)"]
     if weights:
         text.append("    model.load_state_dict(read_weights(args.weights))")
-    folder = "args.data" if files else "Path()"
+    folder = "args.data" if holds else "Path()"
     text += [
         f"    data = load({folder}, args.device)",
         *_trained(players),

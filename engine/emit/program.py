@@ -56,6 +56,7 @@ class Program:
         self.revision = revision
         self.trains = script.trains
         self.data_files = script.files
+        self.data_folder = script.folder  # of the person's own files; None where the data are installed
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
@@ -138,10 +139,13 @@ class Program:
         return False if over is None else bool(over(self.phases[phase], seen))
 
     def load(self, folder: Path, device: str = "cpu") -> dict[str, Batch]:
-        """The splits "train", "validation" and "test". Errors: `DataError` naming the data node."""
+        """The splits "train", "validation" and "test"; `folder` is where the installed data are.
+
+        Errors: `DataError` naming the data node.
+        """
         load: Callable[[Path, str], dict[str, Batch]] = self._names["load"]
         with reading(self.data_node):
-            return load(folder, device)
+            return load(self.data_folder or folder, device)
 
     def configure(
         self, model: nn.Module, steps_per_epoch: int, epochs: int

@@ -5,24 +5,24 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
-from engine.emit.builder import build
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
-from engine.emit.lines import WIDTH, Line, block, laid_out, quoted, tidy
+from engine.emit.lines import Line, block, laid_out, quoted, tidy
+from engine.emit.loading import home_text, loads
 from engine.emit.measuring import MEASURED, measuring_lines
 from engine.emit.model import Assembly, assemble, block_lines, class_lines
 from engine.emit.names import slug
 from engine.emit.optimise import carried_by, check_plan, is_general, optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
 from engine.emit.turns import train_text
-from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan, Rule
 from engine.shapes import ShapeBook, check
@@ -50,6 +50,8 @@ HIDDEN = (
     "triton",
     "jinja2",
 )
+# imported inside the functions that need them, so that only scripts which use them ask for them
+PACKAGES = {"sklearn": "scikit-learn", "polars": "polars", "PIL": "pillow", "tokenizers": "tokenizers"}
 STANDARD = (
     "argparse",
     "gzip",
@@ -98,6 +100,7 @@ class Script:
     threads: int | None = None
     fast: Fast | None = None
     players: Players | None = None
+    folder: Path | None = None  # where the person's own data lie
 
 
 def export_script(
@@ -108,14 +111,18 @@ def export_script(
     weights: str | None = None,
     fast: Fast | None = None,
     distributed: bool = False,
+    beside: Path | None = None,
 ) -> Source:
     """The script of a project as a person reads it.
 
     With `weights`, the name of a safetensors file beside it, the script can start from those; with `fast`
-    it has the settings that were measured to be fastest; `distributed` adds the lines for torchrun.
+    it has the settings that were measured to be fastest; `distributed` adds the lines for torchrun. A script
+    that will lie in the folder `beside` finds the person's data that lie below it wherever both go.
     Errors: `EmitError` or `ParamError` naming the node that stands in the way.
     """
-    return write_script(project, catalogue, book, weights=weights, fast=fast, distributed=distributed).plain
+    return write_script(
+        project, catalogue, book, weights=weights, fast=fast, distributed=distributed, beside=beside
+    ).plain
 
 
 def write_script(
@@ -126,6 +133,7 @@ def write_script(
     weights: str | None = None,
     fast: Fast | None = None,
     distributed: bool = False,
+    beside: Path | None = None,
 ) -> Script:
     """The script in both readings. Errors: as for `export_script`."""
     plan = project.plan
@@ -143,6 +151,8 @@ def write_script(
     types = made.book.types
     data = types[made.source] if made.source else None
     files = data.files if isinstance(data, Data) else ()
+    holds = data.holds() if isinstance(data, Data) else ()
+    home = data.folder() if isinstance(data, Data) else None
     rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
     trains = isinstance(data, Data) and (
         rules or any(isinstance(types[one], Loss) for one in made.graph.nodes)
@@ -152,15 +162,15 @@ def write_script(
     parts = [*block_lines(made), class_lines(made)]
     players = None
     if trains:
-        loader, loads = _loads(made)
-        needed.append(loader)
+        loaders, load = loads(made)
+        needed += loaders
         if general:
             players = players_of(made, plan)
             needed += _by_name(players.carries)
-            parts += _general_parts(made, plan, loads, players)
+            parts += _general_parts(made, plan, load, players)
         else:
-            parts += _plain_parts(made, plan, loads, distributed)
-        parts.append(main_lines(project, files, weights, threads, players))
+            parts += _plain_parts(made, plan, load, distributed)
+        parts.append(main_lines(project, holds, home_text(home, beside), weights, threads, players))
     else:
         parts.append(model_only_lines(project, made, weights))
     needed += _by_name(made.carries | made.classes.carries)
@@ -178,7 +188,7 @@ def write_script(
         constants.append(Line(WORLD))
     text = "\n".join(line.plain for line in body) + "\n"
     tree = ast.parse(text)
-    doc = _docstring(project, made, files, trains, "sklearn" in text)
+    doc = _docstring(project, made, holds, home_text(home, beside), trains, text)
     head = [*doc, Line(""), *_imports(tree), Line(""), *constants, *[Line("")] * (2 if constants else 1)]
     lines = [*head, *body]
     plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
@@ -186,7 +196,7 @@ def write_script(
     twin = "\n".join(line.run for line in lines) + "\n"
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    return Script(source, twin, made, trains, files, threads, fast, players)
+    return Script(source, twin, made, trains, files, threads, fast, players, home)
 
 
 def _reader(weights: str | None) -> list[Any]:
@@ -202,7 +212,7 @@ def _by_name(carried: Iterable[Any]) -> list[Any]:
     return sorted(carried, key=lambda found: str(found.__name__))
 
 
-def _plain_parts(made: Assembly, plan: Plan, loads: list[Line], distributed: bool) -> list[list[Line]]:
+def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool) -> list[list[Line]]:
     """What a plan with the plain loop is made of, up to `train`."""
     types, first = made.book.types, _first(made)
     order = made.graph.order()
@@ -213,7 +223,7 @@ def _plain_parts(made: Assembly, plan: Plan, loads: list[Line], distributed: boo
     if metrics:
         parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
     whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
-    parts += [loads, _of(whole, first), _evaluate_lines(first, "measure" if metrics else "objective")]
+    parts += [load, _of(whole, first), _evaluate_lines(first, "measure" if metrics else "objective")]
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
     if schedule:
@@ -224,10 +234,10 @@ def _plain_parts(made: Assembly, plan: Plan, loads: list[Line], distributed: boo
     return [*parts, _train_lines(plan, first, bool(schedule))]
 
 
-def _general_parts(made: Assembly, plan: Plan, loads: list[Line], players: Players) -> list[list[Line]]:
+def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Players) -> list[list[Line]]:
     """What a plan of phases and players is made of, up to `train`."""
     first = _first(made)
-    parts = [loads, _of(GENERAL_BATCHES, first)]
+    parts = [load, _of(GENERAL_BATCHES, first)]
     if players.measures:
         parts.append(_evaluate_lines(first, "measure"))
     return [*parts, block(REPORT), *players.parts, block(train_text(plan, first, players.measures))]
@@ -268,29 +278,24 @@ def file_name(project: Project) -> str:
     return f"{stem}.py"
 
 
-def _loads(made: Assembly) -> tuple[Callable[..., Any], list[Line]]:
-    """The function that loads the data, and the lines of the script's own `load` that call it."""
-    data = made.book.types[made.source or ""]
-    loader = build(data, "data", {}).loader
-    if loader is None:
-        raise EmitError(f"{data.title} does not say how it is loaded.", node_id=made.source)
-    return loader[0], _load_lines(made, loader[0].__name__, loader[1])
-
-
 def _docstring(
-    project: Project, made: Assembly, files: Sequence[str], trains: bool, scikit_learn: bool
+    project: Project, made: Assembly, holds: Sequence[str], home: str, trains: bool, text: str
 ) -> list[Line]:
     title = plain_text(project.title) or "A network"
-    data = made.book.types.get(made.source or "")
-    needs = "torch and numpy" if not scikit_learn else "torch, numpy and scikit-learn"
+    others = ["torch", "numpy", *(name for module, name in PACKAGES.items() if module in text)]
+    needs = f"{', '.join(others[:-1])} and {others[-1]}"
     usage = f"    python {file_name(project)}"
     if trains:
         epochs = f" --epochs {project.plan.epochs}" if not is_general(project.plan) else ""
-        usage += (" --data FOLDER" if files else "") + epochs
+        usage += (" --data FOLDER" if holds else "") + epochs
     lines = [f'"""{title}', "", f"Exported from Neuroloom. Needs {needs} only.", "", usage]
-    if trains and files and data is not None:
-        lines += ["", f"FOLDER holds {', '.join(sorted({file.split('/')[0] + '/' for file in files}))}"]
-        lines[-1] += " and is the script's own by default."
+    if trains and holds:
+        what = ", ".join(plain_text(one) for one in holds)
+        lines += ["", f"FOLDER holds {what}"]
+        own = home == "Path(__file__).parent"
+        lines[-1] += (
+            " and is the script's own by default." if own else "; --data names another than the usual."
+        )
     return [Line(text) for text in [*lines, '"""']]
 
 
@@ -335,35 +340,6 @@ def _general_constants(plan: Plan) -> list[Line]:
     if not plan.batch:
         lines[0] += "  # all rows at once"
     return [Line(text) for text in lines]
-
-
-def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[Line]:
-    options = "".join(f", {key}={value!r}" for key, value in values.items())
-    call = f"{loader}(folder, device{options})"
-    used = [column.name for column in made.columns()]
-    every = made.book.types[made.source] if made.source else None
-    lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
-    doc = "; ".join(f"{plain_text(column.name)} {_sizes(column.shape)}" for column in made.columns())
-    first = "{split: {column: values}} for train, validation and test"
-    if len(first) + len(doc) < WIDTH - 16:
-        lines.append(f'    """{first}: {doc}."""')
-    else:
-        lines += [f'    """{first}.', "", f"    {doc}.", '    """']
-    if isinstance(every, Data) and len(every.columns()) > len(used):
-        names = ", ".join(quoted(one) for one in used)
-        lines.append(f"    splits = {call}")
-        comma = "," if len(used) == 1 else ""
-        lines.append(f"    used = ({names}{comma})")
-        lines.append(
-            "    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}"
-        )
-    else:
-        lines.append(f"    return {call}")
-    return laid_out([Line(text, node_id=made.source) for text in lines])
-
-
-def _sizes(shape: tuple[int, ...]) -> str:
-    return "(" + ", ".join(["N", *(str(size) for size in shape)]) + ("," if not shape else "") + ")"
 
 
 def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:

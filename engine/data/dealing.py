@@ -1,0 +1,148 @@
+"""Dealing rows into train, validation and test in every way there is. Portable: exports carry this source.
+
+Each dealer is `deal(n, keys, **options) -> {split: rows (int64)}` for `n` rows; `keys` (n,) says what the way
+looks at: classes, groups, times or split numbers. Each row comes into one split at most.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.data.lazy import Lazy
+
+
+def dealt_at_random(
+    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
+) -> dict[str, Tensor]:
+    """Any row into any split; `keys` are not looked at."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    held, tested = round(validation * n), round(test * n)
+    return {
+        "train": order[held + tested :],
+        "validation": order[tested : held + tested],
+        "test": order[:tested],
+    }
+
+
+def dealt_by_class(
+    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
+) -> dict[str, Tensor]:
+    """Every class of `keys` alike in every split, as far as its rows go."""
+    assert keys is not None
+    shuffle = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = order[keys[order].argsort(stable=True)]
+    at = torch.arange(n + 1)
+    into_test = (at * round(test * n) // max(n, 1)).diff() > 0  # rises evenly, so each class gives its part
+    rest = by_class[~into_test]
+    at = torch.arange(len(rest) + 1)
+    held = (at * round(validation * n) // max(len(rest), 1)).diff() > 0
+    parts = {"train": rest[~held], "validation": rest[held], "test": by_class[into_test]}
+    return {
+        split: rows[torch.randperm(len(rows), generator=shuffle)] for split, rows in parts.items()
+    }  # what was sorted by class must not stay so
+
+
+def dealt_by_group(
+    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
+) -> dict[str, Tensor]:
+    """All rows of a group into one split; whole groups are dealt until a split has its share of the rows."""
+    assert keys is not None
+    _, group, sizes = torch.unique(keys, return_inverse=True, return_counts=True)
+    order = torch.randperm(len(sizes), generator=torch.Generator().manual_seed(seed))
+    until = sizes[order].cumsum(0) - sizes[order] / 2  # a group goes where its middle row falls
+    split = torch.zeros(len(sizes), dtype=torch.int64)
+    split[order[until < (validation + test) * n]] = 1
+    split[order[until < test * n]] = 2
+    rows = torch.arange(n)
+    return {name: rows[split[group] == number] for number, name in enumerate(("train", "validation", "test"))}
+
+
+def dealt_in_time(n: int, keys: Tensor | None, *, validation: float, test: float) -> dict[str, Tensor]:
+    """The first rows to train, later ones for validation, the last for test; `keys` are times, if any."""
+    order = torch.arange(n) if keys is None else keys.argsort(stable=True)
+    trained = n - round(validation * n) - round(test * n)
+    return {
+        "train": order[:trained],
+        "validation": order[trained : n - round(test * n)],
+        "test": order[n - round(test * n) :],
+    }
+
+
+def dealt_as_given(n: int, keys: Tensor | None) -> dict[str, Tensor]:
+    """As the data say: `keys` are 0 for train, 1 for validation, 2 for test; anything else is left out."""
+    assert keys is not None
+    rows = torch.arange(n)
+    return {name: rows[keys == number] for number, name in enumerate(("train", "validation", "test"))}
+
+
+def dealt_in_folds(
+    n: int, keys: Tensor | None, *, folds: int, fold: int, test: float, seed: int
+) -> dict[str, Tensor]:
+    """Part `fold` (from 0) of `folds` equal parts for validation, a share for test; by class if `keys`."""
+    shuffle = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n, generator=shuffle)
+    if keys is not None:
+        order = order[keys[order].argsort(stable=True)]  # each class is spread over all folds
+    into_test = (torch.arange(n + 1) * round(test * n) // max(n, 1)).diff() > 0
+    rest = order[~into_test]
+    held = torch.arange(len(rest)) % folds == fold
+    trained = rest[~held]
+    return {
+        "train": trained[torch.randperm(len(trained), generator=shuffle)],
+        "validation": rest[held],
+        "test": order[into_test],
+    }
+
+
+def dealt_in_blocks(
+    n: int, keys: Tensor | None, *, folds: int, fold: int, gap: int, test: float
+) -> dict[str, Tensor]:
+    """Blocks of time: block `fold` + 1 of `folds` + 1 for validation, all before to train, the last for test.
+
+    `gap` rows before a border are left out, so that windows of one split don't reach into another.
+    """
+    order = torch.arange(n) if keys is None else keys.argsort(stable=True)
+    end = n - round(test * n)
+    borders = [end * block // (folds + 1) for block in range(folds + 2)]
+    first, last = borders[fold + 1], borders[fold + 2]
+    return {
+        "train": order[: max(0, first - gap)],
+        "validation": order[first : max(first, last - (gap if last == end else 0))],
+        "test": order[end:],
+    }
+
+
+def dealt_by_bootstrap(n: int, keys: Tensor | None, *, test: float, seed: int) -> dict[str, Tensor]:
+    """As many rows as there are, drawn with replacement, to train; those never drawn for validation.
+
+    Efron, 1979. The test rows are set apart before anything is drawn.
+    """
+    shuffle = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n, generator=shuffle)
+    tested, rest = order[: round(test * n)], order[round(test * n) :]
+    drawn = rest[torch.randint(len(rest), (len(rest),), generator=shuffle)]
+    return {"train": drawn, "validation": rest[~torch.isin(rest, drawn)], "test": tested}
+
+
+def dealt_columns(columns: dict[str, Any], rows: dict[str, Tensor], device: str) -> dict[str, dict[str, Any]]:
+    """Each split's part of every column, tensors (N, ...) on `device`; lazy columns stay in their files.
+
+    Errors: `ValueError` where a split has no row.
+    """
+    empty = [split for split, at in rows.items() if not len(at)]
+    if empty:
+        count = sum(len(at) for at in rows.values())
+        raise ValueError(
+            f"Of {count:,} rows none is left for {empty[0]}: give it a larger share, or more rows."
+        )
+    return {
+        split: {
+            name: values.at(at) if isinstance(values, Lazy) else values[at].to(device)
+            for name, values in columns.items()
+        }
+        for split, at in rows.items()
+    }

@@ -1,0 +1,130 @@
+"""A file or folder of a person's as a data node: what it is, and what was found when it was looked into.
+
+Each family of files has an opener in a module of its own, which is imported when such a file is opened.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+from engine.errors import DataError
+from engine.values import Value
+
+HEAD = 64 * 1024  # bytes that are looked at to tell what a file is, and whether it changed
+OPENERS = {
+    "engine.data.open_table": (
+        *(".csv", ".tsv", ".tab", ".dat", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
+        *(".xlsx", ".xls", ".xlsb", ".ods"),
+    ),
+    "engine.data.open_array": (".npy", ".npz"),
+    "engine.data.open_idx": (".idx", "-ubyte", "-ubyte.gz", ".idx.gz"),
+    "engine.data.open_images": (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"),
+    "engine.data.open_text": (".txt", ".text", ".md", ".jsonl"),
+    "engine.data.open_points": (".ply", ".off", ".xyz", ".pts"),
+    "engine.data.open_graph": (".graphml", ".edges", ".edgelist"),
+}
+FOLDERS = "engine.data.open_images"
+
+
+class Stopped(Exception):
+    """The person no longer wants what was under way."""
+
+
+@dataclass
+class Watch:
+    """Tells how far a file is read, and asks whether to go on.
+
+    `tell(share, doing)` gets a share in 0..1, or None where it isn't known, and a word on what is done.
+    """
+
+    tell: Callable[[float | None, str], None] = lambda share, doing: None
+    stopped: Callable[[], bool] = lambda: False
+
+    def look(self, share: float | None, doing: str) -> None:
+        """Tell, and raise `Stopped` if the person cancelled."""
+        if self.stopped():
+            raise Stopped
+        self.tell(share, doing)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A data node to be: its type's name, its parameters and what to call it.
+
+    `remarks` are sentences on what a person should know: missing values, rows that differ, guesses made.
+    """
+
+    type: str
+    params: Mapping[str, Value]
+    name: str
+    remarks: tuple[str, ...] = field(default=())
+
+
+def open_data(path: Path, watch: Watch | None = None) -> Opened:
+    """Look into a file or folder. Errors: `DataError` with what is wrong and where; `Stopped`."""
+    path = Path(os.path.abspath(path))
+    watch = watch or Watch()
+    watch.look(None, "looking")
+    try:
+        return _opener(path)(path, watch)
+    except OSError as error:
+        raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
+
+
+def _opener(path: Path) -> Callable[[Path, Watch], Opened]:
+    if path.is_dir():
+        module = FOLDERS
+    elif not path.exists():
+        raise DataError(f'There is no "{path.name}" in {path.parent}.')
+    elif not path.is_file():
+        raise DataError(f'"{path.name}" is not an ordinary file.')
+    elif not path.stat().st_size:
+        raise DataError(f'"{path.name}" is empty.')
+    else:
+        name = path.name.casefold()
+        named = (module for module, ends in OPENERS.items() if name.endswith(ends))
+        module = next(named, None) or _by_content(path)
+    found: Callable[[Path, Watch], Opened] = importlib.import_module(module).open_it
+    return found
+
+
+def _by_content(path: Path) -> str:
+    """The opener of a file whose name says nothing. Errors: `DataError` where its first bytes say nothing."""
+    with open(path, "rb") as file:
+        head = file.read(HEAD)
+    marks = {
+        b"PAR1": "engine.data.open_table",
+        b"ARROW1": "engine.data.open_table",
+        b"\x93NUMPY": "engine.data.open_array",
+        b"\x89PNG": "engine.data.open_images",
+        b"\xff\xd8\xff": "engine.data.open_images",
+    }
+    for mark, module in marks.items():
+        if head.startswith(mark):
+            return module
+    if b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        lines = head.splitlines()[:20]
+        parted = any(all(mark in line for line in lines) for mark in (b",", b";", b"\t"))
+        return "engine.data.open_table" if parted else "engine.data.open_text"
+    raise DataError(
+        f'"{path.name}" is of no kind that can be read: its first bytes are {head[:4].hex(" ")}.',
+        fix="Tables, images, arrays, text, series, point clouds and graphs can.",
+    )
+
+
+def stamp(path: Path) -> str:
+    """A short mark of a file's content as it is now: its size, and a hash of its beginning and its end.
+
+    Errors: `OSError`.
+    """
+    size = path.stat().st_size
+    with open(path, "rb") as file:
+        ends = file.read(HEAD)
+        file.seek(max(0, size - HEAD))
+        ends += file.read(HEAD)
+    return f"{size}-{blake2b(ends, digest_size=8).hexdigest()}"

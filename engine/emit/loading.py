@@ -1,0 +1,71 @@
+"""Reading the data: the functions a script carries for it, and the lines of its own `load` that call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine.catalogue import Data
+from engine.emit.builder import build
+from engine.emit.entry import plain_text
+from engine.emit.lines import WIDTH, Line, laid_out, quoted
+from engine.emit.model import Assembly
+from engine.errors import EmitError
+
+
+def home_text(folder: Path | None, beside: Path | None) -> str:
+    """The folder of the data as an expression: of the script itself, below it, or somewhere else."""
+    own = "Path(__file__).parent"
+    if folder is None:
+        return own
+    if beside is not None and folder.is_relative_to(beside):
+        below = folder.relative_to(beside).as_posix()
+        return own if below == "." else f"{own} / {quoted(below)}"
+    return f"Path({quoted(folder.as_posix())})"
+
+
+def loads(made: Assembly) -> tuple[list[Callable[..., Any]], list[Line]]:
+    """The functions that load the data, and the lines of the script's own `load` that call them."""
+    data = made.book.types[made.source or ""]
+    loader = build(data, "data", {}).loader
+    if loader is None:
+        raise EmitError(f"{data.title} does not say how it is loaded.", node_id=made.source)
+    handed = [value for value in loader[1].values() if callable(value)]
+    return [loader[0], *handed], _load_lines(made, loader[0].__name__, loader[1])
+
+
+def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[Line]:
+    options = "".join(f", {key}={_written(value)}" for key, value in values.items())
+    call = f"{loader}(folder, device{options})"
+    used = [column.name for column in made.columns()]
+    every = made.book.types[made.source] if made.source else None
+    lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
+    doc = "; ".join(f"{plain_text(column.name)} {_sizes(column.shape)}" for column in made.columns())
+    first = "{split: {column: values}} for train, validation and test"
+    if len(first) + len(doc) < WIDTH - 16:
+        lines.append(f'    """{first}: {doc}."""')
+    else:
+        lines += [f'    """{first}.', "", f"    {doc}.", '    """']
+    if isinstance(every, Data) and len(every.columns()) > len(used):
+        names = ", ".join(quoted(one) for one in used)
+        lines.append(f"    splits = {call}")
+        comma = "," if len(used) == 1 else ""
+        lines.append(f"    used = ({names}{comma})")
+        lines.append(
+            "    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}"
+        )
+    else:
+        lines.append(f"    return {call}")
+    return laid_out([Line(text, node_id=made.source) for text in lines])
+
+
+def _written(value: object) -> str:
+    """An option as Python: a function of ours by its name, text so that any editor shows it."""
+    if callable(value):
+        return str(getattr(value, "__name__", value))
+    return repr(value) if str(value).isprintable() else ascii(value)
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    return "(" + ", ".join(["N", *(str(size) for size in shape)]) + ("," if not shape else "") + ")"

@@ -1,0 +1,73 @@
+"""How the rows of a person's data are dealt into train, validation and test: what such nodes share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.catalogue import Data, param
+from engine.errors import ParamError
+
+RANDOM, BY_CLASS, BY_GROUP, IN_TIME, GIVEN = "random", "by class", "by group", "in time", "as given"
+FOLDS, BLOCKS, BOOTSTRAP = "folds", "blocks of time", "bootstrap"
+WAYS = (BY_CLASS, RANDOM, BY_GROUP, IN_TIME, GIVEN, FOLDS, BLOCKS, BOOTSTRAP)
+
+
+class Dealt(Data, abstract=True):
+    """A data set whose rows are dealt in a way that a person picks."""
+
+    split: str = param(
+        BY_CLASS,
+        choices=WAYS,
+        doc="by class: every class alike in each split (at random where there are no classes); "
+        "by group: all rows of a group in one split; in time: the last rows for test; "
+        "as given: a column or folder says it; folds: one of several equal parts for validation; "
+        "bootstrap: drawn with replacement",
+    )
+    validation: float = param(
+        0.2,
+        minimum=0,
+        below=1,
+        label="Validation share",
+        doc="share of all rows that is never trained on; it decides when to stop",
+    )
+    test: float = param(
+        0.2,
+        minimum=0,
+        below=1,
+        label="Test share",
+        doc="share of all rows that is only looked at in the end",
+    )
+    folds: int = param(5, minimum=2, maximum=1000, doc="into how many parts, with folds and blocks of time")
+    fold: int = param(1, minimum=1, maximum=1000, doc="which of them is for validation, from 1")
+    gap: int = param(0, minimum=0, maximum=1_000_000, doc="rows left out at borders between blocks of time")
+    seed: int = param(
+        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+    )
+
+    def dealing(self, classes: bool = True) -> dict[str, Any]:
+        """The dealer (as "deal") and its options, for a loader; `classes` says whether rows have classes.
+
+        Errors: `ParamError` where nothing would be left to train.
+        """
+        from engine.data import dealing as ways
+
+        way = RANDOM if self.split == BY_CLASS and not classes else self.split
+        shares = {"validation": self.validation, "test": self.test}
+        seed = {"seed": self.seed}
+        if way in (RANDOM, BY_CLASS, BY_GROUP, IN_TIME) and self.validation + self.test >= 1:
+            raise ParamError("Validation and test shares must leave rows to train on: less than 1 together.")
+        if way in (FOLDS, BLOCKS) and self.fold > self.folds:
+            raise ParamError(f"Fold is at most {self.folds}, the number of folds; not {self.fold}.")
+        part = {"folds": self.folds, "fold": self.fold - 1, "test": self.test}
+        found: dict[str, tuple[Any, dict[str, Any]]] = {
+            RANDOM: (ways.dealt_at_random, {**shares, **seed}),
+            BY_CLASS: (ways.dealt_by_class, {**shares, **seed}),
+            BY_GROUP: (ways.dealt_by_group, {**shares, **seed}),
+            IN_TIME: (ways.dealt_in_time, shares),
+            GIVEN: (ways.dealt_as_given, {}),
+            FOLDS: (ways.dealt_in_folds, {**part, **seed}),
+            BLOCKS: (ways.dealt_in_blocks, {**part, "gap": self.gap}),
+            BOOTSTRAP: (ways.dealt_by_bootstrap, {"test": self.test, **seed}),
+        }
+        deal, options = found[way]
+        return {"deal": deal, **options}
