@@ -74,15 +74,25 @@ class Embedding(Layer):
     source = "Bengio, Ducharme, Vincent and Jauvin, 2003"
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
+    padding: int | None = param(
+        None, minimum=0, label="Filler", doc="entry that only fills short texts: all zeros, never learned"
+    )
     init: str = init_param()
     init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if x.dtype != "int64":
             raise EmitError("Embedding needs whole numbers, such as words or classes; measurements come in.")
-        table = e.module(nn.Embedding(self.entries, self.size))
-        e.begin(initialise(table, self.init, self.init_scale, biases=()))
+        if self.padding is not None and self.padding >= self.entries:
+            raise EmitError(f"The filler is entry {self.padding}, but the last is {self.entries - 1}.")
+        made = nn.Embedding(self.entries, self.size, padding_idx=self.padding)
+        table = e.module(without_defaults(made))
+        first = initialise(table, self.init, self.init_scale, biases=())
+        if first and self.padding is not None:  # torch's own way leaves it zero, the others draw it too
+            first.append(nn.init.zeros_(table.weight[self.padding]))
+        e.begin(first)
         return table(x)
 
     def summary(self) -> str:
-        return f"{self.entries:,} × {self.size}"
+        text = f"{self.entries:,} × {self.size}"
+        return text if self.padding is None else f"{text} · filler {self.padding}"

@@ -22,3 +22,23 @@ def test_a_table_gives_the_row_of_each_number() -> None:
     model, layer = built("Embedding", {"entries": 10, "size": 3}, (5,), whole=True)
     words = torch.tensor([[0, 9, 3, 3, 1]])
     assert torch.equal(model(words)[0], getattr(model, layer).weight[words[0]])
+
+
+@pytest.mark.parametrize("init", ["default", "normal"])
+def test_the_filler_of_a_table_is_zero_and_stays_so(init: str) -> None:
+    params = {"entries": 6, "size": 3, "padding": 2, "init": init}
+    model, layer = built("Embedding", params, (4,), whole=True)
+    weight = getattr(model, layer).weight
+    assert not weight[2].any() and weight[[0, 1, 3, 4, 5]].ne(0).all()
+    model(torch.tensor([[2, 2, 0, 5]])).sum().backward()
+    assert not weight.grad[2].any() and weight.grad[0].eq(1).all()
+
+
+def test_a_filler_outside_the_table_is_said_to_be() -> None:
+    from engine.shapes import ShapeBook, Signature
+    from tests.engine.sketches import catalogue
+
+    facts = ShapeBook(catalogue()).trial(
+        "Embedding", {"entries": 5, "padding": 5}, {"x": Signature((3,), "int64")}
+    )
+    assert facts.problem is not None and facts.problem.message == "The filler is entry 5, but the last is 4."
