@@ -20,7 +20,8 @@ class Dealt(Data, abstract=True):
         choices=WAYS,
         doc="by class: every class alike in each split (at random where there are no classes); "
         "by group: all rows of a group in one split; in time: the last rows for test; "
-        "as given: a column or folder says it; folds: one of several equal parts for validation; "
+        "as given: a column or folder says it, and a split it lacks takes its share of train; "
+        "folds: one of several equal parts for validation; "
         "bootstrap: drawn with replacement",
     )
     validation: float = param(
@@ -64,7 +65,7 @@ class Dealt(Data, abstract=True):
             BY_CLASS: (ways.dealt_by_class, {**shares, **seed}),
             BY_GROUP: (ways.dealt_by_group, {**shares, **seed}),
             IN_TIME: (ways.dealt_in_time, shares),
-            GIVEN: (ways.dealt_as_given, {}),
+            GIVEN: (ways.dealt_as_given, {**shares, **seed}),
             FOLDS: (ways.dealt_in_folds, {**part, **seed}),
             BLOCKS: (ways.dealt_in_blocks, {**part, "gap": self.gap}),
             BOOTSTRAP: (ways.dealt_by_bootstrap, {"test": self.test, **seed}),

@@ -72,11 +72,24 @@ def dealt_in_time(n: int, keys: Tensor | None, *, validation: float, test: float
     }
 
 
-def dealt_as_given(n: int, keys: Tensor | None) -> dict[str, Tensor]:
-    """As the data say: `keys` are 0 for train, 1 for validation, 2 for test; anything else is left out."""
+def dealt_as_given(
+    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
+) -> dict[str, Tensor]:
+    """As the data say: `keys` are 0 for train, 1 for validation, 2 for test; anything else is left out.
+
+    Validation or test, where the data have none, is a share of the rows that are given to train.
+    """
     assert keys is not None
     rows = torch.arange(n)
-    return {name: rows[keys == number] for number, name in enumerate(("train", "validation", "test"))}
+    found = {name: rows[keys == number] for number, name in enumerate(("train", "validation", "test"))}
+    given = len(found["train"])
+    order = torch.randperm(given, generator=torch.Generator().manual_seed(seed))
+    for name, share in (("validation", validation), ("test", test)):
+        if not len(found[name]):
+            order, taken = order[round(share * given) :], order[: round(share * given)]
+            found[name] = found["train"][taken]
+    found["train"] = found["train"][order.sort().values]
+    return found
 
 
 def dealt_in_folds(

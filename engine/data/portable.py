@@ -19,6 +19,7 @@ IMPORTS: dict[str, str] = {
     "Any": "from typing import Any",
     "Callable": "from collections.abc import Callable",
     "F": "import torch.nn.functional as F",
+    "Iterator": "from collections.abc import Iterator",
     "Path": "from pathlib import Path",
     "Tensor": "from torch import Tensor",
     "gzip": "import gzip",
@@ -26,7 +27,10 @@ IMPORTS: dict[str, str] = {
     "math": "import math",
     "nn": "from torch import nn",
     "np": "import numpy as np",
+    "os": "import os",
+    "re": "import re",
     "torch": "import torch",
+    "unicodedata": "import unicodedata",
 }
 
 

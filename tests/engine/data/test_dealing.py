@@ -74,8 +74,15 @@ def test_in_time_keeps_the_order_and_puts_the_last_rows_into_test() -> None:
 
 
 def test_as_given_leaves_out_what_belongs_nowhere() -> None:
-    rows = dealt_as_given(6, torch.tensor([0, 0, 1, 2, -1, 0]))
+    rows = dealt_as_given(6, torch.tensor([0, 0, 1, 2, -1, 0]), validation=0.4, test=0.4, seed=0)
     assert [at.tolist() for at in rows.values()] == [[0, 1, 5], [2], [3]]
+
+
+def test_as_given_takes_a_split_that_is_lacking_from_train() -> None:
+    keys = torch.tensor([0] * 10 + [2] * 3)
+    rows = dealt_as_given(13, keys, validation=0.2, test=0.2, seed=0)
+    assert [len(at) for at in rows.values()] == [8, 2, 3] and every(rows) == list(range(13))
+    assert rows["test"].tolist() == [10, 11, 12] and rows["train"].tolist() == sorted(rows["train"].tolist())
 
 
 def test_folds_together_validate_on_every_row_once() -> None:

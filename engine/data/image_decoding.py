@@ -1,0 +1,100 @@
+"""One image file as numbers. Portable: exports carry this source.
+
+Sizes, channels and levels are what was asked for, whatever the file holds: turned as its camera noted,
+palettes looked up, CMYK as RGB, the first picture of several. Errors: `ValueError` that names the file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.data.image_listing import quoted_name
+
+
+def opened_image(folder: Path, name: str) -> Any:
+    """The first picture of a file as a PIL image, turned upright."""
+    import warnings
+
+    try:
+        from PIL import Image, ImageOps
+    except ImportError as error:
+        raise ImportError("Images are read by Pillow: pip install pillow.") from error
+    warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # told below, in words
+    kinds = ("PNG", "JPEG", "MPO", "BMP", "GIF", "WEBP", "TIFF", "PPM")
+    most = 100_000_000
+    what = quoted_name(name)
+    try:
+        with Image.open(folder / name, formats=kinds) as image:
+            if image.width * image.height > most:
+                raise Image.DecompressionBombError
+            image.load()
+            return ImageOps.exif_transpose(image)
+    except Image.DecompressionBombError as error:
+        raise ValueError(f"{what} has more than {most:,} pixels, the most that are read.") from error
+    except Image.UnidentifiedImageError as error:
+        empty = not (folder / name).stat().st_size
+        reason = "is empty" if empty else "is no image of a kind that can be read"
+        raise ValueError(f"{what} {reason}.") from error
+    except FileNotFoundError as error:
+        raise ValueError(f"{what} is not there: it should be in {folder}.") from error
+    except PermissionError as error:
+        raise ValueError(f"{what} may not be read: {error.strerror}.") from error
+    except Exception as error:  # a damaged file may fail in any way
+        raise ValueError(f"{what} is damaged: {error or type(error).__name__}.") from error
+
+
+def of_size(image: Any, size: tuple[int, int], fit: str, smooth: bool = True, border: Any = 0) -> Any:
+    """A PIL image of (height, width): stretched, cropped to fill or padded to fit."""
+    from PIL import Image, ImageOps
+
+    method = Image.Resampling.BILINEAR if smooth else Image.Resampling.NEAREST
+    target = (size[1], size[0])
+    if image.size == target:
+        return image
+    if fit == "crop to fill":
+        return ImageOps.fit(image, target, method)
+    if fit == "pad to fit":
+        return ImageOps.pad(image, target, method, color=border)
+    return image.resize(target, method)
+
+
+def image_levels(
+    folder: Path, name: str, *, size: tuple[int, int], fit: str, channels: str, behind: str, bits: int
+) -> np.ndarray:
+    """An image as (C, H, W) levels, uint8 or uint16; grey is the luma of ITU-R BT.601.
+
+    Where no alpha is asked for, what is transparent shows the "white" or "black" that is `behind` it, or with
+    "nothing" its own colour.
+    """
+    mode = {"grey": "L", "RGB": "RGB", "RGBA": "RGBA"}[channels]
+    image = opened_image(folder, name)
+    if image.mode.startswith(("I", "F")):
+        return deep_levels(image, name, size, fit, mode, bits)
+    if image.mode == "LAB":
+        raise ValueError(f"{quoted_name(name)} has LAB colours: save it as RGB.")
+    if image.has_transparency_data and mode != "RGBA":
+        image = image.convert("RGBA")
+        if behind != "nothing":
+            from PIL import Image
+
+            image = Image.alpha_composite(Image.new("RGBA", image.size, behind), image)
+        image = image.convert("RGB")
+    levels = np.asarray(of_size(image.convert(mode), size, fit))
+    levels = levels[None] if levels.ndim == 2 else levels.transpose(2, 0, 1)
+    return levels.astype(np.uint16) * np.uint16(257) if bits == 16 else levels
+
+
+def deep_levels(image: Any, name: str, size: tuple[int, int], fit: str, mode: str, bits: int) -> np.ndarray:
+    """The levels of a grey image of 16 bits, as `image_levels` gives them."""
+    from PIL import Image
+
+    values = np.asarray(image)
+    if image.mode == "F" or values.min() < 0 or values.max() > 65535:
+        raise ValueError(f"{quoted_name(name)} has values beyond 16 bits: save it with 8 or 16 bits.")
+    found = np.asarray(of_size(Image.fromarray(values.astype(np.float32)), size, fit))
+    grey = found.round().astype(np.uint16) if bits == 16 else (found / 257).round().astype(np.uint8)
+    opaque = np.full_like(grey, np.iinfo(grey.dtype).max)
+    return np.stack([grey] * {"L": 1, "RGB": 3, "RGBA": 3}[mode] + [opaque] * (mode == "RGBA"))
