@@ -20,7 +20,7 @@ from engine.catalogue import Catalogue
 from engine.data.shipped import datasets_folder
 from engine.graph import Project
 from engine.run.branch import branch
-from engine.run.distributed import World, folder_before, joined, launched
+from engine.run.distributed import World, folder_before, joined, launched, leave
 from engine.run.headless import run_headless
 from engine.run.loop import Record, Run
 from engine.run.records import CHECKPOINT
@@ -162,11 +162,17 @@ class Silent(Printer):
 
 
 def train(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> int:
-    """Train and return the exit status. Errors: `NeuroloomError`, once the run's folder is written."""
+    """Train and return the exit status; one of several processes ends here.
+
+    Errors: `NeuroloomError`, once the run's folder is written.
+    """
     if not launched():
         return _train(project, catalogue, options, None)
     with joined(options.device) as world:
-        return _train(project, catalogue, options, world)
+        status = _train(project, catalogue, options, world)
+    if world is not None and world.size > 1:
+        leave(status)
+    return status
 
 
 def _train(project: Project, catalogue: Catalogue, options: argparse.Namespace, world: World | None) -> int:

@@ -138,7 +138,13 @@ def _changes(plan: Plan, scheduled: bool) -> Mapping[str, Sequence[str]]:
             "train(model, data, args.seed, args.epochs, args.json, args.checkpoint)",
         ],
         "if args.save:": ["if args.save and RANK == 0:"],
-        "main()": ["main()", "if WORLD > 1:", "    torch.distributed.destroy_process_group()"],
+        "main()": [
+            "main()",
+            "if WORLD > 1:",
+            "    torch.distributed.destroy_process_group()",
+            "    sys.stdout.flush()",
+            "    os._exit(0)  # a thread of gloo can abort Python's own end (pytorch#190489)",
+        ],
     }
 
 

@@ -35,6 +35,7 @@ LIBRARY = {
     "operator": "import operator",
     "time": "import time",
     "os": "import os",
+    "sys": "import sys",
     "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
     "Iterator": "from collections.abc import Iterator",
 }
@@ -59,6 +60,7 @@ STANDARD = (
     "math",
     "operator",
     "os",
+    "sys",
     "time",
     "Callable",
     "Iterator",

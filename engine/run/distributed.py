@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import platform
 import re
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import torch
 import torch.distributed as dist
@@ -156,6 +157,18 @@ def joined(device: str | None = None) -> Iterator[World | None]:
         yield World(rank, size, local, restarts, chosen, waiting=dist.new_group(timeout=PATIENCE))
     finally:
         dist.destroy_process_group()
+
+
+def leave(status: int) -> NoReturn:
+    """End this process, whose work is done and written, without Python's own end.
+
+    In that end a thread of gloo may let a tensor go, which aborts the process (pytorch#190489, torch 2.13);
+    destroy_process_group does not end the thread.
+    """
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _store(rank: int, restarts: int) -> Any:

@@ -70,15 +70,6 @@ def stored(folder: Path, project: Project) -> str:
     return str(folder / "flowers.nloom")
 
 
-# About one start in eight ends with an abort when all is done: a thread of gloo lets a tensor go while Python
-# finalises (pytorch#190489, torch 2.13), which no call of ours to destroy_process_group prevents.
-asked = pytest.mark.skipif(
-    "NEUROLOOM_TORCHRUN" not in os.environ,
-    reason="runs under torchrun were not tested: set NEUROLOOM_TORCHRUN=1",
-)
-
-
-@asked
 def test_two_processes_train_as_one(tmp_path: Path) -> None:
     # 91 rows in batches of 32 leave a last one of 27: its parts are unequal.
     project = iris(dropout=0.0, epochs=3, schedule=Choice("Cosine"), patience=2)
@@ -93,7 +84,6 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     ]
 
 
-@asked
 def test_an_exported_script_trains_as_one(tmp_path: Path) -> None:
     script = tmp_path / "flowers.py"
     project = iris(dropout=0.0, epochs=2)
@@ -116,7 +106,6 @@ def test_a_line_that_is_not_there_is_an_error() -> None:
             shared([one for one in lines if one.plain.strip() != line], project.plan, False)
 
 
-@asked
 def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
     project = stored(tmp_path, iris(dropout=0.0, epochs=300))
     out = tmp_path / "run"
@@ -143,6 +132,19 @@ def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
     assert "test_loss" in json.loads(printed.splitlines()[-1])
     assert [row["epoch"] for row in read_metrics(out)] == list(range(300))
     assert attached.poll() and attached.state == "finished"
+
+
+def test_leaving_writes_what_was_printed_and_skips_what_python_does_at_its_end() -> None:
+    lines = (
+        "import atexit, sys",
+        "from engine.run.distributed import leave",
+        'atexit.register(print, "Python ends")',
+        'sys.stdout.write("all of it")',
+        "leave(3)",
+    )
+    done = start("-c", "\n".join(lines))
+    assert done.communicate(timeout=60) == ("all of it", "")
+    assert done.returncode == 3
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 8])
