@@ -14,6 +14,7 @@ from engine.values import Value
 
 Pair = tuple[int, int] | int | str
 Ints = tuple[int, ...]
+Floats = tuple[float, ...]
 FilePath = str  # "" or the absolute path of a file or folder
 Names = tuple[str, ...]
 Rows = tuple[tuple[Value, ...], ...]
@@ -25,6 +26,7 @@ _KINDS = {
     "str": "text",
     "Pair": "pair",
     "Ints": "ints",
+    "Floats": "floats",
     "FilePath": "path",
     "Names": "names",
     "Rows": "rows",
@@ -44,7 +46,7 @@ _YES_OR_NO = {
 class ParamSpec:
     """One parameter of a node type, an optimiser or a schedule.
 
-    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints, text, path (of a file or
+    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints, floats, text, path (of a file or
     folder; absolute), names (texts) or rows (a table of plain values). `minimum` and `maximum` bound each
     number, `above` and `below` bound it without being reached. `words` are the texts a pair may be instead
     ("same"). An `optional` parameter may be None. One that is `hidden` is found by reading a file, or set
@@ -90,6 +92,9 @@ class ParamSpec:
         if self.kind == "choice":
             known = {choice.casefold(): choice for choice in self.choices}
             return self.check(known.get(stripped.casefold(), stripped))
+        if self.kind == "floats":  # "0,5" is no list: that comma may be a decimal one
+            parts = stripped.strip("()[]").replace(";", " ").split()
+            return self.check(tuple(self._number(part.rstrip(",")) for part in parts))
         if self.kind in ("pair", "ints"):
             if stripped.casefold() in self.words:
                 return stripped.casefold()
@@ -122,10 +127,10 @@ class ParamSpec:
             return value
         if self.kind == "pair":
             return self._check_pair(value)
-        if self.kind == "ints":
+        if self.kind in ("ints", "floats"):
             if isinstance(value, (list, tuple)) and value:
                 return tuple(self._bounded(item) for item in value)
-            if isinstance(value, int) and not isinstance(value, bool):
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
                 return (self._bounded(value),)
             raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
         return self._bounded(value)
@@ -139,7 +144,7 @@ class ParamSpec:
         if isinstance(value, tuple):
             if self.kind == "rows":
                 return f"{len(value):,} row{'' if len(value) == 1 else 's'}"
-            return (", " if self.kind == "names" else " × ").join(str(item) for item in value)
+            return (", " if self.kind in ("names", "floats") else " × ").join(str(item) for item in value)
         if isinstance(value, float):
             return repr(value)
         if self.kind == "pair" and isinstance(value, int):
@@ -170,7 +175,7 @@ class ParamSpec:
     def _bounded(self, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
-        whole = self.kind != "float"
+        whole = self.kind not in ("float", "floats")
         if not whole and abs(value) <= sys.float_info.max:
             value = float(value)
         if isinstance(value, float) and not math.isfinite(value):
@@ -199,7 +204,7 @@ class ParamSpec:
             raise ParamError(
                 f"{self.title} needs {self._accepts()}; {_shown(text)} is not that.{hint}"
             ) from None
-        if self.kind == "float" or not number.is_integer():
+        if self.kind in ("float", "floats") or not number.is_integer():
             return number
         return int(number)
 
@@ -209,6 +214,7 @@ class ParamSpec:
             "float": "a number",
             "pair": "one or two whole numbers",
             "ints": "whole numbers",
+            "floats": "numbers with spaces between them",
             "choice": "one of " + ", ".join(self.choices),
             "bool": "yes or no",
             "names": "a list of texts",
@@ -251,7 +257,7 @@ def param(
 ) -> Any:
     """Declare a parameter on a class body: `units: int = param(64, minimum=1, doc="...")`.
 
-    The annotation gives the kind: int, float, bool, str, Pair, Ints, FilePath, Names or Rows, with `| None`
+    The annotation gives the kind: int, float, bool, str, Pair, Ints, Floats, FilePath, Names or Rows, with `| None`
     where it may be off.
     """
     spec = ParamSpec(
@@ -327,6 +333,7 @@ def _kind(annotation: Any) -> tuple[str, bool]:
     for kind, meant in (
         (Pair, "Pair"),
         (Ints, "Ints"),
+        (Floats, "Floats"),
         (Names, "Names"),
         (Rows, "Rows"),
     ):  # as objects where annotations are evaluated

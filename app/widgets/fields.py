@@ -13,7 +13,7 @@ from engine.values import Value
 
 LABEL_WIDTH = 116
 MIXED = "several values"
-_NUMERIC = ("int", "float", "pair", "ints")
+_NUMERIC = ("int", "float", "pair", "ints", "floats")
 
 
 class NumberEdit(QLineEdit):

@@ -179,7 +179,7 @@ def test_whole_numbers_become_floats_where_floats_are_meant() -> None:
 @pytest.mark.parametrize("node_type", catalogue().types(), ids=lambda found: found.type_id)
 def test_every_default_is_allowed_and_survives_its_own_field(node_type: type) -> None:
     for spec in node_type.params:
-        assert spec.kind in ("int", "float", "bool", "choice", "pair", "ints", "text")
+        assert spec.kind in ("int", "float", "bool", "choice", "pair", "ints", "floats", "text")
         assert spec.check(spec.default) == spec.default
         assert spec.parse(spec.format(spec.default)) == spec.default
         assert spec.doc, f"{spec.name} has no help"
@@ -196,9 +196,32 @@ def test_every_default_of_a_plan_survives_its_own_field(chosen: type) -> None:
         assert spec.doc
 
 
+MEANS = ParamSpec("means", "floats", (0.0,), label="Means")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.485, 0.456, 0.406", (0.485, 0.456, 0.406)),
+        ("0.5; 1e-3", (0.5, 0.001)),
+        (" 3 ", (3.0,)),
+        ("(1 2)", (1.0, 2.0)),
+    ],
+)
+def test_lists_of_numbers(text: str, value: tuple[float, ...]) -> None:
+    assert repr(MEANS.parse(text)) == repr(value)
+    assert MEANS.parse(MEANS.format(value)) == value
+
+
+@pytest.mark.parametrize("text", ["0,5", "abc", "1 1e400", "", ","])
+def test_what_is_no_list_of_numbers_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(ParamError, match=r"^Means needs numbers with spaces between them.*\.$"):
+        MEANS.parse(text)
+
+
 @given(st.text(max_size=40))
 def test_no_text_does_anything_but_give_a_value_or_a_sentence(text: str) -> None:
-    for spec in (WHOLE, NUMBER, SHARE, PAIR, PADDING, SIZES, YES, CHOICE, STRIDE):
+    for spec in (WHOLE, NUMBER, SHARE, PAIR, PADDING, SIZES, MEANS, YES, CHOICE, STRIDE):
         try:
             value = spec.parse(text)
         except ParamError as error:
