@@ -18,6 +18,7 @@ GAP = 4
 _GREY = "#8d97a8"
 _FAMILIES = {
     "data": "#56b4e9",
+    "transforms": "#56b4e9",
     "input": "#56b4e9",
     "convolution": "#e69f00",
     "dense": "#1fb088",

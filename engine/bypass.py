@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.catalogue import Layer, NodeType
+from engine.catalogue import Layer, NodeType, Transform
 from engine.graph import Graph, Link, Node, Project
 
 
@@ -55,7 +55,7 @@ def _source(
 ) -> tuple[str, str] | None:
     while link.source in muted:
         before = passed_on(graph, link.source)
-        if before is None or not isinstance(types.get(link.source), Layer):
+        if before is None or not isinstance(types.get(link.source), (Layer, Transform)):
             return None
         link = before
     return link.source, link.source_port

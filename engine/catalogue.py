@@ -37,6 +37,7 @@ __all__ = [
     "ParamSpec",
     "Port",
     "Source",
+    "Transform",
     "Wire",
     "load_catalogue",
     "param",
@@ -44,6 +45,7 @@ __all__ = [
 
 FAMILIES = (
     "data",
+    "transforms",
     "convolution",
     "dense",
     "recurrent",
@@ -277,8 +279,8 @@ class Data(NodeType, abstract=True):
 
     kind = "data"
     family = "data"
-    ports_in = ()
-    ports_out = ()
+    ports_in: ClassVar[tuple[Port, ...]] = ()
+    ports_out: ClassVar[tuple[Port, ...]] = ()
     files: ClassVar[tuple[str, ...]] = ()
 
     def columns(self) -> tuple[Column, ...]:
@@ -298,6 +300,38 @@ class Data(NodeType, abstract=True):
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns() if column.name == name), None)
+
+
+class Transform(Data, abstract=True):
+    """Stands between data and network: fitted on training rows as they are read, applied to every row.
+
+    `columns` is what leaves it, known once it is bound to the column that comes in.
+    """
+
+    kind = "transform"
+    family = "transforms"
+    ports_in = (Port("x"),)
+    ports_out = (Port("output"),)
+    _arriving: Column | None = None
+
+    def bind(self, arriving: Column) -> None:
+        """Say what comes in. Errors: `EmitError` or `ParamError` where it does not fit."""
+        self._arriving = arriving
+        self.column("output")
+
+    def gives(self, x: Column) -> Column:
+        """The column that leaves, called "output". Errors: `EmitError` where `x` does not fit."""
+        raise NotImplementedError
+
+    def columns(self) -> tuple[Column, ...]:
+        return () if self._arriving is None else (self.gives(self._arriving),)
+
+    def outputs(self) -> tuple[Port, ...]:
+        return self.ports_out
+
+    def fit(self) -> tuple[Any, dict[str, Any]]:
+        """A portable function `f(splits, column, into, **options)` that adds a column, and its options."""
+        raise NotImplementedError
 
 
 class Source(NodeType, abstract=True):

@@ -37,7 +37,7 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
         yield Problem(None, str(error), code="plan")
     kinds = {one: book.types[one] for one in graph.nodes if one in book.types}
     yield from plan_problems(project, kinds, None if failed else book.parameters)
-    feeding = [one for one, found in kinds.items() if isinstance(found, Data) and graph.outgoing(one)]
+    feeding = [one for one, found in kinds.items() if found.kind == "data" and graph.outgoing(one)]
     losses = [one for one, found in kinds.items() if isinstance(found, Loss)]
     for extra in feeding[1:]:
         message = "Two data sources feed this graph, and their rows cannot be paired."

@@ -7,6 +7,7 @@ for each (type, parameters, input shapes), and the answer is kept. An edit touch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,17 @@ from typing import Any
 import torch
 
 from engine.bypass import linked, without_muted
-from engine.catalogue import Catalogue, Composite, Data, Input, Layer, NodeType, Source, Wire
+from engine.catalogue import (
+    Catalogue,
+    Composite,
+    Data,
+    Input,
+    Layer,
+    NodeType,
+    Source,
+    Transform,
+    Wire,
+)
 from engine.emit.builder import NodeCode, Pattern, build
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
@@ -48,6 +59,8 @@ class ShapeBook:
         self.books: dict[str, ShapeBook] = {}  # of the inside of each instance of a block
         self._inner: dict[str, ShapeBook] = {}
         self.problems: list[Problem] = []
+        self._own: list[Problem] = []
+        self._seen: dict[str, tuple[Problem, ...]] = {}
         self.types: dict[str, NodeType] = {}
         self._facts: dict[str, Facts] = {}
         self._inputs: dict[str, dict[str, Signature]] = {}
@@ -84,9 +97,18 @@ class ShapeBook:
         failed = {problem.node_id for problem in own}
         as_trained = without_muted(project, self.types)
         inner = [problem for book in dict.fromkeys(self.books.values()) for problem in book.problems]
-        self.problems = sorted(
-            [*own, *lint(as_trained, self, failed), *inner], key=lambda found: found.severity != "error"
-        )
+        self._own = [*own, *lint(as_trained, self, failed), *inner]
+        self._gather(project)
+
+    def note(self, source: str, problems: Iterable[Problem], project: Project) -> None:
+        """Take in what somebody else has found, in place of what `source` found before: a file is gone."""
+        self._seen[source] = tuple(problems)
+        self._gather(project)
+
+    def _gather(self, project: Project) -> None:
+        seen = [one for found in self._seen.values() for one in found]
+        seen = [one for one in seen if one.node_id is None or one.node_id in project.graph.nodes]
+        self.problems = sorted([*self._own, *seen], key=lambda found: found.severity != "error")
 
     def signature(self, node_id: str, port: str) -> Signature | None:
         """What leaves an output port; None while it is unknown."""
@@ -208,6 +230,8 @@ class ShapeBook:
         if node.muted:
             first = next((arriving[link.target_port] for link in graph.incoming(node.id)), None)
             return Facts({port.name: first for port in node_type.outputs()} if first else {})
+        if isinstance(node_type, Transform):
+            return self._transformed(node, node_type, graph.incoming(node.id)[0])
         if isinstance(node_type, Composite):
             whole, book = composite_facts(self, project, node, node_type, arriving)
             if book is not None:
@@ -218,6 +242,28 @@ class ShapeBook:
             problem = facts.problem
             return Facts(problem=Problem(node.id, problem.message, problem.port, code=problem.code))
         return facts
+
+    def _transformed(self, node: Node, node_type: Transform, link: Link) -> Facts:
+        before = self.types.get(link.source)
+        column = before.column(link.source_port) if isinstance(before, Data) else None
+        if column is None:
+            name = node.name or node_type.title
+            message = f"{name} is fitted while the data are read: connect it to data or another transform."
+            return Facts(problem=Problem(node.id, message, link.target_port, code="transform"))
+        try:
+            node_type.bind(column)
+        except NeuroloomError as error:
+            return Facts(problem=_problem(node.id, error, "shape"))
+        return Facts({one.name: Signature(one.shape, one.dtype) for one in node_type.columns()})
+
+    def folded(self, source: str, data: Data, gone: Iterable[str]) -> ShapeBook:
+        """A copy for reading, in which `data` stands at `source` and the transforms `gone` are in it."""
+        book = copy(self)
+        book.types = {one: made for one, made in self.types.items() if one not in set(gone)}
+        book.types[source] = data
+        outputs = {one.name: Signature(one.shape, one.dtype) for one in data.columns()}
+        book._facts = {**self._facts, source: Facts(outputs)}
+        return book
 
     def _ask(
         self,
@@ -336,6 +382,8 @@ def _users(graph: Graph, blocks: set[str]) -> set[str]:
 
 def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature] | None:
     """What a data source or an input gives; None for a node that computes."""
+    if isinstance(node_type, Transform):
+        return None
     if isinstance(node_type, Data):
         return {column.name: Signature(column.shape, column.dtype) for column in node_type.columns()}
     if given is not None:

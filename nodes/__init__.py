@@ -6,6 +6,7 @@ from nodes import (
     blocks,
     convolution,
     data,
+    data_drawn,
     data_made,
     dense,
     loss,
@@ -18,12 +19,16 @@ from nodes import (
     rules,
     shape,
     sources,
+    table_file,
+    transforms,
 )
 
 for _module in (
     data,
+    data_drawn,
     data_made,
     sources,
+    transforms,
     convolution,
     pooling,
     dense,

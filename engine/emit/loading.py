@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Data
 from engine.emit.builder import build
 from engine.emit.entry import plain_text
+from engine.emit.folding import Prepared, Step
 from engine.emit.lines import WIDTH, Line, laid_out, quoted
 from engine.emit.model import Assembly
 from engine.errors import EmitError
@@ -32,12 +33,14 @@ def loads(made: Assembly) -> tuple[list[Callable[..., Any]], list[Line]]:
     if loader is None:
         raise EmitError(f"{data.title} does not say how it is loaded.", node_id=made.source)
     handed = [value for value in loader[1].values() if callable(value)]
-    return [loader[0], *handed], _load_lines(made, loader[0].__name__, loader[1])
+    steps = data.steps if isinstance(data, Prepared) else ()
+    fitting = [step.function for step in steps]
+    return [loader[0], *handed, *fitting], _load_lines(
+        made, _call(loader[0], "folder, device", loader[1]), steps
+    )
 
 
-def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[Line]:
-    options = "".join(f", {key}={_written(value)}" for key, value in values.items())
-    call = f"{loader}(folder, device{options})"
+def _load_lines(made: Assembly, call: str, steps: Sequence[Step]) -> list[Line]:
     used = [column.name for column in made.columns()]
     every = made.book.types[made.source] if made.source else None
     lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
@@ -47,17 +50,23 @@ def _load_lines(made: Assembly, loader: str, values: dict[str, object]) -> list[
         lines.append(f'    """{first}: {doc}."""')
     else:
         lines += [f'    """{first}.', "", f"    {doc}.", '    """']
-    if isinstance(every, Data) and len(every.columns()) > len(used):
-        names = ", ".join(quoted(one) for one in used)
-        lines.append(f"    splits = {call}")
-        comma = "," if len(used) == 1 else ""
-        lines.append(f"    used = ({names}{comma})")
-        lines.append(
-            "    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}"
-        )
-    else:
-        lines.append(f"    return {call}")
-    return laid_out([Line(text, node_id=made.source) for text in lines])
+    if not (isinstance(every, Data) and len(every.columns()) > len(used)):
+        return laid_out([Line(text, node_id=made.source) for text in [*lines, f"    return {call}"]])
+    text = [Line(one, node_id=made.source) for one in [*lines, f"    splits = {call}"]]
+    for step in steps:
+        named = f"splits, {quoted(step.column)}, {quoted(step.into.name)}"
+        text.append(Line("    " + _call(step.function, named, step.options), node_id=step.node_id))
+    names = ", ".join(quoted(one) for one in used)
+    comma = "," if len(used) == 1 else ""
+    chosen = "    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}"
+    text += [Line(one, node_id=made.source) for one in (f"    used = ({names}{comma})", chosen)]
+    return laid_out(text)
+
+
+def _call(function: Callable[..., Any], first: str, options: Mapping[str, object]) -> str:
+    """A call as Python; an option that is a function of ours is handed over by its name."""
+    given = "".join(f", {key}={_written(value)}" for key, value in options.items())
+    return f"{function.__name__}({first}{given})"
 
 
 def _written(value: object) -> str:

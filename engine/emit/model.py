@@ -26,6 +26,7 @@ from engine.catalogue import (
 )
 from engine.emit.builder import NodeCode, build, names_in
 from engine.emit.classes import Classes, Version
+from engine.emit.folding import folded
 from engine.emit.lines import Line, indented, laid_out, statement, tapped
 from engine.emit.names import NameBook
 from engine.emit.optimise import is_general
@@ -102,7 +103,7 @@ def assemble(project: Project, book: ShapeBook) -> Assembly:
     """
     for problem in book.errors:
         raise EmitError(problem.message, node_id=problem.node_id)
-    project = without_muted(project, book.types)
+    project, book = folded(without_muted(project, book.types), book)
     made = Assembly(project, book, variable_names=NameBook((*RESERVED, *book.calls)))
     graph, types = project.graph, book.types
     order = graph.order()

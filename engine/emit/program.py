@@ -57,6 +57,7 @@ class Program:
         self.trains = script.trains
         self.data_files = script.files
         self.data_folder = script.folder  # of the person's own files; None where the data are installed
+        self.loading = script.loading  # the text of `load`
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source

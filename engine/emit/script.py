@@ -37,7 +37,6 @@ LIBRARY = {
     "os": "import os",
     "sys": "import sys",
     "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
-    "Iterator": "from collections.abc import Iterator",
 }
 HIDDEN = (
     "torch",
@@ -103,6 +102,7 @@ class Script:
     fast: Fast | None = None
     players: Players | None = None
     folder: Path | None = None  # where the person's own data lie
+    loading: str = ""  # the script's own `load`
 
 
 def export_script(
@@ -162,7 +162,8 @@ def write_script(
     threads = _threads(plan, made.book)
     needed = _reader(weights)
     parts = [*block_lines(made), class_lines(made)]
-    players = None
+    players: Players | None = None
+    load: list[Line] = []
     if trains:
         loaders, load = loads(made)
         needed += loaders
@@ -198,7 +199,8 @@ def write_script(
     twin = "\n".join(line.run for line in lines) + "\n"
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    return Script(source, twin, made, trains, files, threads, fast, players, home)
+    loading = "\n".join(line.plain for line in load)
+    return Script(source, twin, made, trains, files, threads, fast, players, home, loading)
 
 
 def _reader(weights: str | None) -> list[Any]:

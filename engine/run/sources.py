@@ -40,7 +40,7 @@ class Sources:
 
     def loader(self, program: Program, device: str) -> Callable[[], Splits]:
         """A function that gives the program's data on `device`."""
-        key = (device, self._data_nodes(program.project))
+        key = (device, program.loading, self._data_nodes(program.project))
 
         def load() -> Splits:
             if self._data is None or self._key != key:
@@ -56,7 +56,7 @@ class Sources:
         self._data = None
 
     def _data_nodes(self, project: Project) -> tuple[Any, ...]:
-        """What the data depends on: the data nodes, their settings and the wires that leave them."""
+        """What the data depends on beside the text of `load`: marks of files, which are no options."""
         found = []
         for node_id, node in project.graph.nodes.items():
             kind = self._catalogue.get(node.type)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
+from pathlib import Path
 
 from engine.catalogue import Catalogue, Column, Data, Layer, NodeType
+from engine.data.opening import open_data
 from engine.graph import Graph, Link, Node, Project
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop
@@ -31,6 +33,9 @@ FITTING: Mapping[str, Mapping[str, Value]] = {
     "Reshape": {"shape": (2, -1)},
     **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares")},
 }
+# The file that a node type of a person's own data is tried with, opened as the window opens it.
+FILES = Path(__file__).parents[1] / "data_files"
+OPENED: Mapping[str, str] = {}
 EVERYTHING = 100_000  # as batch: one step an epoch
 
 
@@ -46,6 +51,8 @@ def recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
             yield from _layers(catalogue, node_type)
         elif node_type.kind == "data":
             yield node_type.type_id, _data(node_type)
+        elif node_type.kind == "transform":
+            yield node_type.type_id, _transform(node_type)
         elif node_type.kind in ("loss", "metric"):
             yield node_type.type_id, _measured(catalogue, node_type)
         elif node_type.kind == "source":
@@ -128,12 +135,15 @@ def _layer(made: NodeType, port: str, data: str, column: str, target: str, betwe
 
 
 def _data(node_type: type[NodeType]) -> Project:
-    made = node_type()
+    params: Mapping[str, Value] = {}
+    if node_type.type_id in OPENED:
+        params = open_data(FILES / OPENED[node_type.type_id]).params
+    made = node_type(params)
     assert isinstance(made, Data)
     columns = made.columns()
     target = next((column for column in columns[1:] if _is_class(column)), columns[1])
     nodes = [
-        Node("n1", node_type.type_id),
+        Node("n1", node_type.type_id, params=dict(params)),
         Node("n2", "Flatten"),
         Node("n3", "Linear", params={"units": len(target.classes) or prod(target.shape)}),
         Node("n4", "CrossEntropy" if _is_class(target) else "MSE"),
@@ -145,6 +155,15 @@ def _data(node_type: type[NodeType]) -> Project:
         Link("n1", target.name, "n4", "target"),
     ]
     return _project(nodes, links)
+
+
+def _transform(node_type: type[NodeType]) -> Project:
+    """Between a table and a dense layer."""
+    project = _table(plan())
+    kept = [link for link in project.graph.links if link.target != "n2"]
+    nodes = [*project.graph.nodes.values(), Node("n4", node_type.type_id, "changed")]
+    links = [Link("n1", "features", "n4", "x"), Link("n4", "output", "n2", "x")]
+    return _project(nodes, [*kept, *links])
 
 
 def _is_class(column: Column) -> bool:

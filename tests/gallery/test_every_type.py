@@ -12,7 +12,7 @@ import pytest
 
 from engine.catalogue import load_catalogue
 from engine.data.shipped import datasets_folder
-from engine.emit.script import export_script
+from engine.emit.script import export_script, write_script
 from engine.graph import Graph, Node, Project
 from engine.run.headless import run_headless
 from engine.shapes import check
@@ -52,12 +52,12 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[s
     folder = tmp_path_factory.mktemp("exports")
     for name, project in RECIPES.items():
         try:
-            text = export_script(project, CATALOGUE).text
+            script = write_script(project, CATALOGUE)
         except Exception:  # shown by the test of that type
             continue
         words = ["--json", "--device", "cpu", "--seed", str(SEED)]
-        words += ["--data", str(datasets_folder())] if "--data" in text else []
-        (folder / f"{stem(name)}.py").write_text(text, encoding="utf-8")
+        words += ["--data", str(datasets_folder())] if script.files else []
+        (folder / f"{stem(name)}.py").write_text(script.plain.text, encoding="utf-8")
         (folder / f"{stem(name)}.json").write_text(json.dumps(words), encoding="utf-8")
     command = [sys.executable, "-W", "error", "-c", RUNNER]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, env=alone())

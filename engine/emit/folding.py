@@ -1,0 +1,93 @@
+"""Transforms become part of the data node they hang on: steps of the script's `load`, a column each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine.catalogue import Column, Data, Emitted, Emitter, Transform
+from engine.emit.names import NameBook
+from engine.graph import Graph, Link, Project
+from engine.shapes import ShapeBook
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transform: the node, the function, the column it reads, the column it adds, its options."""
+
+    node_id: str
+    function: Callable[..., None]
+    column: str
+    into: Column
+    options: dict[str, Any]
+
+
+class Prepared(Data, abstract=True):
+    """A data source with the transforms behind it."""
+
+    palette = False
+
+    def __init__(self, data: Data, steps: tuple[Step, ...]) -> None:
+        super().__init__()
+        self.data, self.steps = data, steps
+        self.title, self.files = data.title, data.files  # type: ignore[misc]  # as those of its type
+
+    def columns(self) -> tuple[Column, ...]:
+        return (*self.data.columns(), *(step.into for step in self.steps))
+
+    def folder(self) -> Path | None:
+        return self.data.folder()
+
+    def holds(self) -> tuple[str, ...]:
+        return self.data.holds()
+
+    def summary(self) -> str:
+        return self.data.summary()
+
+    def emit(self, e: Emitter) -> Emitted:
+        found: Emitted = self.data.emit(e)
+        return found
+
+
+def folded(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
+    """The project without transforms, and a book in which their columns belong to the data."""
+    graph = project.graph
+    order = [one for one in graph.order() if isinstance(book.types.get(one), Transform)]
+    if not order:
+        return project, book
+    used: set[str] = set()
+    for one in reversed(order):
+        if any(link.target in used or link.target not in order for link in graph.outgoing(one)):
+            used.add(one)
+    steps: dict[str, list[Step]] = {}
+    names: dict[str, NameBook] = {}
+    place: dict[str, tuple[str, str]] = {}  # transform -> data node and column
+    for one in order:
+        made = book.types[one]
+        link = next(iter(graph.incoming(one)), None)
+        assert isinstance(made, Transform)
+        if link is None or one not in used:
+            continue
+        source, column = place.get(link.source, (link.source, link.source_port))
+        data = book.types[source]
+        if not isinstance(data, Data):
+            continue
+        known = names.setdefault(source, NameBook([found.name for found in data.columns()]))
+        into = known.give(graph.node(one).name, made.title)
+        place[one] = source, into
+        function, options = made.fit()
+        step = Step(one, function, column, replace(made.columns()[0], name=into), options)
+        steps.setdefault(source, []).append(step)
+    links = [
+        Link(*place.get(link.source, (link.source, link.source_port)), link.target, link.target_port)
+        for link in graph.links
+        if link.target not in order
+    ]
+    nodes = [node for node in graph.nodes.values() if node.id not in order]
+    for source, found in steps.items():
+        data = book.types[source]
+        assert isinstance(data, Data)
+        book = book.folded(source, Prepared(data, tuple(found)), order)
+    return replace(project, graph=Graph(nodes, links)), book
