@@ -6,6 +6,7 @@ palettes looked up, CMYK as RGB, the first picture of several. Errors: `ValueErr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ import numpy as np
 from engine.data.image_listing import quoted_name
 
 
-def opened_image(folder: Path, name: str) -> Any:
-    """The first picture of a file as a PIL image, turned upright."""
+def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
+    """What `take` makes of a file's PIL image while it is open."""
     import warnings
 
     try:
-        from PIL import Image, ImageOps
+        from PIL import Image, UnidentifiedImageError
     except ImportError as error:
         raise ImportError("Images are read by Pillow: pip install pillow.") from error
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # told below, in words
@@ -30,11 +31,10 @@ def opened_image(folder: Path, name: str) -> Any:
         with Image.open(folder / name, formats=kinds) as image:
             if image.width * image.height > most:
                 raise Image.DecompressionBombError
-            image.load()
-            return ImageOps.exif_transpose(image)
+            return take(image)
     except Image.DecompressionBombError as error:
         raise ValueError(f"{what} has more than {most:,} pixels, the most that are read.") from error
-    except Image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         empty = not (folder / name).stat().st_size
         reason = "is empty" if empty else "is no image of a kind that can be read"
         raise ValueError(f"{what} {reason}.") from error
@@ -44,6 +44,14 @@ def opened_image(folder: Path, name: str) -> Any:
         raise ValueError(f"{what} may not be read: {error.strerror}.") from error
     except Exception as error:  # a damaged file may fail in any way
         raise ValueError(f"{what} is damaged: {error or type(error).__name__}.") from error
+
+
+def upright(image: Any) -> Any:
+    """The first picture of a file, turned as its camera noted."""
+    from PIL import ImageOps
+
+    image.load()
+    return ImageOps.exif_transpose(image)
 
 
 def of_size(image: Any, size: tuple[int, int], fit: str, smooth: bool = True, border: Any = 0) -> Any:
@@ -70,7 +78,7 @@ def image_levels(
     "nothing" its own colour.
     """
     mode = {"grey": "L", "RGB": "RGB", "RGBA": "RGBA"}[channels]
-    image = opened_image(folder, name)
+    image = read_image(folder, name, upright)
     if image.mode.startswith(("I", "F")):
         return deep_levels(image, name, size, fit, mode, bits)
     if image.mode == "LAB":

@@ -84,7 +84,8 @@ class ImageFiles(Lazy):
         if deep * self.numel() > megabytes * 1_000_000:
             return self
         levels = np.empty(self.shape, np.uint16 if deep == 2 else np.uint8)
-        for rows in torch.arange(len(self)).split(256):
+        for start in range(0, len(self), 256):
+            rows = torch.arange(start, min(start + 256, len(self)))
             levels[rows.numpy()] = self.levels(rows)
         if 4 * self.numel() > megabytes * 1_000_000:
             return HeldLevels(levels, str(self.device))

@@ -46,10 +46,11 @@ def natural_key(name: str) -> tuple[Any, ...]:
 
 
 def files_below(folder: Path) -> list[str]:
-    """All files below a folder, as names from there with slashes; a folder that links lead to is read once."""
+    """All files below a folder, as names from there with slashes; a folder that is linked to is read once."""
     found: list[str] = []
     seen = set()
-    folders, links = [("", os.fspath(folder))], []
+    folders: list[tuple[str, str]] = [("", os.fspath(folder))]
+    links: list[tuple[str, str]] = []
     while folders or links:
         below, place = (folders or links).pop()  # links last: none takes the place of the folder itself
         about = os.stat(place)
@@ -90,9 +91,10 @@ def images_by_class(folder: Path, *, classes: tuple[str, ...], split_folders: bo
         label = readable_name(inner.split("/")[0])
         if label not in numbers:
             raise ValueError(
-                f"{folder} has a new class, {quoted_name(label)}: choose the folder again to read its classes."
+                f"{folder} has a new class, {quoted_name(label)}: choose the folder again, so that it counts."
             )
-        for column, value in zip(found.values(), (name, numbers[label], split, inner.rpartition("/")[0])):
+        row = (name, numbers[label], split, inner.rpartition("/")[0])
+        for column, value in zip(found.values(), row, strict=True):
             column.append(value)
     return found
 
@@ -104,6 +106,6 @@ def images_alone(folder: Path, *, split_folders: bool) -> dict[str, list[Any]]:
         split, inner = without_split(name, split_folders)
         if split_folders and split < 0:
             continue
-        for column, value in zip(found.values(), (name, split, inner.rpartition("/")[0])):
+        for column, value in zip(found.values(), (name, split, inner.rpartition("/")[0]), strict=True):
             column.append(value)
     return found

@@ -1,0 +1,224 @@
+"""A folder of images as a data node: how its labels are laid out, and the sizes and channels that it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from engine.data.image_decoding import read_image
+from engine.data.image_listing import (
+    files_below,
+    is_image,
+    natural_key,
+    quoted_name,
+    readable_name,
+    without_split,
+)
+from engine.data.opening import Opened, Watch
+from engine.errors import DataError
+from engine.values import Value
+
+LOOKED_AT = 2000  # images whose sizes are read, spread evenly over the folder
+DECODED = 200_000_000  # pixels; where the images have fewer in all, each is decoded to know whether it can be
+LARGEST_SIDE = 256
+NAMED = 3  # files that a remark names
+ORIENTATION = 0x0112  # the EXIF tag
+GREYS = ("1", "L", "LA", "La")
+MODES = {
+    **{"1": "black and white", "L": "grey", "LA": "grey", "P": "with a palette", "PA": "with a palette"},
+    **{"I": "grey of 16 bits", "I;16": "grey of 16 bits", "I;16B": "grey of 16 bits"},
+}
+
+
+@dataclass
+class Found:
+    """What was found of the images that were looked at."""
+
+    sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
+    modes: Counter[str] = field(default_factory=Counter)
+    unreadable: list[str] = field(default_factory=list)  # sentences
+    transparent: int = 0
+    turned: int = 0
+    several: int = 0
+    looked_at: int = 0
+
+
+def open_it(path: Path, watch: Watch) -> Opened:
+    """Look into a folder. Errors: `DataError`, `OSError`, `Stopped`."""
+    if not path.is_dir():
+        raise DataError(
+            f"{quoted_name(path.name)} is one image, and a network learns from many.",
+            fix="Open the folder that holds it.",
+        )
+    watch.look(None, "listing the folder")
+    names = files_below(path)
+    images = [name for name in names if is_image(name)]
+    if not images:
+        raise DataError(
+            f"There is no image in {quoted_name(path.name)}.", fix="Open a folder that holds some."
+        )
+    params, remarks = _layout(images)
+    found = _looked_at(path, images, watch)
+    if not found.sizes:
+        raise DataError(f"None of the images can be read. {found.unreadable[0]}")
+    params |= _proposed(found)
+    remarks += _oddities(found, len(images))
+    others = [name for name in names if not is_image(name)]
+    if others:
+        remarks.append(
+            f"{_number(len(others), 'other file')} left alone: {_listed(map(quoted_name, others))}."
+        )
+    params |= {"path": str(path), "stamp": stamp_of(path, images)}
+    return Opened("ImageFolder", params, readable_name(path.name) or "images", tuple(remarks))
+
+
+def stamp_of(folder: Path, names: Iterable[str]) -> str:
+    """A mark of what a folder holds now: how many images, and a hash of their names and sizes."""
+    mark, count = blake2b(digest_size=8), 0
+    for name in names:
+        count += 1
+        size = (folder / name).stat().st_size
+        mark.update(name.encode("utf-8", "surrogateescape") + b"\0" + str(size).encode() + b"\0")
+    return f"{count}-{mark.hexdigest()}"
+
+
+def _layout(images: list[str]) -> tuple[dict[str, Value], list[str]]:
+    """The layout of the folder as parameters, with remarks on it."""
+    splits = Counter(without_split(name, True)[0] for name in images)
+    given = bool(splits.keys() & {0}) and len(splits.keys() - {-1}) > 1
+    rows = [(split, inner) for split, inner in (without_split(name, given) for name in images)]
+    kept = [inner for split, inner in rows if split >= 0 or not given]
+    classed = [inner.split("/")[0] for inner in kept if "/" in inner]
+    remarks: list[str] = []
+    params: dict[str, Value] = {"split_folders": given}
+    if given:
+        params["split"] = "as given"
+        said = ", ".join(
+            f"{splits[number]:,} {word}" for number, word in enumerate(("train", "validation", "test"))
+        )
+        remarks.append(f"Splits as the folders give them: {said}.")
+        lacking = [word for number, word in ((1, "validation"), (2, "test")) if not splits[number]]
+        remarks += [f"There is no folder for {word}: its share is taken from train." for word in lacking]
+    left = len(images) - len(kept)
+    if len(set(classed)) < 2 and not (classed and not left and len(classed) == len(kept)):
+        classed = []
+    if classed:
+        counts = Counter(readable_name(name) for name in classed)
+        classes = tuple(sorted(counts, key=natural_key))
+        if len(classes) < len(set(classed)):
+            raise DataError("Two class folders have names that read the same.", fix="Rename one of them.")
+        params |= {"layout": "class folders", "classes": classes, "count": len(classed)}
+        some = [f"{name} {counts[name]:,}" for name in classes]
+        remarks.insert(0, f"{_number(len(classes), 'class', 'classes')}: {_listed(some, 12)}.")
+        left = len(images) - len(classed)
+    else:
+        params |= {"layout": "no labels", "count": len(kept)}
+        remarks.insert(0, f"{_number(len(kept), 'image')} without labels.")
+    if left:
+        remarks.append(
+            f"{_number(left, 'image')} lie{'s' if left == 1 else ''} in no such folder and stay out."
+        )
+    return params, remarks
+
+
+def _looked_at(folder: Path, images: list[str], watch: Watch) -> Found:
+    """Sizes, channels and oddities of images spread evenly over the folder; small ones are decoded whole."""
+    found = Found()
+    every = -(-len(images) // LOOKED_AT)
+    some = images[::every]
+    left = DECODED if every == 1 else 0
+    for at, name in enumerate(some):
+        watch.look(at / len(some), "looking at the images")
+        try:
+            left -= read_image(folder, name, partial(_note, found, left))
+        except ValueError as error:
+            found.unreadable.append(str(error))
+    found.looked_at = len(some)
+    return found
+
+
+def _note(found: Found, pixels: int, image: Any) -> int:
+    """Note what an image is, after decoding it if it has at most so many `pixels`; returns its own number."""
+    count = int(image.width * image.height)
+    if count <= pixels:
+        image.load()
+    # a PNG's note on turning may stand behind its pixels, so finding it decodes them
+    turned = image.getexif().get(ORIENTATION, 1) if count <= pixels or image.format != "PNG" else 1
+    found.sizes[image.size if turned > 4 else image.size[::-1]] += 1
+    found.modes[image.mode] += 1
+    found.transparent += image.has_transparency_data
+    found.turned += turned > 1
+    found.several += getattr(image, "n_frames", 1) > 1
+    return count
+
+
+def _proposed(found: Found) -> dict[str, Value]:
+    """Size, channels and levels that suit the images."""
+    (height, width), _ = found.sizes.most_common(1)[0]
+    largest = max(height, width)
+    if largest > LARGEST_SIDE:
+        height = max(1, round(height * LARGEST_SIDE / largest))
+        width = max(1, round(width * LARGEST_SIDE / largest))
+    deep = any(mode.startswith("I") for mode in found.modes)
+    colour = any(mode not in GREYS and not mode.startswith("I") for mode in found.modes)
+    return {
+        "size": height if height == width else (height, width),
+        "channels": "RGB" if colour else "grey",
+        "bits": "16" if deep else "8",
+    }
+
+
+def _oddities(found: Found, count: int) -> list[str]:
+    """Sentences on what differs among the images and on those that cannot be read."""
+    remarks = []
+    if found.looked_at < count:
+        remarks.append(f"{found.looked_at:,} of the {count:,} images were looked at.")
+    (height, width), most = found.sizes.most_common(1)[0]
+    size = f"{height}×{width}"
+    readable = found.sizes.total()
+    if len(found.sizes) == 1:
+        remarks.append(f"All are {size} pixels (height×width).")
+    else:
+        heights, widths = zip(*found.sizes, strict=True)
+        remarks.append(
+            f"Sizes differ: {most:,} of {readable:,} are {size} (height×width), the others from "
+            f"{min(heights)} to {max(heights)} high and {min(widths)} to {max(widths)} wide; "
+            "all are resized to one."
+        )
+    if len(found.modes) > 1:
+        said = ", ".join(f"{number:,} {MODES.get(mode, mode)}" for mode, number in found.modes.most_common())
+        remarks.append(f"Colours differ: {said}.")
+    for number, what in (
+        (found.transparent, "has transparent parts: white ...|have transparent parts: white ..."),
+        (found.turned, "is turned upright as its camera noted|are turned upright as their cameras noted"),
+        (
+            found.several,
+            "holds several pictures: the first is taken|hold several pictures: the first is taken",
+        ),
+    ):
+        if number:
+            one, many = what.replace("...", "shows behind them").split("|")
+            remarks.append(f"{number:,} {one if number == 1 else many}.")
+    if found.unreadable:
+        said = " ".join(found.unreadable[:NAMED])
+        more = f" And {len(found.unreadable) - NAMED:,} more." if len(found.unreadable) > NAMED else ""
+        remarks.append(
+            f"{_number(len(found.unreadable), 'image')} cannot be read, and training would stop there "
+            f"unless unreadable files are left out: {said}{more}"
+        )
+    return remarks
+
+
+def _number(count: int, word: str, words: str = "") -> str:
+    return f"{count:,} {word if count == 1 else words or word + 's'}"
+
+
+def _listed(names: Iterable[str], most: int = NAMED) -> str:
+    """Names with commas, the first few of them."""
+    every = list(names)
+    return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")
