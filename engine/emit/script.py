@@ -49,12 +49,22 @@ HIDDEN = (
     "joblib",
     "triton",
     "jinja2",
+    "polars",
+    "fastexcel",
 )
 # imported inside the functions that need them, so that only scripts which use them ask for them
-PACKAGES = {"sklearn": "scikit-learn", "polars": "polars", "PIL": "pillow", "tokenizers": "tokenizers"}
+PACKAGES = {
+    "sklearn": "scikit-learn",
+    "polars": "polars",
+    "fastexcel": "fastexcel",
+    "PIL": "pillow",
+    "tokenizers": "tokenizers",
+}
 STANDARD = (
     "argparse",
+    "csv",
     "gzip",
+    "io",
     "json",
     "math",
     "operator",
