@@ -16,8 +16,7 @@ from engine.questions import CLASSES, VALUES, YES_NO, Feature, Question, feature
 
 def question(subject: Subject) -> Question | None:
     """What the node asks or answers; None where it does neither, or the shapes are not known yet."""
-    book = subject.workspace.shapes
-    project = subject.workspace.document.project
+    project, book = subject.as_trained
     if book is None or (subject.node_id and subject.node_id not in project.graph.nodes):
         return None
     return question_of(project, book, subject.node_id)
@@ -26,8 +25,8 @@ def question(subject: Subject) -> Question | None:
 def features(subject: Subject) -> tuple[Feature, ...]:
     """The numbers of a row that the answer depends on; empty for images and sequences."""
     asked = question(subject)
-    book = subject.workspace.shapes
-    return () if asked is None else features_of(subject.workspace.document.project, book, asked)
+    project, book = subject.as_trained
+    return () if asked is None or book is None else features_of(project, book, asked)
 
 
 def answers_with_classes(subject: Subject) -> bool:

@@ -30,7 +30,7 @@ MOST = 1000  # classes that are offered
 
 def asks_about_images(subject: Subject) -> bool:
     """Whether the model, or this node of it, is asked something about an image or a signal."""
-    book, project = subject.workspace.shapes, subject.workspace.document.project
+    project, book = subject.as_trained
     if book is None or asked_of_image(project, book, subject.node_id) is None:
         return False
     return not subject.node_id or subject.kind == "data" or question(subject) is not None
@@ -40,7 +40,7 @@ def asks_about_pictures(subject: Subject) -> bool:
     """The same for images of rows and columns alone."""
     if not asks_about_images(subject):
         return False
-    book, project = subject.workspace.shapes, subject.workspace.document.project
+    project, book = subject.as_trained
     asked = asked_of_image(project, book, subject.node_id)
     column = image_input(project, book, asked.prediction[0]) if asked is not None else None
     return column is not None and len(column.shape) == 3
@@ -48,7 +48,7 @@ def asks_about_pictures(subject: Subject) -> bool:
 
 def has_maps(subject: Subject) -> bool:
     """Whether the node gives maps on the way from an image to an answer."""
-    book, project = subject.workspace.shapes, subject.workspace.document.project
+    project, book = subject.as_trained
     shape = subject.shape_of()
     if book is None or subject.kind != "layer" or shape is None or len(shape) != 3:
         return False

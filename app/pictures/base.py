@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -12,9 +12,12 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.pictures.controls import row
 from app.workspace import Workspace
 from engine.catalogue import NodeType
-from engine.graph import Node
+from engine.graph import Node, Project
 from engine.run.feed import Probe, Snapshot
 from engine.run.history import History
+
+if TYPE_CHECKING:
+    from engine.shapes import ShapeBook
 
 Probes = frozenset[Probe]
 Snapshots = Mapping[Probe, Snapshot]
@@ -52,6 +55,16 @@ class Subject:
         """Whether the node owns parameters."""
         shapes = self.workspace.shapes
         return bool(self.node_id) and shapes is not None and bool(shapes.parameters(self.node_id))
+
+    @property
+    def as_trained(self) -> tuple[Project, ShapeBook | None]:
+        """The project and its shapes as runs see them: transforms are columns of the data they hang on."""
+        project, book = self.workspace.document.project, self.workspace.shapes
+        if book is None or all(made.kind != "transform" for made in book.types.values()) or book.errors:
+            return project, book
+        from engine.emit.folding import folded  # it brings torch, which is there once shapes are
+
+        return folded(project, book)
 
     def shape_of(self, port: str = "") -> tuple[int, ...] | None:
         """The shape of one example on an output port, the first where none is named; None while unknown."""

@@ -51,7 +51,7 @@ def unit_choice(subject: Subject, name: str) -> QuietCombo:
 
 def excitable(subject: Subject) -> bool:
     """Whether the layer has units that see an image; a signal of one channel would be a single line."""
-    book, project = subject.workspace.shapes, subject.workspace.document.project
+    project, book = subject.as_trained
     if not units_of(subject) or not sees_images(subject):
         return False
     seen = image_input(project, book, subject.node_id)

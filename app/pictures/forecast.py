@@ -26,10 +26,10 @@ BEYOND = 0.35  # of the series' range: how far a forecast may leave it and still
 def foresees(subject: Subject) -> bool:
     """Whether the node's answer is the value after a window of a series."""
     asked = question(subject)
-    book = subject.workspace.shapes
+    project, book = subject.as_trained
     if asked is None or book is None or asked.kind != VALUES:
         return False
-    columns = input_columns(subject.workspace.document.project, book, asked.prediction[0])
+    columns = input_columns(project, book, asked.prediction[0])
     return len(columns) == 1 and len(columns[0].shape) == 2 and columns[0].shape[1] == asked.size
 
 

@@ -35,8 +35,8 @@ def has_codes(subject: Subject) -> bool:
 
 
 def _latent(subject: Subject) -> Latent | None:
-    book = subject.workspace.shapes
-    return None if book is None else latent_of(subject.workspace.document.project, book, subject.node_id)
+    project, book = subject.as_trained
+    return None if book is None else latent_of(project, book, subject.node_id)
 
 
 @picture_kind(

@@ -26,16 +26,14 @@ STRIP_FROM = 150  # pixels of height that leave room for the strip
 
 def copies(subject: Subject) -> bool:
     """Whether the node's answer, or some answer of the model, shall equal an image that went in."""
-    book = subject.workspace.shapes
-    return book is not None and copied(subject.workspace.document.project, book, subject.node_id) is not None
+    project, book = subject.as_trained
+    return book is not None and copied(project, book, subject.node_id) is not None
 
 
 def makes_of_noise(subject: Subject) -> bool:
     """Whether the node makes images of random numbers."""
-    book = subject.workspace.shapes
-    return (
-        book is not None and from_noise(subject.workspace.document.project, book, subject.node_id) is not None
-    )
+    project, book = subject.as_trained
+    return book is not None and from_noise(project, book, subject.node_id) is not None
 
 
 class _Copies(OneProbe):

@@ -24,7 +24,7 @@ WARMEST = 300  # hundredths
 
 def reads_tokens(subject: Subject) -> bool:
     """Whether the node's loss compares classes with what comes next in a sequence."""
-    book, project = subject.workspace.shapes, subject.workspace.document.project
+    project, book = subject.as_trained
     if book is None or subject.node_id not in project.graph.nodes:
         return False
     graph = project.graph

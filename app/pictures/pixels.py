@@ -29,7 +29,7 @@ HISTOGRAMS_FROM = 360  # pixels of width that leave room for the histograms
 
 def lies_on_image(subject: Subject) -> bool:
     """Whether the weights of a dense layer belong to the pixels of an image."""
-    book, project = subject.workspace.shapes, subject.workspace.document.project
+    project, book = subject.as_trained
     if book is None or subject.node is None or subject.node.type != "Linear":
         return False
     return image_behind(project, book, subject.node_id) is not None
@@ -258,7 +258,7 @@ class OneUnit(OneProbe):
         self.weights.setVisible(weights is not None)
         if weights is None:
             return
-        book, project = self.subject.workspace.shapes, self.subject.workspace.document.project
+        project, book = self.subject.as_trained
         if weights.ndim == 1:
             shape = image_behind(project, book, self.subject.node_id) if book is not None else None
             laid = weights.reshape(shape).sum(0) if shape is not None else weights[None]

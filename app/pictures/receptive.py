@@ -19,7 +19,7 @@ MIDDLE = -1
 
 def sees_images(subject: Subject) -> bool:
     """Whether what leaves the layer is computed from an image or a signal."""
-    book, project = subject.workspace.shapes, subject.workspace.document.project
+    project, book = subject.as_trained
     if book is None or subject.kind != "layer":
         return False
     return image_input(project, book, subject.node_id) is not None

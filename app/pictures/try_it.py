@@ -135,10 +135,10 @@ class TryIt(OneProbe):
 
     def _input_column(self) -> Column | None:
         """The widest column that the answer depends on."""
-        asked, book = question(self.subject), self.subject.workspace.shapes
-        if asked is None:
+        asked, (project, book) = question(self.subject), self.subject.as_trained
+        if asked is None or book is None:
             return None
-        columns = input_columns(self.subject.workspace.document.project, book, asked.prediction[0])
+        columns = input_columns(project, book, asked.prediction[0])
         return max(columns, key=lambda column: int(np.prod(column.shape)), default=None)
 
     def _place(self) -> None:
