@@ -112,12 +112,19 @@ def quoted(text: str) -> str:
 
 
 def tidy(code: str, tree: ast.AST) -> str:
-    """Code, and its tree, with its text literals in double quotes where that is the same text."""
+    """Code, and its tree, with its text literals in double quotes where that is the same text.
+
+    Those inside f-strings stay: until Python 3.12 a double quote there would end the whole.
+    """
     lines = code.split("\n")
+    inside = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     texts = [
         (node.lineno, node.col_offset, node.end_col_offset, node.value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.lineno == node.end_lineno
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.lineno == node.end_lineno
+        and node not in inside
     ]
     for number, start, end, text in sorted(texts, reverse=True):
         line = lines[number - 1].encode()  # ast counts columns in bytes
