@@ -50,6 +50,10 @@ class Command:
 COMMANDS = (
     Command("new_project", "File", "&New", ("Ctrl+N", "Ctrl+T"), "An empty canvas, in a tab of its own"),
     Command("open_project", "File", "&Open…", ("Ctrl+O",), "Open project files, each in a tab of its own"),
+    Command(
+        "open_data", "File", "Open &data…", ("Ctrl+Shift+O",), "A table, images, text, arrays … as a node"
+    ),
+    Command("open_data_folder", "File", "Open a &folder of data…", (), "Images in folders by class, say"),
     Command("show_welcome", "File", "&Welcome page", (), "Recent projects and examples", before_rule=True),
     Command("save_project", "File", "&Save", ("Ctrl+S",)),
     Command("save_project_as", "File", "Save &as…", ("Ctrl+Shift+S",), before_rule=True),

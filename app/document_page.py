@@ -8,6 +8,8 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app.bottom_panels import BottomPanels
+from app.data_files import DataFiles
+from app.data_opening import DataOpening
 from app.dock.on_nodes import OnNodes
 from app.document_file import DocumentFile
 from app.editor.view import GraphView
@@ -48,6 +50,8 @@ class DocumentPage(QWidget):
         self.canvas = GraphView(workspace)
         self.inspector = InspectorPanel(workspace)
         self.bottom = BottomPanels(workspace)
+        self.opening = DataOpening(self)
+        self.data_files = DataFiles(self.workspace, self)
         self.on_nodes = OnNodes(self.canvas, self.bottom.views.dock.kind_of_card)
         self._before_enlarging: list[int] = []
         self._enlarged_for_card = False
@@ -57,6 +61,7 @@ class DocumentPage(QWidget):
         self._lay_out()
         self.palette_panel.add_requested.connect(self._add_in_centre)
         self.inspector.left.connect(self.focus_canvas)
+        self.canvas.files_dropped.connect(self.opening.open)
         self.breadcrumb.scope_wanted.connect(self._enter)
         self.bottom.views.dock.show_on(self.on_nodes)
         self.bottom.views.dock.room_wanted.connect(self._make_room_for_card)
@@ -129,6 +134,11 @@ class DocumentPage(QWidget):
     def _add_in_centre(self, type_id: str) -> None:
         self.canvas.add_node(type_id, None)
         self.focus_canvas()
+
+    def show_data(self) -> None:
+        """Brings the data panel to the front."""
+        self.bottom.show()
+        self.bottom.show_panel("Data")
 
     def side_panels(self) -> dict[str, QWidget]:
         """The panels that can be hidden, by the name of the command that does it."""

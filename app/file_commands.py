@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from app.data_files import data_filter, data_folder
 from app.document_file import SUFFIX
 from app.export_dialog import ExportDialog
 from app.widgets.banner import Notice
@@ -70,6 +71,33 @@ class FileCommands:
             page.notice = None
             page.file.show(project, None)
             self._show(page)
+
+    def open_data(self) -> None:
+        """Asks for files of data and adds a node for each."""
+        names, _ = QFileDialog.getOpenFileNames(
+            self._window, "Open data", str(self.data_folder()), data_filter()
+        )
+        self.open_data_paths([Path(name) for name in names])
+
+    def open_data_folder(self) -> None:
+        """Asks for a folder of data, such as images in folders by class, and adds a node for it."""
+        name = QFileDialog.getExistingDirectory(
+            self._window, "Open a folder of data", str(self.data_folder())
+        )
+        self.open_data_paths([Path(name)] if name else [])
+
+    def open_data_paths(self, paths: list[Path]) -> None:
+        """Adds data nodes for these files and folders to the document in front."""
+        if not paths:
+            return
+        if not self._window.at_work:
+            self._window.show_workbench()
+        self._window.settings.setValue("data/folder", str(paths[0].parent))
+        self._window.document_page.opening.open(paths)
+
+    def data_folder(self) -> Path:
+        """Where the next file of data is likely to be."""
+        return data_folder(self._window.workspace)
 
     def _show(self, page: DocumentPage) -> None:
         assert page is self._documents.current

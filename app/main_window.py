@@ -16,6 +16,7 @@ from app.commands import Commands
 from app.document_file import SUFFIX, DocumentFile
 from app.document_page import DocumentPage
 from app.documents import Documents
+from app.editor.interactions.drop_files import dropped_paths
 from app.editor.view import GraphView
 from app.file_commands import FileCommands
 from app.open_files import OpenFiles
@@ -227,6 +228,7 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             # Somebody may have come back from another program that wrote to the file.
             self.file.look()
+            self.document_page.data_files.look()
 
     def _theme_changed(self, _theme: object) -> None:
         self.commands.refresh()
@@ -275,16 +277,18 @@ class MainWindow(QMainWindow):
     # -- files dragged here -----------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _projects(event):
+        if dropped_paths(event.mimeData()):
             event.setDropAction(Qt.DropAction.CopyAction)
             event.accept()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        paths = _projects(event)
+        paths = dropped_paths(event.mimeData())
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
-        for path in paths:
+        projects = [path for path in paths if path.suffix.lower() == SUFFIX]
+        for path in projects:
             self.files.open_path(path)
+        self.files.open_data_paths([path for path in paths if path not in projects])
         self.activateWindow()
 
     # -- ending -----------------------------------------------------------------------------------
@@ -358,9 +362,3 @@ class MainWindow(QMainWindow):
         if answer == SAVE:
             return self.files.save(page)
         return answer == DISCARD
-
-
-def _projects(event: QDropEvent) -> list[Path]:
-    """The project files that a drag brings from a file manager."""
-    urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
-    return [path for path in (Path(url.toLocalFile()) for url in urls) if path.suffix.lower() == SUFFIX]

@@ -69,6 +69,8 @@ class Workspace(QObject):
     scope_changed = Signal(str)  # another graph is shown: "" the whole network, or a block's id
     parts_shown = Signal()  # `parts` has changed
     layer_stepped = Signal()  # `layer_step` has changed
+    file_wanted = Signal(str, object)  # a data node shall read this Path; None: the person chooses one
+    data_opened = Signal(str)  # a data node holds what was found in a file, with `remarks` on it
 
     def __init__(
         self,
@@ -87,6 +89,8 @@ class Workspace(QObject):
         self.parts: dict[str, str] = {}
         # The piece of a batch that is shown node by node (`engine.run.layer_steps.Piece`); empty for none.
         self.layer_step: Mapping[str, Any] = {}
+        # What was said of a file when it was opened, by data node; not a part of the project.
+        self.remarks: dict[str, tuple[str, ...]] = {}
         self.trail: Trail = ROOT
         self.loading = False  # whether a change of scope comes with another project
         self._entered: Trail = ROOT  # where the project that is being loaded will be shown
@@ -322,6 +326,12 @@ class Workspace(QObject):
     def _infer(self, touched: frozenset[str] | None) -> None:
         if self.shapes is not None:
             self.shapes.update(self.document.project, touched)
+            self.inferred.emit()
+
+    def note(self, source: str, problems: Iterable[Problem]) -> None:
+        """Lists what `source` has found beside the shapes, in place of what it found before."""
+        if self.shapes is not None:
+            self.shapes.note(source, problems, self.document.project)
             self.inferred.emit()
 
     # -- training ---------------------------------------------------------------------------------

@@ -12,12 +12,21 @@ from engine.graph import Project
 Severity = Literal["error", "warning"]
 
 
+def no_edits(_project: Project) -> tuple[Edit, ...]:
+    """Nothing in the project changes."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A step that mends a problem: `edits(project)` gives the edits of one undoable step called `label`."""
+    """A step that mends a problem: `edits(project)` gives the edits of one undoable step called `label`.
+
+    What needs the window, such as another file to be chosen, is begun by `begin` in their place.
+    """
 
     label: str
-    edits: Callable[[Project], tuple[Edit, ...]]
+    edits: Callable[[Project], tuple[Edit, ...]] = no_edits
+    begin: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -27,7 +27,8 @@ from app.editor.finder import Finder
 from app.editor.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
 from app.editor.gestures import Gestures
 from app.editor.interactions.base import Interaction, Pointer
-from app.editor.interactions.drop import MIME, DropNode
+from app.editor.interactions.drop import MIME
+from app.editor.interactions.drop_files import Drop, drop_of
 from app.editor.menu import canvas_menu
 from app.editor.minimap import Minimap
 from app.editor.note_field import NoteField
@@ -52,6 +53,8 @@ PORT_REACH = 11.0
 class GraphView(PaintedView):
     """Draws the workspace's graph and edits it. One gesture at a time; the document changes on release."""
 
+    files_dropped = Signal(list, tuple, str)  # paths, the first node's corner, a data node they fell on or ""
+
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         self.graph_scene = GraphScene(workspace)
         super().__init__(self.graph_scene, parent)
@@ -59,7 +62,7 @@ class GraphView(PaintedView):
         self.setObjectName("canvas")
         self.workspace = workspace
         self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
-        self._drop: DropNode | None = None
+        self._drop: Drop | None = None
         self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
         self._facts: list[str] = []  # in the status line, beside the zoom
         self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
@@ -406,23 +409,25 @@ class GraphView(PaintedView):
         self._remembered.keep(self.workspace.document.path)
         super().hideEvent(event)
 
-    # -- drops from the palette
+    # -- drops from the palette, and of files
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if not event.mimeData().hasFormat(MIME):
+        drop = drop_of(self, event.mimeData())
+        if drop is None:
             event.ignore()
             return
         self.cancel_interaction()
-        type_id = bytes(event.mimeData().data(MIME).data()).decode("utf-8", "replace")
-        self._drop = DropNode(self, type_id)
-        event.acceptProposedAction()
+        self._drop = drop
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         if self._drop is None:
             event.ignore()
             return
         self._drop.move(self.mapToScene(event.position().toPoint()), event.modifiers())
-        event.acceptProposedAction()
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         self._end_drop()
@@ -434,10 +439,11 @@ class GraphView(PaintedView):
             event.ignore()
             return
         drop.release(self.mapToScene(event.position().toPoint()), event.modifiers())
-        event.acceptProposedAction()
+        event.setDropAction(Qt.DropAction.CopyAction)
+        event.accept()
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _end_drop(self) -> DropNode | None:
+    def _end_drop(self) -> Drop | None:
         drop, self._drop = self._drop, None
         if drop is not None:
             drop.cancel()

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from functools import partial
 from html import escape
+from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.data_files import MISSING, choose, path_spec
 from app.panels.state_field import StateField, chooses_state
 from app.theme import current_theme
 from app.widgets.fields import FieldRow, fact_row
 from app.widgets.icons import pixmap
 from app.widgets.labels import ElidedLabel, label, rule, title_field
+from app.widgets.path_field import PathField
 from app.workspace import Workspace
 from engine.catalogue import NodeType
 from engine.edits import Rename, SetParam
@@ -104,8 +107,10 @@ class NodePage(QWidget):
 
     def _make_fields(self, node: Node | None) -> None:
         for spec in self._type.params if self._type else ():
+            if spec.hidden or spec.kind == "rows":
+                continue
             state = chooses_state(node, spec)
-            field = StateField(self._workspace, self.node_id, spec) if state else FieldRow(spec)
+            field = StateField(self._workspace, self.node_id, spec) if state else self._field(spec)
             field.edited.connect(self._set_param)
             field.finished.connect(self._seal)
             self.fields[spec.name] = field
@@ -114,6 +119,15 @@ class NodePage(QWidget):
             for name, value in node.params.items():
                 row, _ = fact_row(name, str(value))
                 self._field_column.addWidget(row)
+
+    def _field(self, spec: ParamSpec) -> FieldRow:
+        if spec.kind != "path":
+            return FieldRow(spec)
+        field = PathField(spec)
+        field.chosen.connect(partial(self._choose_file, spec))
+        field.again.connect(partial(self._read_again, spec))
+        field.reread.setEnabled(path_spec(self._type) == spec)
+        return field
 
     # -- showing ----------------------------------------------------------------------------------
 
@@ -154,6 +168,11 @@ class NodePage(QWidget):
     def _show_problems(self) -> None:
         shapes = self._workspace.shapes
         found = [p for p in shapes.problems if p.node_id == self.node_id] if shapes is not None else []
+        missing = {p.port: p.message for p in found if p.code == MISSING}
+        for name, field in self.fields.items():
+            if isinstance(field, PathField):
+                field.show_wrong(missing.get(name, ""))
+        found = [p for p in found if p.code != MISSING]  # the field says it, and offers to choose
         known = tuple((p.severity, p.message, p.fix.label if p.fix else "") for p in found)
         if known == self._problems_shown:
             return
@@ -174,6 +193,24 @@ class NodePage(QWidget):
             SetParam(self.node_id, name, value),
             merge=f"param:{self.node_id}:{name}",
         )
+
+    def _choose_file(self, spec: ParamSpec) -> None:
+        """The file that the node reads is looked into first; any other path is a parameter like others."""
+        if spec == path_spec(self._type):
+            self._workspace.file_wanted.emit(self.node_id, None)
+            return
+        node = self._workspace.node(self.node_id)
+        now = node.params.get(spec.name, "") if node is not None else ""
+        path = choose(self, self._workspace, spec, str(now))
+        if path is not None:
+            self._set_param(spec.name, str(path.absolute()))
+            self._seal()
+
+    def _read_again(self, spec: ParamSpec) -> None:
+        node = self._workspace.node(self.node_id)
+        path = node.params.get(spec.name) if node is not None else None
+        if isinstance(path, str) and path:
+            self._workspace.file_wanted.emit(self.node_id, Path(path))
 
     def _rename(self, text: str) -> None:
         self._workspace.apply("Rename", Rename(self.node_id, text), merge=f"rename:{self.node_id}")
@@ -223,8 +260,11 @@ def sentence(problem: Any, name: str) -> str:
 
 
 def apply_fix(workspace: Workspace, problem: Any) -> None:
-    """Makes the step that a problem's fix proposes."""
+    """Makes the step that a problem's fix proposes, or begins it."""
     fix = problem.fix
+    if fix.begin is not None:
+        fix.begin()
+        return
     try:
         edits = fix.edits(workspace.document.project) if callable(fix.edits) else fix.edits
     except NeuroloomError as error:
@@ -289,8 +329,9 @@ def _empty(column: QVBoxLayout) -> None:
 
 
 def shared_specs(types: list[type[NodeType] | None]) -> list[ParamSpec]:
-    """The parameters that all of these types declare alike."""
+    """The parameters with a field that all of these types declare alike; each reads a file of its own."""
     if not types or any(found is None for found in types):
         return []
     first, *rest = [found for found in types if found is not None]
-    return [spec for spec in first.params if all(other.param_spec(spec.name) == spec for other in rest)]
+    fields = [spec for spec in first.params if not spec.hidden and spec.kind not in ("rows", "path")]
+    return [spec for spec in fields if all(other.param_spec(spec.name) == spec for other in rest)]

@@ -48,7 +48,10 @@ class Ghost(QGraphicsItem):
         painter.drawRoundedRect(QRectF(1.5, 9, 3, HEIGHT - 18), 1.5, 1.5)
         painter.setPen(theme.text)
         painter.setFont(theme.font(bold=True))
-        painter.drawText(QRectF(14, 7, WIDTH - 24, 18), Qt.AlignmentFlag.AlignVCenter, self._title)
+        room = QRectF(14, 7, WIDTH - 24, 18)
+        metrics = painter.fontMetrics()
+        title = metrics.elidedText(self._title, Qt.TextElideMode.ElideMiddle, int(room.width()))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, title)
 
 
 class DropNode:

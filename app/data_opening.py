@@ -1,0 +1,297 @@
+"""Files and folders become data nodes: looked into beside the window, added as one step."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.background import Background
+from app.data_card import OpeningCard
+from app.data_files import choose, path_spec
+from app.editor.geometry import FIRST_PORT, HEIGHT, WIDTH, Point, finite, free_spot, snapped
+from app.widgets.banner import Notice
+from engine.data.opening import Opened, Stopped, Watch, open_data
+from engine.data.replacing import replaced
+from engine.document import Change
+from engine.edits import AddNodes, Edit, SetParam
+from engine.errors import NeuroloomError
+from engine.graph import Node
+from engine.names import names_of
+
+if TYPE_CHECKING:
+    from app.document_page import DocumentPage
+
+log = logging.getLogger(__name__)
+
+PATIENCE_MS = 200  # what is opened sooner needs no card
+LOOK_MS = 60
+STEP = HEIGHT + 40.0  # from one new node down to the next
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to open: `place` is where the first node's corner goes (scene), `onto` a node it may be for.
+
+    `sure` says that the node shall read the file, without a question.
+    """
+
+    paths: tuple[Path, ...]
+    place: Point | None = None
+    onto: str = ""
+    sure: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was opened of what was wanted, and a sentence for each that was not."""
+
+    wanted: Wanted
+    opened: tuple[tuple[Path, Opened], ...] = ()
+    errors: tuple[str, ...] = ()
+    stopped: bool = False
+
+
+class Progress:
+    """How far the thread is; written there, read by the window."""
+
+    def __init__(self) -> None:
+        self.share: float | None = None
+        self.doing = ""
+        self.name = ""
+        self.stop = Event()
+
+    def watch(self) -> Watch:
+        """What an opener tells."""
+        return Watch(self._tell, self.stop.is_set)
+
+    def _tell(self, share: float | None, doing: str) -> None:
+        self.share, self.doing = share, doing
+
+
+def look_into(wanted: Wanted, progress: Progress) -> Found:
+    """Opens one path after another; called in a thread. What fails is a sentence, and the rest goes on."""
+    opened: list[tuple[Path, Opened]] = []
+    errors: list[str] = []
+    for path in wanted.paths:
+        progress.name, progress.share, progress.doing = path.name, None, "looking"
+        try:
+            opened.append((path, open_data(path, progress.watch())))
+        except Stopped:
+            return Found(wanted, stopped=True)
+        except NeuroloomError as error:
+            errors.append(str(error))
+        except MemoryError:
+            errors.append(f'"{path.name}" does not fit into memory.')
+        except Exception as error:  # an opener, or a library below it, may fail in any way
+            log.exception("%s could not be opened", path)
+            errors.append(f'"{path.name}" could not be opened: {error}')
+    return Found(wanted, tuple(opened), tuple(errors))
+
+
+class DataOpening(QObject):
+    """Opens data for one document. Requests wait for each other; nothing changes until one is done."""
+
+    def __init__(self, page: DocumentPage) -> None:
+        super().__init__(page)
+        self._page = page
+        self._workspace = page.workspace
+        self._waiting: deque[Wanted] = deque()
+        self._progress = Progress()
+        self._worker = Background("data-opening", self)
+        self._worker.finished.connect(self._finished)
+        self.card = OpeningCard(page.canvas)
+        self.card.button.clicked.connect(self.cancel)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE_MS)
+        self._patience.timeout.connect(self.card.appear)
+        self._looking = QTimer(self)
+        self._looking.setInterval(LOOK_MS)
+        self._looking.timeout.connect(self._look)
+        self._workspace.changed.connect(self._changed)
+        self._workspace.closing.connect(self.close)
+        self._workspace.file_wanted.connect(self._wanted)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a file is being looked into."""
+        return self._worker.busy
+
+    def open(self, paths: Sequence[Path], place: Point | None = None, onto: str = "") -> None:
+        """Adds a data node for each file or folder; one that is dropped onto a data node may be its file."""
+        if paths:
+            self._ask(Wanted(tuple(paths), place, onto if len(paths) == 1 else ""))
+
+    def read(self, node_id: str, path: Path) -> None:
+        """Lets a data node read this file, or read its own again."""
+        self._ask(Wanted((path,), onto=node_id, sure=True))
+
+    def _wanted(self, node_id: str, path: Path | None) -> None:
+        node = self._workspace.node(node_id)
+        spec = path_spec(self._workspace.type_of(node)) if node is not None else None
+        if node is None or spec is None:
+            return
+        chosen = path or choose(self._page, self._workspace, spec, str(node.params.get(spec.name, "")))
+        if chosen is not None:
+            self.read(node_id, chosen)
+
+    def cancel(self) -> None:
+        """Gives up what is being opened, and what waits; the document stays as it is."""
+        self._waiting.clear()
+        self._progress.stop.set()
+        self.card.say_cancelling()
+
+    def close(self) -> None:
+        """Ends the thread."""
+        self._waiting.clear()
+        self._progress.stop.set()
+        self._rest()
+        self._worker.close()
+
+    def _ask(self, wanted: Wanted) -> None:
+        if self.busy:
+            self._waiting.append(wanted)
+            return
+        self._progress = Progress()
+        self.card.begin(wanted.paths[0].name)
+        self._patience.start()
+        self._looking.start()
+        self._worker.ask(partial(look_into, wanted, self._progress))
+
+    def _look(self) -> None:
+        self.card.show_progress(self._progress.name, self._progress.share, self._progress.doing)
+
+    def _rest(self) -> None:
+        self._patience.stop()
+        self._looking.stop()
+        self.card.hide()
+
+    def _changed(self, change: Change) -> None:
+        if change.kind == "load" and self.busy:
+            self.cancel()  # what was wanted was wanted in another project
+
+    # -- what was found ---------------------------------------------------------------------------
+
+    def _finished(self, found: Found | None, error: NeuroloomError | None) -> None:
+        self._rest()
+        if found is None:
+            self._workspace.message.emit(str(error), "error")
+        elif found.stopped or self._progress.stop.is_set():
+            self._workspace.message.emit("Opening was cancelled; nothing was added.", "info")
+        else:
+            self._take(found)
+        if self._waiting:
+            self._ask(self._waiting.popleft())
+
+    def _take(self, found: Found) -> None:
+        wanted = found.wanted
+        node = self._workspace.node(wanted.onto) if wanted.onto else None
+        if found.opened and node is not None:
+            path, opened = found.opened[0]
+            self._offer(node, path, opened, wanted)
+        elif found.opened and not wanted.sure:
+            self.add(found.opened, wanted.place)
+        if found.errors:
+            more = f" {len(found.errors) - 1} more could not be opened." if len(found.errors) > 1 else ""
+            self._workspace.message.emit(found.errors[0] + more, "error")
+
+    def add(self, opened: Sequence[tuple[Path, Opened]], place: Point | None = None) -> tuple[str, ...]:
+        """Adds the nodes as one step, selects them and has their data shown; returns their ids."""
+        workspace = self._workspace
+        unknown = next((one.type for _, one in opened if workspace.catalogue.get(one.type) is None), None)
+        if unknown is not None:
+            workspace.message.emit(f"There is no node type called {unknown[:60]!r}.", "error")
+            return ()
+        workspace.enter("")  # data stand outside of blocks
+        nodes = self._nodes(opened, place)
+        label = f"Add {nodes[0].name}" if len(nodes) == 1 else f"Add {len(nodes)} data nodes"
+        if not workspace.apply(label, AddNodes(tuple(nodes))):
+            return ()
+        for node, (_, one) in zip(nodes, opened, strict=True):
+            workspace.remarks[node.id] = one.remarks
+        ids = tuple(node.id for node in nodes)
+        workspace.select(ids if len(ids) == 1 else ids[:1])
+        self._page.show_data()
+        self._page.canvas.reveal(ids[0])
+        workspace.data_opened.emit(ids[0])
+        return ids
+
+    def _nodes(self, opened: Sequence[tuple[Path, Opened]], place: Point | None) -> list[Node]:
+        workspace, canvas = self._workspace, self._page.canvas
+        taken = names_of(workspace.graph)
+        boxes = dict(canvas.graph_scene.boxes.all())
+        if place is None:
+            centre = canvas.navigation.centre
+            place = (centre.x() - WIDTH / 2, centre.y() - FIRST_PORT)
+        nodes: list[Node] = []
+        for _, one in opened:
+            x, y = snapped(free_spot(place, (WIDTH, HEIGHT), boxes))
+            name = _free_name(one.name.strip()[:60] or one.type, taken)
+            taken.add(name)
+            node_id = workspace.document.project.new_id()
+            nodes.append(Node(node_id, one.type, name, dict(one.params), finite((x, y))))
+            boxes[node_id] = (x, y, x + WIDTH, y + HEIGHT)
+            place = (x, y + STEP)
+        return nodes
+
+    def _offer(self, node: Node, path: Path, opened: Opened, wanted: Wanted) -> None:
+        """A file came onto a data node: it may read it where it is of its kind."""
+        if node.type != opened.type:
+            if not wanted.sure:
+                self.add([(path, opened)], wanted.place)
+                return
+            known = self._workspace.catalogue.get(opened.type)
+            what = known.title if known is not None else opened.type
+            text = f"“{path.name}” is no file for “{node.name}”: it would be read as {what}."
+            self._tell(text, (("Add another node", partial(self.add, [(path, opened)], None)),), node.id)
+        elif wanted.sure:
+            self.use(node.id, path, opened)
+        else:
+            self._tell(
+                f"“{path.name}” was dropped onto “{node.name}”.",
+                (
+                    ("Use this file", partial(self.use, node.id, path, opened)),
+                    ("Add another node", partial(self.add, [(path, opened)], wanted.place)),
+                ),
+            )
+
+    def use(self, node_id: str, path: Path, opened: Opened) -> bool:
+        """Lets a node read a file that was opened, as one step; roles of columns that still exist stay."""
+        workspace = self._workspace
+        node = workspace.node(node_id)
+        if node is None or node.type != opened.type:
+            workspace.message.emit("The node that was to read this file is no longer there.", "info")
+            return False
+        new = replaced(node.params, opened.params)
+        edits: list[Edit] = [
+            SetParam(node_id, name, value) for name, value in new.items() if node.params.get(name) != value
+        ]
+        workspace.remarks[node_id] = opened.remarks
+        if edits and not workspace.apply(f"Read {path.name}", *edits):
+            return False
+        workspace.select((node_id,))
+        self._page.show_data()
+        workspace.data_opened.emit(node_id)
+        return True
+
+    def _tell(
+        self, text: str, answers: tuple[tuple[str, Callable[[], object]], ...], node_id: str = ""
+    ) -> None:
+        self._page.file.noticed.emit(Notice(text, "info", node_id, answers))
+
+
+def _free_name(stem: str, taken: set[str]) -> str:
+    number = 2
+    name = stem
+    while name in taken:
+        name = f"{stem} {number}"
+        number += 1
+    return name

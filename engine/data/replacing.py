@@ -1,0 +1,36 @@
+"""Another file in the place of the one that a data node reads: what a person has set stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.values import Value
+
+DEALING = ("split", "validation", "test", "folds", "fold", "gap", "seed")  # how rows are dealt
+
+
+def replaced(old: Mapping[str, Value], found: Mapping[str, Value]) -> dict[str, Value]:
+    """The parameters of a node that read `old` and shall read what was `found` in another file.
+
+    How rows are dealt stays, and so do the roles of columns that both files have. A table of columns is
+    called `columns`; its rows begin with name, kind and role.
+    """
+    kept = {name: value for name, value in old.items() if name not in found or name in DEALING}
+    new = {**found, **kept}
+    before, after = old.get("columns"), found.get("columns")
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        new["columns"] = _with_roles(before, after)
+    return new
+
+
+def _with_roles(before: tuple[Value, ...], after: tuple[Value, ...]) -> tuple[Value, ...]:
+    roles = {row[0]: row[2] for row in before if isinstance(row, tuple) and len(row) > 2}
+    names = {row[0] for row in after if isinstance(row, tuple) and row}
+    if not roles.keys() & names:
+        return after
+    return tuple(
+        (*row[:2], roles[row[0]], *row[3:])
+        if isinstance(row, tuple) and len(row) > 2 and row[0] in roles
+        else row
+        for row in after
+    )

@@ -1,0 +1,204 @@
+"""Files become data nodes: dropped, chosen, replaced, read again; and what is said when they can't be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import data_files
+from app.data_files import CHANGED, MISSING
+from app.main_window import MainWindow
+from app.places import Places
+from app.widgets.path_field import PathField
+from app.workspace import Workspace
+from tests.app.fake_run import FakeTrainer
+from tests.app.readings import catalogue_with_readings, readings_opener
+
+__all__ = ["readings_opener"]
+
+COPY = Qt.DropAction.CopyAction
+LEFT = Qt.MouseButton.LeftButton
+NONE = Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path, readings_opener: None) -> Iterator[MainWindow]:
+    from app.engine_start import EngineParts
+    from engine.emit.script import export_script
+    from engine.shapes import ShapeBook
+
+    workspace = Workspace(Places.under(tmp_path / "home"), catalogue_with_readings())
+    workspace.adopt_engine(EngineParts(ShapeBook, lambda *_: FakeTrainer(), export_script))
+    made = MainWindow(workspace)
+    qtbot.addWidget(made, before_close_func=lambda one: one.workspace.document.mark_saved())
+    made.resize(1280, 720)
+    made.show()
+    made.show_workbench()
+    yield made
+
+
+def write(folder: Path, name: str, text: str = "1\n2\n3\n4\n5\n6\n") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def drop(window: MainWindow, paths: Sequence[Path], place: QPoint, widget: QWidget | None = None) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    there = widget or window.canvas.viewport()
+    QApplication.sendEvent(there, QDragEnterEvent(place, COPY, data, LEFT, NONE))
+    QApplication.sendEvent(there, QDragMoveEvent(place, COPY, data, LEFT, NONE))
+    QApplication.sendEvent(there, QDropEvent(QPointF(place), COPY, data, LEFT, NONE))
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not window.document_page.opening.busy)
+
+
+def nodes(window: MainWindow) -> list[object]:
+    return list(window.workspace.document.project.graph.nodes.values())
+
+
+def test_a_dropped_file_becomes_a_selected_node_in_one_step(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = write(tmp_path, "days.val")
+    place = QPoint(300, 200)
+    drop(window, [path], place)
+    settle(window, qtbot)
+    (node,) = window.workspace.graph.nodes.values()
+    assert (node.type, node.name, node.params["path"]) == ("Readings", "days", str(path))
+    at = window.canvas.mapToScene(place)
+    assert abs(node.position[0] + 64 - at.x()) <= 8
+    assert window.workspace.selection == (node.id,)
+    assert window.bottom.tabs.tabText(window.bottom.tabs.currentIndex()) == "Data"
+    assert window.workspace.remarks[node.id] == ("days.val is read.",)
+    window.workspace.undo()
+    assert not window.workspace.graph.nodes
+
+
+def test_several_files_are_one_step_and_cover_nothing(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [write(tmp_path, name) for name in ("a.val", "b.val", "c.val")]
+    drop(window, paths, QPoint(300, 100))
+    settle(window, qtbot)
+    made = list(window.workspace.graph.nodes.values())
+    assert [node.name for node in made] == ["a", "b", "c"]
+    heights = [node.position[1] for node in made]
+    assert all(later - earlier >= 64 for earlier, later in pairwise(heights))
+    window.workspace.undo()
+    assert not window.workspace.graph.nodes
+
+
+def test_what_cannot_be_read_is_a_sentence_and_the_rest_is_opened(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    drop(window, [write(tmp_path, "bad.val", "x"), write(tmp_path, "good.val")], QPoint(300, 200))
+    settle(window, qtbot)
+    assert [node.name for node in window.workspace.graph.nodes.values()] == ["good"]
+    assert window.banner.text == 'Line 1 of "bad.val" holds "x", which is no number.'
+
+
+def test_a_file_that_takes_long_shows_a_card_that_cancels(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opening = window.document_page.opening
+    drop(window, [write(tmp_path, "long.val", "forever")], QPoint(300, 200))
+    qtbot.waitUntil(lambda: opening.card.isVisible() and "25 %" in opening.card._doing.text())
+    assert opening.card._doing.text() == "Reading numbers · 25 %"
+    qtbot.mouseClick(opening.card.button, LEFT)
+    settle(window, qtbot)
+    assert opening.card.isHidden()
+    assert not window.workspace.graph.nodes
+    assert "nothing was added" in window.banner.text
+
+
+def test_a_file_dropped_onto_a_node_of_its_kind_may_be_read_by_it(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    drop(window, [write(tmp_path, "a.val")], QPoint(300, 200))
+    settle(window, qtbot)
+    (node,) = window.workspace.graph.nodes.values()
+    other = write(tmp_path, "b.val", "9\n8\n7\n")
+    drop(window, [other], window.canvas.node_point(node.id))
+    settle(window, qtbot)
+    assert "“b.val” was dropped onto “a”" in window.banner.text
+    use = window.banner.findChild(QPushButton, "bannerFirst")
+    assert use.text() == "Use this file"
+    qtbot.mouseClick(use, LEFT)
+    (node,) = window.workspace.graph.nodes.values()
+    assert node.params["path"] == str(other)
+    assert node.name == "a"
+    window.workspace.undo()
+    assert window.workspace.graph.nodes[node.id].params["path"].endswith("a.val")
+
+
+def test_files_dropped_beside_the_canvas_open_too_and_projects_open_as_projects(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    drop(window, [write(tmp_path, "a.val")], QPoint(5, 5), window)
+    settle(window, qtbot)
+    assert [node.name for node in window.workspace.graph.nodes.values()] == ["a"]
+
+
+def test_a_missing_file_is_a_problem_that_choosing_mends(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "a.val")
+    window.document_page.opening.open([path])
+    settle(window, qtbot)
+    (node,) = window.workspace.graph.nodes.values()
+    path.rename(tmp_path / "moved.val")
+    window.document_page.data_files.look()
+    qtbot.waitUntil(lambda: any(one.code == MISSING for one in window.workspace.shapes.problems))
+    (problem,) = [one for one in window.workspace.shapes.problems if one.code == MISSING]
+    assert (problem.node_id, problem.severity) == (node.id, "error")
+    assert problem.message == f"There is no “a.val” in {tmp_path}."
+    field = window.inspector.findChild(PathField)
+    assert field.error_text == problem.message
+    assert field.name.toolTip() == str(path)
+    chosen = str(tmp_path / "moved.val")
+    monkeypatch.setattr(data_files.QFileDialog, "getOpenFileName", lambda *_: (chosen, ""))
+    qtbot.mouseClick(field.choose, LEFT)
+    settle(window, qtbot)
+    qtbot.waitUntil(lambda: not any(one.code == MISSING for one in window.workspace.shapes.problems))
+    assert window.workspace.graph.nodes[node.id].params["path"] == chosen
+    assert field.error_text == ""
+
+
+def test_a_changed_file_can_be_read_again_with_one_click(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = write(tmp_path, "a.val")
+    window.document_page.opening.open([path])
+    settle(window, qtbot)
+    write(tmp_path, "a.val", "5\n5\n5\n5\n")
+    window.document_page.data_files.look()
+    qtbot.waitUntil(lambda: any(one.code == CHANGED for one in window.workspace.shapes.problems))
+    (problem,) = [one for one in window.workspace.shapes.problems if one.code == CHANGED]
+    assert problem.severity == "warning"
+    assert problem.fix.label == "Read again"
+    problem.fix.begin()
+    settle(window, qtbot)
+    qtbot.waitUntil(lambda: not any(one.code == CHANGED for one in window.workspace.shapes.problems))
+
+
+def test_the_command_opens_data_and_shows_the_canvas(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app import file_commands
+
+    path = write(tmp_path, "a.val")
+    monkeypatch.setattr(file_commands.QFileDialog, "getOpenFileNames", lambda *_: ([str(path)], ""))
+    window.actions_by_name["open_data"].trigger()
+    settle(window, qtbot)
+    assert [node.name for node in window.workspace.graph.nodes.values()] == ["a"]
