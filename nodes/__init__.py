@@ -16,6 +16,7 @@ from nodes import (
     norm,
     pooling,
     ports,
+    public_sets,
     recurrent,
     rules,
     shape,
@@ -26,6 +27,7 @@ from nodes import (
 
 for _module in (
     data,
+    public_sets,
     data_drawn,
     data_made,
     image_files,

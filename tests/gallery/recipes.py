@@ -17,6 +17,7 @@ from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop
 from engine.shapes import check
 from engine.values import Value
+from tests.engine.data.public_made import public_folder
 
 # Where a layer is tried: data, the column it reads, the column to predict, a layer in between or none.
 GROUNDS = (
@@ -138,8 +139,10 @@ def _data(node_type: type[NodeType]) -> Project:
     params: Mapping[str, Value] = {}
     if node_type.type_id in OPENED:
         params = open_data(FILES / OPENED[node_type.type_id]).params
+    assert issubclass(node_type, Data)
+    if node_type.public:
+        params = {"path": str(public_folder(node_type.public))}
     made = node_type(params)
-    assert isinstance(made, Data)
     columns = made.columns()
     target = next((column for column in columns[1:] if _is_class(column)), columns[1])
     nodes = [

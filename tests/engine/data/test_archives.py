@@ -45,7 +45,7 @@ def test_wanted_members_are_written_by_their_last_names(made: object, tmp_path: 
 HOSTILE = {
     "up": tar_of({"../a.bin": b"x"}),
     "up in the middle": tar_of({"deep/../../a.bin": b"x"}),
-    "absolute": tar_of({"/tmp/a.bin": b"x"}),
+    "absolute": tar_of({"/a.bin": b"x"}),
     "backslashes": zip_of({"..\\a.bin": b"x"}),
     "drive": zip_of({"C:/a.bin": b"x"}),
     "zip up": zip_of({"../../a.bin": b"x"}),
