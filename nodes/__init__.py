@@ -30,6 +30,7 @@ for _module in (
     public_sets,
     data_drawn,
     data_made,
+    table_file,
     image_files,
     sources,
     transforms,

@@ -1,0 +1,189 @@
+"""What the columns of a table hold: numbers, classes, dates, texts, and what marks a missing cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.data.opening import Watch
+from engine.data.sniff import BLANKS, DATES, PICTURES, TIMES, YES_NO
+
+SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "Null", "?", "#NULL!")
+MOST_CLASSES = 100  # of an input; more of them are texts
+MOST_TARGETS = 1000
+ODD = 0.05  # share of cells that may be odd in a column of numbers, and count as missing then
+INTEGER = r"^[-+−]?(0|[1-9]\d*)$"
+
+
+@dataclass(slots=True)
+class Guess:
+    """One column: `details` are its classes, its words for no and yes, or the form of its dates.
+
+    `distinct` counts different values, `missing` the blank cells; `odd` says in which row (from 0) something
+    that is no number stands among numbers; `counts` are rows a class. `steps`: it counts up row by row.
+    """
+
+    name: str
+    kind: str
+    details: tuple[str, ...] = ()
+    missing: int = 0
+    blanks: tuple[str, ...] = ()
+    distinct: int = 0
+    odd: tuple[tuple[int, str], ...] = ()
+    odds: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    steps: bool = False
+    spread: float = 0.0
+    middle: float = 0.0
+    unsure: bool = False  # day and month could be the other way round
+
+
+def guesses(frame: Any, decimal: str, watch: Watch) -> list[Guess]:
+    """What each column of a frame holds."""
+    found = []
+    for at, name in enumerate(frame.columns):
+        if not at % 50:
+            watch.look(0.5 + 0.5 * at / frame.width, "looking at the columns")
+        found.append(_guess(name, frame[name], decimal))
+    return found
+
+
+def _guess(name: str, series: Any, decimal: str) -> Guess:
+    import polars as pl
+
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    if series.dtype == pl.String:
+        return _of_texts(name, series.str.strip_chars(), decimal)
+    missing = series.null_count()
+    if series.dtype == pl.Boolean:
+        return Guess(name, "yes-no", ("no", "yes"), missing, distinct=series.drop_nulls().n_unique())
+    if series.dtype.is_numeric():
+        numbers = series.cast(pl.Float64)
+        lost = int((~numbers.is_finite()).sum())
+        whole = series.dtype.is_integer()
+        return _of_numbers(
+            Guess(name, "whole" if whole else "number", missing=missing + lost), numbers, series
+        )
+    if series.dtype in (pl.Date, pl.Datetime):
+        return Guess(name, "date", (), missing, distinct=series.drop_nulls().n_unique())
+    return Guess(name, "text", (), missing)
+
+
+def _of_texts(name: str, series: Any, decimal: str) -> Guess:
+
+    empty = series.is_null() | (series == "")
+    sure, _ = _without(series, empty, SURE)
+    marked, marks = _without(series, empty, BLANKS)
+    if marked.null_count() == len(series):
+        return Guess(name, "text", (), len(series))
+    numbers = as_numbers(marked, decimal)
+    odd = marked.is_not_null() & numbers.is_null()
+    known = len(series) - marked.null_count()
+    if odd.sum() <= ODD * known and known - odd.sum() > 0:
+        texts = marked.filter(odd)
+        if texts.n_unique() <= 5:
+            where = tuple((int(at), str(series[int(at)])) for at in odd.arg_true()[:1])
+            marks = tuple(dict.fromkeys((*marks, *texts.unique(maintain_order=True))))
+            plain = marked.set(odd, None)
+            if not plain.str.contains(r"^[-+]?0\d").any():
+                whole = plain.drop_nulls().str.contains(INTEGER).all()
+                guess = Guess(name, "whole" if whole else "number", (), plain.null_count(), marks)
+                guess.odd, guess.odds = where, int(odd.sum())
+                return _of_numbers(guess, numbers, plain)
+    texts = sure.drop_nulls()
+    found = Guess(name, "text", (), sure.null_count(), _without(series, empty, SURE)[1], texts.n_unique())
+    yes_no = _yes_no(texts) if found.distinct == 2 else ()
+    if yes_no:
+        found.kind, found.details = "yes-no", yes_no
+    elif form := _date_form(texts):
+        found.kind, found.details = "date", form[:1]
+        found.unsure = len(form) > 1
+    elif _pictures(texts):
+        found.kind = "path"
+    elif found.distinct <= min(MOST_TARGETS, max(len(texts) / 2, min(20, len(texts) - 1))):
+        found.kind, found.details = "category", tuple(sorted(texts.unique().to_list()))
+    if found.kind in ("category", "yes-no"):
+        found.counts = _counts(texts)
+    return found
+
+
+def _of_numbers(guess: Guess, numbers: Any, series: Any) -> Guess:
+    """Completes the guess on a column of numbers; two values 0 and 1 are a yes or no."""
+    import polars as pl
+
+    known = numbers.drop_nulls().filter(numbers.drop_nulls().is_finite())
+    guess.distinct = known.n_unique()
+    if not len(known):
+        return guess
+    guess.middle, guess.spread = float(known.mean()), float(known.std(ddof=0) or 0.0)
+    if guess.kind == "whole":
+        guess.steps = len(known) > 1 and bool((known.diff().drop_nulls() == 1).all())
+        if guess.distinct <= MOST_TARGETS:
+            guess.counts = _counts(series.drop_nulls().cast(pl.String))
+            if sorted(guess.counts) == ["0", "1"]:
+                guess.kind, guess.details = "yes-no", ("0", "1")
+    return guess
+
+
+def as_numbers(series: Any, decimal: str) -> Any:
+    """Stripped texts as numbers, null where they are none."""
+    import polars as pl
+
+    plain = series.str.replace("−", "-", literal=True)
+    if decimal == ",":
+        plain = plain.str.replace(".", "?", literal=True).str.replace(",", ".", literal=True)
+    return plain.cast(pl.Float64, strict=False)
+
+
+def _without(series: Any, empty: Any, marks: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+    """The series with null where a cell is empty or a mark, and the marks that occur."""
+    marked = series.is_in(marks)
+    found = tuple(sorted(series.filter(marked & ~empty).unique().to_list()))
+    return series.set(empty | marked.fill_null(False), None), found
+
+
+def _yes_no(texts: Any) -> tuple[str, ...]:
+    found = sorted(texts.unique().to_list())
+    for no, yes in YES_NO:
+        by_word = {text.casefold(): text for text in found}
+        if set(by_word) == {no, yes}:
+            return by_word[no], by_word[yes]
+    return ()
+
+
+def _counts(texts: Any) -> dict[str, int]:
+    return {str(text): int(often) for text, often in texts.value_counts().sort(texts.name).iter_rows()}
+
+
+def _pictures(texts: Any) -> bool:
+    if not len(texts):
+        return False
+    ends = "|".join(re.escape(end) for end in PICTURES)
+    return bool(texts.str.contains(f"(?i)({ends})$").mean() > 0.9)
+
+
+def _date_form(texts: Any) -> tuple[str, ...]:
+    """The forms that all texts follow as dates, at most two; none where they don't."""
+    sample = texts.head(200)
+    if (
+        not len(sample)
+        or not sample.str.contains(r"^[\dA-Za-z].*\d").all()
+        or sample.str.len_chars().max() > 40
+    ):
+        return ()
+    found = [form for form in _forms(str(sample[0])) if _follows(sample, form)]
+    return tuple(form for form in found if _follows(texts, form))[:2]
+
+
+def _forms(text: str) -> Iterator[str]:
+    for date in DATES:
+        for time in TIMES:
+            if (":" in text) == bool(time) and (date != "%Y%m%d" or time):
+                yield date + time
+
+
+def _follows(texts: Any, form: str) -> bool:
+    return not texts.str.to_datetime(form, strict=False, time_unit="us").null_count()

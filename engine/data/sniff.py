@@ -1,0 +1,184 @@
+"""What a file of text is made of: its encoding, delimiter, decimal mark, header and the kinds of its columns.
+
+Guesses from its beginning; each is a parameter that a person may correct. Needs no torch.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+DELIMITERS = ("\t", ";", "|", ",", ":")  # in this order where several would do
+LINES = 200  # of the beginning, for the delimiter and the header
+BLANKS = (
+    *("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan"),
+    *("null", "NULL", "Null", "None", "none", "nil", "?", "-", "--", ".", "..", "*", "missing", "#NULL!"),
+)
+NUMBER = re.compile(r"[-+−]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+COMMA_NUMBER = re.compile(r"[-+−]?(\d+,?\d*|,\d+)([eE][-+]?\d+)?")
+YES_NO = (
+    *(
+        ("no", "yes"),
+        ("n", "y"),
+        ("false", "true"),
+        ("f", "t"),
+        ("off", "on"),
+        ("nein", "ja"),
+        ("non", "oui"),
+    ),
+    *(("nej", "ja"), ("nee", "ja"), ("no", "si"), ("no", "sí"), ("não", "sim"), ("нет", "да"), ("0", "1")),
+)
+DATES = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y%m%d", "%d %b %Y"),
+    *("%d-%b-%Y", "%b %d, %Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
+)
+TIMES = ("", " %H:%M:%S%.f", " %H:%M", "T%H:%M:%S%.f", "T%H:%M:%S%.fZ", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
+PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a table is written down in text."""
+
+    encoding: str = "utf-8"
+    delimiter: str = ","
+    quote: str = '"'
+    decimal: str = "."
+    header: bool = True
+    skip: int = 0
+
+
+def encoding_of(head: bytes, whole: bool = True) -> str:
+    """The encoding of text that begins with `head`; not `whole`, its last letter may be cut.
+
+    Errors: `ValueError` where it is no text: where it holds zero bytes and is no UTF-16.
+    """
+    for mark, name in MARKS.items():
+        if head.startswith(mark):
+            return name
+    if b"\0" in head:
+        pairs = head[: len(head) // 2 * 2]
+        for name, zeros in (("utf-16-le", pairs[1::2]), ("utf-16-be", pairs[::2])):
+            if zeros.count(0) > 0.4 * len(zeros) and pairs.count(0) <= 1.05 * zeros.count(0):
+                return name
+        raise ValueError(f"byte {head.index(0) + 1:,} is zero, which no text holds")
+    try:
+        head.decode("utf-8")
+        return "utf-8"
+    except UnicodeDecodeError as error:
+        if not whole and error.start > len(head) - 4:
+            return "utf-8"
+    return "latin-1" if set(head) & set(b"\x81\x8d\x8f\x90\x9d") else "cp1252"
+
+
+def form_of(text: str, encoding: str) -> Form:
+    """How the table at the beginning of a file's `text` is written down."""
+    lines = [line for line in text.splitlines()[:LINES]]
+    quote = '"' if '"' in text or not re.search(r"(?m)(^|[;,\t|])'[^'\n]*'([;,\t|]|$)", text) else "'"
+    found = _delimiter(lines, quote)
+    if found is None:
+        found = "spaces" if _aligned(lines) else ","
+    rows = rows_of(lines, found, quote)
+    width = Counter(len(row) for row in rows).most_common(1)[0][0] if rows else 1
+    skip = 0
+    if width > 1:
+        at = next((at for at, row in enumerate(rows) if len(row) == width), 0)
+        skip = (
+            at
+            if 0 < at <= 20 and at < len(rows) // 2 + 1 and all(len(row) < width for row in rows[:at])
+            else 0
+        )
+    body = [row for row in rows[skip:] if len(row) == width]
+    decimal = _decimal(body, found)
+    return Form(encoding, found, quote, decimal, _has_header(body, decimal), skip)
+
+
+def rows_of(lines: Iterable[str], delimiter: str, quote: str) -> list[list[str]]:
+    """The cells of some lines. What `csv` cannot read is left out."""
+    if delimiter == "spaces":
+        return [re.findall(r'"[^"]*"|\S+', line) for line in lines if line.strip()]
+    rows: list[list[str]] = []
+    reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=False)
+    with suppress(csv.Error):
+        rows.extend(row for row in reader if row)
+    return rows
+
+
+def number_in(cell: str, decimal: str = ".") -> float | None:
+    """The number that a cell says, or None."""
+    pattern = COMMA_NUMBER if decimal == "," else NUMBER
+    plain = cell.strip()
+    if not pattern.fullmatch(plain):
+        return None
+    return float(plain.replace("−", "-").replace(",", "."))
+
+
+def is_blank(cell: str) -> bool:
+    return not cell.strip() or cell.strip() in BLANKS
+
+
+def _delimiter(lines: Sequence[str], quote: str) -> str | None:
+    best: tuple[float, str] | None = None
+    for mark in DELIMITERS:
+        if mark == ":" and best:
+            continue
+        counts = Counter(len(row) for row in rows_of(lines, mark, quote))
+        if not counts:
+            continue
+        width, often = max(counts.items(), key=lambda one: (one[1] * (one[0] > 1), one[0]))
+        share = often / counts.total()
+        if width > 1 and share >= 0.6 and (best is None or share > best[0] + 0.05):
+            best = share, mark
+    return best[1] if best else None
+
+
+def _aligned(lines: Sequence[str]) -> bool:
+    """Whether the cells stand in lines of equally many words, most of them numbers."""
+    rows = rows_of(lines, "spaces", '"')
+    if len(rows) < 2 or len(rows[-1]) < 2 or len({len(row) for row in rows}) > 1:
+        return False
+    cells = [cell for row in rows[1:] for cell in row]
+    return sum(number_in(cell) is not None or is_blank(cell) for cell in cells) >= 0.5 * len(cells)
+
+
+def _decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+    cells = [cell for row in rows for cell in row if not is_blank(cell)]
+    comma = sum("," in cell and number_in(cell, ",") is not None for cell in cells)
+    point = sum("." in cell and number_in(cell) is not None for cell in cells)
+    return "," if comma > point and (delimiter != "," or comma) else "."
+
+
+def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Whether the first row names columns: it has no numbers, and something below it does or never recurs."""
+    if not rows:
+        return False
+    first, below = rows[0], rows[1:]
+    if any(number_in(cell, decimal) is not None for cell in first if cell.strip()):
+        named = [cell for cell in first if number_in(cell, decimal) is None and not is_blank(cell)]
+        if len(named) < 0.5 * len(first):
+            return False
+    if not below:
+        return len(set(first)) == len(first)
+    for at, name in enumerate(first):
+        values = [row[at] for row in below if not is_blank(row[at])]
+        if values and all(number_in(value, decimal) is not None for value in values):
+            return (number_in(name, decimal) is None and not is_blank(name)) or _header_elsewhere(
+                rows, decimal, at
+            )
+    again = sum(name in {row[at] for row in below} for at, name in enumerate(first))
+    return again == 0 and len(set(first)) == len(first)
+
+
+def _header_elsewhere(rows: Sequence[Sequence[str]], decimal: str, but: int) -> bool:
+    """Whether another column of numbers has a name above it."""
+    for at, name in enumerate(rows[0]):
+        values = [row[at] for row in rows[1:] if not is_blank(row[at])]
+        numbers = values and all(number_in(value, decimal) is not None for value in values)
+        if at != but and numbers and number_in(name, decimal) is None and not is_blank(name):
+            return True
+    return False

@@ -1,0 +1,100 @@
+"""The cells of a column, read as numbers, days or classes. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Cells:
+    """The cells of one column, and where they stand, for the sentence on one that is odd."""
+
+    def __init__(
+        self, series: Any, name: str, file: str, first: int, blanks: tuple[str, ...], decimal: str
+    ) -> None:
+        import polars as pl
+
+        self.name, self.file, self.first, self.decimal = name, file, first, decimal
+        if series.dtype in (pl.Categorical, pl.Enum):
+            series = series.cast(pl.String)
+        if series.dtype == pl.String:
+            series = series.str.strip_chars()
+            series = series.set(series.is_in(["", *blanks]), None)
+        self.series = series
+
+    def values(self, kind: str, details: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+        """The column as (N,) float64, NaN where a cell is missing; classes are numbered from 0."""
+        if kind in ("number", "whole"):
+            return self.numbers()
+        if kind == "date":
+            return self.days(details[0] if details else "")
+        if kind in ("category", "yes-no"):
+            return self.classes([str(one) for one in details])
+        raise ValueError(f'"{self.name}" holds texts, which are no numbers. Set the column to ignore.')
+
+    def numbers(self) -> np.ndarray[Any, Any]:
+        import polars as pl
+
+        series = self.series
+        if series.dtype == pl.String:
+            plain = series.str.replace("−", "-", literal=True)
+            if self.decimal == ",":
+                plain = plain.str.replace(".", "?", literal=True).str.replace(",", ".", literal=True)
+            series = plain.cast(pl.Float64, strict=False)
+            self.check(series, "is no number")
+        elif series.dtype.is_temporal() or series.dtype.is_nested():
+            raise ValueError(f'"{self.name}" in "{self.file}" no longer holds numbers. Open the file again.')
+        found = series.cast(pl.Float64).to_numpy().astype(np.float64)
+        return np.where(np.isfinite(found), found, np.nan)
+
+    def days(self, form: str) -> np.ndarray[Any, Any]:
+        """Days since 1970-01-01."""
+        import polars as pl
+
+        series = self.series
+        if series.dtype == pl.String:
+            series = series.str.to_datetime(form or None, strict=False, time_unit="us")
+            self.check(series, f'is no date written as "{form}"')
+        found = series.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).to_numpy()
+        days: np.ndarray[Any, Any] = found.astype(np.float64) / 86_400_000_000
+        return days
+
+    def classes(self, names: list[str]) -> np.ndarray[Any, Any]:
+        import polars as pl
+
+        series = self.texts()
+        numbers = series.replace_strict(
+            pl.Series(names, dtype=pl.String),
+            pl.Series(range(len(names)), dtype=pl.Float64),
+            default=None,
+            return_dtype=pl.Float64,
+        )
+        self.check(numbers, "is none of the classes that were there when it was opened")
+        found: np.ndarray[Any, Any] = numbers.to_numpy().astype(np.float64)
+        return found
+
+    def texts(self) -> Any:
+        """The cells as text, as classes are named by it."""
+        import polars as pl
+
+        if self.series.dtype == pl.Boolean:
+            return self.series.replace_strict([False, True], ["no", "yes"], return_dtype=pl.String)
+        return self.series.cast(pl.String)
+
+    def keys(self) -> np.ndarray[Any, Any]:
+        """A number for each different text, in the order of texts; objects keep the texts."""
+        texts: np.ndarray[Any, Any] = self.texts().fill_null("").to_numpy().astype(str)
+        return texts
+
+    def check(self, parsed: Any, what: str) -> None:
+        """Errors: `ValueError` on the first cell that is not blank and was not understood."""
+        odd = (self.series.is_not_null() & parsed.is_null()).arg_true()
+        if len(odd):
+            at = int(odd[0])
+            more = f", and {len(odd) - 1:,} more like it" if len(odd) > 1 else ""
+            raise ValueError(
+                f'Row {self.first + at:,} of "{self.file}" has "{str(self.series[at])[:60]}" '
+                f'in "{self.name}", '
+                f"which {what}{more}. Mend it, open the file again, or change what the column is."
+            )

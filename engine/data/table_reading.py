@@ -1,0 +1,189 @@
+"""Reading tables from files with polars, which are never written. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+
+def check_columns(file: str, names: list[str], wanted: list[str]) -> None:
+    """Errors: `ValueError` where the file lacks a column that is wanted."""
+    lost = [name for name in wanted if name not in names]
+    if lost:
+        held = ", ".join(f'"{name}"' for name in names[:8]) + (", ..." if len(names) > 8 else "")
+        raise ValueError(
+            f'"{file}" has no column "{lost[0]}"; it has {held}. Open it again, or set that column to ignore.'
+        )
+
+
+def column_names(cells: list[Any]) -> list[str]:
+    """Names as a header's cells give them: in one line, none empty, each once."""
+    found: list[str] = []
+    taken: set[str] = set()
+    for at, cell in enumerate(cells, start=1):
+        plain = "".join(letter if letter.isprintable() else " " for letter in str(cell or "")[:400])
+        name = wanted = " ".join(plain.split())[:120] or f"column {at}"
+        number = 2
+        while name in taken:
+            name, number = f"{wanted} ({number})", number + 1
+        taken.add(name)
+        found.append(name)
+    return found
+
+
+def read_text_table(
+    path: Path,
+    wanted: list[str] | None,
+    columns: tuple[tuple[Any, ...], ...] = (),
+    *,
+    delimiter: str,
+    quote: str,
+    decimal: str,
+    encoding: str,
+    header: bool,
+    skip: int,
+    blanks: tuple[str, ...],
+) -> Any:
+    """The wanted columns (all by default) as a polars frame of text, numbers where `columns` say so.
+
+    Errors: `ValueError` where a row is longer than the first, or bytes are not of the encoding.
+    """
+    import polars as pl
+
+    source = decoded(path, encoding, delimiter)
+    form: dict[str, Any] = {
+        "separator": "\t" if delimiter == "spaces" else delimiter,
+        "quote_char": quote or None,
+        "skip_lines": skip,
+        "eol_char": line_end(path) if isinstance(source, Path) else "\n",
+        "infer_schema": False,
+    }
+    try:
+        top = pl.read_csv(source, has_header=False, n_rows=1, **form)
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(
+            f'"{path.name}" holds no table that can be read: {str(error).splitlines()[0]}.'
+        ) from error
+    names = column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
+    if wanted is not None:
+        check_columns(path.name, names, wanted)
+    numeric = {name: pl.Float64 for name, kind, *_ in columns if kind in ("number", "whole")}
+    form |= {"has_header": header and bool(len(top)), "new_columns": names, "null_values": ["", *blanks]}
+    for types in (numeric, {}):  # as text where some number is written in a way of its own
+        try:
+            comma = decimal == "," and bool(types)
+            # every column is read, as polars only then notices rows that are too long
+            frame = pl.read_csv(source, **form, schema_overrides=types, decimal_comma=comma)
+        except pl.exceptions.PolarsError as error:
+            if not types:
+                raise ValueError(text_trouble(path, source, error, form)) from error
+        else:
+            return frame if wanted is None else frame.select(wanted)
+    raise AssertionError("never reached")
+
+
+def decoded(path: Path, encoding: str, delimiter: str) -> Any:
+    """What polars can read: the file itself where it is UTF-8, or its text again as UTF-8.
+
+    Errors: `ValueError` with the byte that is not of the encoding.
+    """
+    if encoding == "utf-8" and delimiter != "spaces":
+        return path
+    raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f'"{path.name}" is not {encoding} from byte {error.start + 1:,} on. Choose another encoding.'
+        ) from error
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if delimiter == "spaces":
+        cells = re.compile(r'"[^"]*"|\S+')
+        text = "\n".join("\t".join(cells.findall(line)) for line in text.split("\n"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def line_end(path: Path) -> str:
+    """What ends a line: a carriage return alone in files of old Macintoshes."""
+    with open(path, "rb") as file:
+        head = file.read(1 << 20)
+    return "\r" if b"\n" not in head and b"\r" in head else "\n"
+
+
+def text_trouble(path: Path, source: Any, error: Exception, form: dict[str, Any]) -> str:
+    """Why a text table could not be read, and in which row."""
+    text = str(error)
+    if "utf-8" in text:
+        raw = path.read_bytes()
+        try:
+            raw.decode("utf-8")
+        except UnicodeDecodeError as found:
+            return f'"{path.name}" is not utf-8 from byte {found.start + 1:,} on. Choose another encoding.'
+    if "more fields" in text or "extra_columns" in text:
+        width = len(form["new_columns"])
+        with (
+            open(source, encoding="utf-8-sig", newline="")
+            if isinstance(source, Path)
+            else io.StringIO(source.decode(), newline="")
+        ) as lines:
+            for _ in range(form["skip_lines"]):
+                lines.readline()
+            rows = csv.reader(
+                lines,
+                delimiter=form["separator"],
+                **({"quotechar": form["quote_char"]} if form["quote_char"] else {"quoting": csv.QUOTE_NONE}),
+            )
+            for number, row in enumerate(rows, start=form["skip_lines"] + 1):
+                if len(row) > width:
+                    return (
+                        f'Row {number:,} of "{path.name}" has {len(row):,} cells, '
+                        f"but the first has {width:,}. "
+                        "Choose another delimiter or quote, or mend that row."
+                    )
+    return f'"{path.name}" cannot be read as a table: {text.splitlines()[0]}.'
+
+
+def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
+    """The wanted columns (all by default) of a Parquet or Arrow file as a polars frame."""
+    import polars as pl
+
+    with open(path, "rb") as file:
+        parquet = file.read(4) == b"PAR1"
+    try:
+        names = list((pl.read_parquet_schema if parquet else pl.read_ipc_schema)(path))
+        if wanted is not None:
+            check_columns(path.name, names, wanted)
+        if parquet:
+            return pl.read_parquet(path, columns=wanted)
+        return pl.read_ipc(path, columns=wanted, memory_map=False)
+    except pl.exceptions.PolarsError as error:
+        kind = "Parquet" if parquet else "Arrow"
+        raise ValueError(f'"{path.name}" is no whole {kind} file: {str(error).splitlines()[0]}.') from error
+
+
+def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
+    """A sheet as a polars frame of text; the first sheet if not named.
+
+    Errors: `ValueError` where the file cannot be read or has no such sheet.
+    """
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise ImportError("Excel files are read with fastexcel: pip install fastexcel.") from error
+    import polars as pl
+
+    try:
+        book = fastexcel.read_excel(path)
+        if sheet and sheet not in book.sheet_names:
+            raise ValueError(
+                f'"{path.name}" has no sheet "{sheet}"; it has {", ".join(book.sheet_names[:8])}.'
+            )
+        found = book.load_sheet(sheet or 0, header_row=None, skip_rows=skip, dtypes="string")
+    except fastexcel.FastExcelError as error:
+        raise ValueError(f'"{path.name}" cannot be read as a spreadsheet: {error}.') from error
+    cells = pl.DataFrame(found)
+    names = column_names(list(cells.row(0)) if header and len(cells) else [None] * cells.width)
+    return cells.slice(int(header)).rename(dict(zip(cells.columns, names, strict=True)))

@@ -1,0 +1,84 @@
+"""Tables of a person's own as a node: its ports, and the same numbers from a project and its script."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.catalogue import load_catalogue
+from engine.data.opening import open_data
+from engine.data.shipped import datasets_folder
+from engine.errors import ParamError
+from engine.exporting import export
+from engine.graph import Graph, Link, Node, Project
+from engine.plan import Plan
+from engine.run.headless import run_headless
+from engine.shapes import check
+from nodes.table_file import TableFile
+from tests.gallery.test_gallery import alone
+
+PLANTS = Path(__file__).parents[1] / "data_files" / "plants.csv"
+CATALOGUE = load_catalogue()
+
+
+def project_of(path: Path, title: str = "Own table", **params: object) -> Project:
+    """A dense layer from the features of a table to its target."""
+    opened = {**open_data(path).params, **params}
+    target = TableFile(opened).columns()[1]
+    nodes = [
+        Node("n1", "TableFile", params=opened),
+        Node("n2", "Linear", params={"units": len(target.classes) or 1}),
+        Node("n3", "CrossEntropy" if target.classes else "MSE"),
+    ]
+    links = [
+        Link("n1", "features", "n2", "x"),
+        Link("n2", "output", "n3", "prediction"),
+        Link("n1", target.name, "n3", "target"),
+    ]
+    return Project(title=title, graph=Graph(nodes, links), plan=Plan().with_(batch=8, epochs=2), next_id=4)
+
+
+def both(project: Project, script: Path) -> tuple[list[str], list[str]]:
+    """The lines of a run here, and those that the exported script prints alone with warnings as errors."""
+    assert check(project, CATALOGUE).errors == []
+    here: list[str] = []
+    run_headless(
+        project,
+        CATALOGUE,
+        datasets_folder(),
+        seed=3,
+        device="cpu",
+        on_line=lambda record: here.append(json.dumps(record)),
+    )
+    export(project, CATALOGUE, script)
+    command = [sys.executable, "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=alone())
+    assert done.returncode == 0, done.stderr[-3000:]
+    return here, done.stdout.splitlines()
+
+
+def test_a_table_trains_and_its_script_gives_the_same_numbers(tmp_path):
+    here, there = both(project_of(PLANTS), tmp_path / "plants.py")
+    assert len(here) > 4 and here == there
+
+
+def test_the_ports_say_what_comes_out():
+    node = TableFile(open_data(PLANTS).params)
+    features, kind = node.columns()
+    assert features.shape == (6,)
+    assert node.feature_names() == (
+        *("height", "leaves", "soil: clay", "soil: loam", "soil: sand", "watered"),
+    )
+    assert features.doc == ", ".join(node.feature_names())
+    assert (kind.shape, kind.dtype, kind.classes) == ((), "int64", ("fern", "moss", "tree"))
+    assert node.summary() == "18 rows · 6 features · 3 classes"
+
+
+def test_without_a_file_it_says_so():
+    assert TableFile().columns() == ()
+    with pytest.raises(ParamError, match="No file"):
+        TableFile().emit(None)
