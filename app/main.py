@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-COMMANDS = ("gallery", "check", "train", "export", "runs", "nodes")
+COMMANDS = ("gallery", "check", "train", "export", "runs", "data", "nodes")
 _EXAMPLE = "gallery:"
 USAGE = f"""usage: neuroloom [FILE ...]        open the window, each project file or gallery:ID in a tab
        neuroloom COMMAND ...       work without a window: {", ".join(COMMANDS)}

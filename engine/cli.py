@@ -16,7 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import cli_runs
+from engine import cli_data, cli_runs
 from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.files import from_text, load_project
@@ -139,6 +139,8 @@ def _parser() -> argparse.ArgumentParser:
     exporting.add_argument("--with-data", action="store_true", help="copy the data files beside the script")
     runs = commands.add_parser("runs", help="list, compare, tag, export and delete runs")
     cli_runs.add_to(runs, EXITS)
+    public = commands.add_parser("data", help="list and download public data sets")
+    cli_data.add_to(public, EXITS)
     nodes = command("nodes", _nodes, "list the node types, or explain one")
     nodes.add_argument("name", nargs="?", metavar="NAME", help="a type or its title")
     return parser
