@@ -3,6 +3,7 @@
 from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
+    array_file,
     blocks,
     convolution,
     data,
@@ -30,7 +31,7 @@ for _module in (
     public_sets,
     data_drawn,
     data_made,
-    table_file,
+    array_file,
     image_files,
     sources,
     transforms,

@@ -36,7 +36,7 @@ FITTING: Mapping[str, Mapping[str, Value]] = {
 }
 # The file that a node type of a person's own data is tried with, opened as the window opens it.
 FILES = Path(__file__).parents[1] / "data_files"
-OPENED: Mapping[str, str] = {"TableFile": "plants.csv"}
+OPENED: Mapping[str, str] = {"TableFile": "plants.csv", "ArrayFile": "flowers.npz"}
 EVERYTHING = 100_000  # as batch: one step an epoch
 
 
