@@ -18,6 +18,7 @@ from tests.bench import (  # noqa: F401  importing registers rows
     curves,
     distributed,
     fast,
+    loading,
     peer,
     pictures,
     quality,

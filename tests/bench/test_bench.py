@@ -53,6 +53,9 @@ PROMISED = {
     "try-it",
     "trainers-mlp",
     "trainers-cnn",
+    "memory-mapped",
+    "loader-mnist",
+    "loader-by-hand",
 }
 
 
