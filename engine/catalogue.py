@@ -8,7 +8,7 @@ Third parties add types by an entry point of the group `neuroloom.nodes` that na
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -46,6 +46,9 @@ __all__ = [
 FAMILIES = (
     "data",
     "transforms",
+    "images",
+    "augmentation",
+    "encoding",
     "convolution",
     "dense",
     "recurrent",
@@ -157,6 +160,7 @@ class NodeType(Parametrised):
     ports_out: ClassVar[tuple[Port, ...]] = (Port("output"),)
     type_id: ClassVar[str] = ""
     shows: ClassVar[tuple[str, ...]] = ()  # pictures of its layer's own, such as "gates" or "attention"
+    editor: ClassVar[str] = ""  # what its own editor does, as on a button: "Draw points"
     palette: ClassVar[bool] = True  # whether people pick it from the palette
     abstract: ClassVar[bool] = True
 
@@ -203,13 +207,15 @@ class Layer(NodeType, abstract=True):
 
     `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
     and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
-    with an `update`; `rule_ports` are inputs that only the update reads, such as a target.
+    with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `hands_on` names
+    for an output the input whose meaning it keeps: it is changed while training only, or in form only.
     """
 
     kind = "layer"
     takes_whole: ClassVar[bool] = False
     learns_by_rule: ClassVar[bool] = False
     rule_ports: ClassVar[tuple[Port, ...]] = ()
+    hands_on: ClassVar[Mapping[str, str]] = {}
 
     def inputs(self) -> tuple[Port, ...]:
         return (*self.ports_in, *self.rule_ports)

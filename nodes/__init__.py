@@ -3,6 +3,7 @@
 from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
+    augment,
     array_file,
     blocks,
     convolution,
@@ -10,7 +11,9 @@ from nodes import (
     data_drawn,
     data_made,
     dense,
+    encode,
     image_files,
+    images,
     loss,
     merge,
     metric,
@@ -35,6 +38,9 @@ for _module in (
     image_files,
     sources,
     transforms,
+    images,
+    augment,
+    encode,
     convolution,
     pooling,
     dense,

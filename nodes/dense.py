@@ -64,6 +64,34 @@ class DropConnect(Layer):
         return text if self.activation == NONE else f"{text} · {self.activation}"
 
 
+class NoisyLinear(Layer):
+    """A dense layer whose weights are disturbed anew for each batch, so that flat valleys are found."""
+
+    family = "dense"
+    title = "Noisy weights"
+    aliases: ClassVar[tuple[str, ...]] = ("dense", "weight noise", "linear", "gaussian noise")
+    formula = "y = f((W + N(0, s²)) x + b); W alone after training"
+    source = "An, 1996; Graves, 2011"
+    units: int = param(64, minimum=1, doc="how many outputs")
+    deviation: float = param(0.05, minimum=0, label="Standard deviation", doc="of the noise on each weight")
+    bias: bool = param(True, doc="add a learned offset to each unit")
+    activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.noisy import NoisyLinear as Made
+
+        made = carried(Made)(x.features, self.units, self.deviation, bias=self.bias)
+        linear = e.module(without_defaults(made))
+        e.begin(initialise(linear, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
+        return activate(self.activation, linear(x))
+
+    def summary(self) -> str:
+        text = f"{self.units:,} unit{'' if self.units == 1 else 's'} · deviation {self.deviation:g}"
+        return text if self.activation == NONE else f"{text} · {self.activation}"
+
+
 class Embedding(Layer):
     """A table with one learned vector for each word or category; the input is whole numbers."""
 

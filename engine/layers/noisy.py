@@ -51,3 +51,72 @@ class DropConnect(nn.Linear):
 
     def forward(self, x: Tensor) -> Tensor:
         return F.linear(x, F.dropout(self.weight, self.share, self.training), self.bias)
+
+
+class NoisyLinear(nn.Linear):
+    """A linear layer whose weights have normal noise of `deviation` added, drawn anew for each batch."""
+
+    def __init__(self, inputs: int, outputs: int, deviation: float, bias: bool = True) -> None:
+        super().__init__(inputs, outputs, bias=bias)
+        self.deviation = deviation
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return F.linear(x, self.weight, self.bias)
+        return F.linear(x, self.weight + self.deviation * torch.randn_like(self.weight), self.bias)
+
+
+class SaltAndPepper(nn.Module):
+    """While training, sets a random share of the numbers (N, ...) to `low` or to `high`, each as often."""
+
+    def __init__(self, share: float, low: float = 0.0, high: float = 1.0) -> None:
+        super().__init__()
+        self.share = share
+        self.low = low
+        self.high = high
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
+        drawn = torch.rand(x.shape, device=x.device)
+        x = x.masked_fill(drawn < self.share / 2, self.low)
+        return x.masked_fill(drawn > 1 - self.share / 2, self.high)
+
+
+class MaskingNoise(nn.Module):
+    """While training, sets a random share of the inputs to `value` and leaves the others as they are.
+
+    With a `block` above 1, squares of so many pixels a side are masked in all channels of images (N, C, H, W).
+    """
+
+    def __init__(self, share: float, value: float = 0.0, block: int = 1) -> None:
+        super().__init__()
+        self.share = share
+        self.value = value
+        self.block = block
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
+        if self.block == 1:
+            return x.masked_fill(torch.rand(x.shape, device=x.device) < self.share, self.value)
+        height, width = x.shape[2:]
+        rows, columns = -(-height // self.block), -(-width // self.block)
+        masked = torch.rand(len(x), 1, rows, columns, device=x.device) < self.share
+        masked = masked.repeat_interleave(self.block, 2).repeat_interleave(self.block, 3)
+        return x.masked_fill(masked[:, :, :height, :width], self.value)
+
+
+class LabelNoise(nn.Module):
+    """While training, replaces a random share of class numbers (N, ...) by another class, each as likely."""
+
+    def __init__(self, share: float, classes: int) -> None:
+        super().__init__()
+        self.share = share
+        self.classes = classes
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
+        other = (x + torch.randint(1, self.classes, x.shape, device=x.device)) % self.classes
+        return torch.where(torch.rand(x.shape, device=x.device) < self.share, other, x)
