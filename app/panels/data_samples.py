@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QStackedLayout, QVBoxLay
 from app.views.colourmaps import GREY
 from app.views.histogram import Distribution, Histogram
 from app.views.series import Line, SeriesPlot
-from app.views.tiles import Tiles
+from app.views.tiles import Grid, Tiles, shrink
 from app.widgets.labels import ElidedLabel
 
 AT_ONCE = 60
@@ -21,11 +21,34 @@ _GRID = 4
 
 
 class SampleTiles(Tiles):
-    """Images with their class in the tool tip."""
+    """Images in grey or in colour, with their class in the tool tip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, table=GREY, noun="row")
         self.captions: list[str] = []
+        self._coloured: NDArray[Any] | None = None
+
+    def show_images(self, images: NDArray[Any]) -> None:
+        """Show `(n, c, h, w)` images: three channels are red, green and blue, others are shown as their mean.
+
+        Values that are not within 0..1 are brought there, all alike.
+        """
+        self._coloured = None
+        if images.shape[1] == 3 and images.size:
+            low, high = float(np.nanmin(images)), float(np.nanmax(images))
+            low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (low, high if high > low else low + 1)
+            self._coloured = np.nan_to_num((images - low) / (high - low)).astype(np.float32)
+        self.show_maps(images[:, 0] if images.shape[1] == 1 else images.mean(axis=1))
+
+    def colours(self, first: int, end: int, grid: Grid) -> NDArray[np.uint32]:
+        if self._coloured is None:
+            return super().colours(first, end, grid)
+        parts = [
+            shrink(self._coloured[first:end, channel], grid.tile_height, grid.tile_width)
+            for channel in range(3)
+        ]
+        red, green, blue = (np.clip(255 * part, 0, 255).astype(np.uint32) for part in parts)
+        return np.uint32(0xFF000000) | (red << np.uint32(16)) | (green << np.uint32(8)) | blue
 
     def describe(self, at: Any) -> str:
         index = self.tile_at(at)
@@ -90,7 +113,7 @@ class DataSamples(QWidget):
             ((name, rows) for name, rows in columns.items() if rows.ndim == 2 and rows.shape[1] > 1), None
         )
         if images is not None:
-            self._images = images[1].mean(axis=1) if images[1].shape[1] != 1 else images[1][:, 0]
+            self._images = images[1]
             self._captions = _captions(columns, classes, len(self._images))
             self._start = 0
             self._show_images()
@@ -103,7 +126,7 @@ class DataSamples(QWidget):
     def _show_images(self) -> None:
         end = min(len(self._images), self._start + AT_ONCE)
         self.tiles.captions = self._captions[self._start : end]
-        self.tiles.show_maps(self._images[self._start : end])
+        self.tiles.show_images(self._images[self._start : end])
         self._title.setText(f"Rows {self._start + 1:,} to {end:,}")
         self._stack.setCurrentIndex(0)
 

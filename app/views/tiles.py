@@ -185,8 +185,14 @@ class Tiles(Picture):
         self._grid = grid
         if not grid.shown:
             return None
-        maps = shrink(maps[: grid.shown], grid.tile_height, grid.tile_width)
-        return to_image(mosaic(shade(maps, self._table, self._low, self._high), grid, self._gap))
+        first = max(0, self._one)
+        return to_image(mosaic(self.colours(first, first + grid.shown, grid), grid, self._gap))
+
+    def colours(self, first: int, end: int, grid: Grid) -> NDArray[np.uint32]:
+        """The maps from `first` to before `end` in colour, hardly larger than tiles of the grid."""
+        assert self._maps is not None
+        maps = shrink(self._maps[first:end], grid.tile_height, grid.tile_width)
+        return shade(maps, self._table, self._low, self._high)
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         if self._hovered >= 0 and self._one < 0 and self._maps is not None and len(self._maps) > 1:

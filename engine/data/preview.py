@@ -10,6 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from engine.data.lazy import Lazy
+
+MOST_READ = 256  # rows of a column that stays in its files
+
 Splits = Mapping[str, Mapping[str, Tensor]]
 
 
@@ -27,6 +31,7 @@ class ColumnSummary:
     mean: float
     deviation: float
     classes: tuple[int, ...] = ()
+    sampled: int = 0  # rows that the numbers are of, where that is not all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +68,31 @@ def sample(splits: Splits, column: str, n: int, split: str = "train", start: int
 
     Errors: `KeyError` for a split or column that is not there.
     """
-    return splits[split][column][start : start + n].detach().cpu().numpy().copy()
+    found: np.ndarray = splits[split][column][start : start + n].detach().cpu().numpy().copy()
+    return found
+
+
+def spread_rows(values: Tensor, most: int = MOST_READ) -> Tensor:
+    """At most that many rows of a column, evenly from its first to its last."""
+    rows = torch.linspace(0, len(values) - 1, most).round().long()
+    return values[rows] if len(values) > most else values[torch.arange(len(values))]
 
 
 def _column(values: Tensor) -> ColumnSummary:
     shape, dtype = tuple(values.shape[1:]), str(values.dtype).removeprefix("torch.")
     if not values.numel():
         return ColumnSummary(shape, dtype, math.nan, math.nan, math.nan, math.nan)
+    sampled = 0
+    if isinstance(values, Lazy):
+        sampled = min(len(values), MOST_READ)
+        values = spread_rows(values)
     classes: tuple[int, ...] = ()
     if not values.is_floating_point() and values.dim() == 1 and values.min() >= 0:
         classes = tuple(torch.bincount(values.cpu()).tolist())
     numbers = values if values.is_floating_point() else values.double()
     deviation, mean = torch.std_mean(numbers, correction=0)
-    return ColumnSummary(
-        shape, dtype, numbers.min().item(), numbers.max().item(), mean.item(), deviation.item(), classes
-    )
+    reach = numbers.min().item(), numbers.max().item()
+    return ColumnSummary(shape, dtype, *reach, mean.item(), deviation.item(), classes, sampled)
 
 
 def _with_classes(column: ColumnSummary, count: int) -> ColumnSummary:

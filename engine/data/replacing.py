@@ -13,13 +13,13 @@ def replaced(old: Mapping[str, Value], found: Mapping[str, Value]) -> dict[str, 
     """The parameters of a node that read `old` and shall read what was `found` in another file.
 
     How rows are dealt stays, and so do the roles of columns that both files have. A table of columns is
-    called `columns`; its rows begin with name, kind and role.
+    called `table`; its rows begin with name, kind and role.
     """
     kept = {name: value for name, value in old.items() if name not in found or name in DEALING}
     new = {**found, **kept}
-    before, after = old.get("columns"), found.get("columns")
+    before, after = old.get("table"), found.get("table")
     if isinstance(before, tuple) and isinstance(after, tuple):
-        new["columns"] = _with_roles(before, after)
+        new["table"] = _with_roles(before, after)
     return new
 
 

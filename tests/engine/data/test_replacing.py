@@ -9,12 +9,12 @@ def test_roles_of_columns_that_both_files_have_stay_and_so_does_the_dealing() ->
     old = {
         "path": "/a.csv",
         "split": "in time",
-        "columns": (("age", "number", "input"), ("name", "text", "ignore"), ("gone", "number", "target")),
+        "table": (("age", "number", "input"), ("name", "text", "ignore"), ("gone", "number", "target")),
     }
     found = {
         "path": "/b.csv",
         "split": "by class",
-        "columns": (
+        "table": (
             ("age", "number", "input"),
             ("name", "class", "target", ("x", "y")),
             ("new", "date", "input"),
@@ -23,7 +23,7 @@ def test_roles_of_columns_that_both_files_have_stay_and_so_does_the_dealing() ->
     assert replaced(old, found) == {
         "path": "/b.csv",
         "split": "in time",
-        "columns": (
+        "table": (
             ("age", "number", "input"),
             ("name", "class", "ignore", ("x", "y")),
             ("new", "date", "input"),
