@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.errors import EmitError, ParamError
-from engine.params import FilePath, Names, Pair
+from engine.params import FilePath, Ints, Names, Pair
 from nodes.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
 
 CLASS_FOLDERS, LIST_FILE, MASKS, NO_LABELS = "class folders", "list file", "masks", "no labels"
 STRETCH, CROP, PAD = "stretch", "crop to fill", "pad to fit"
 GREY, RGB, RGBA = "grey", "RGB", "RGBA"
 STOP, LEAVE_OUT = "stop", "leave out"
+CLASS, QUANTITY = "class", "quantity"
 DEPTHS = {GREY: 1, RGB: 3, RGBA: 4}
 LARGEST = 4096
 
@@ -31,9 +32,10 @@ class ImageFolder(Dealt):
     stamp: str = param("", hidden=True, doc="what the folder held when it was opened")
     layout: str = param(
         CLASS_FOLDERS,
-        choices=(CLASS_FOLDERS, NO_LABELS),
+        choices=(CLASS_FOLDERS, LIST_FILE, MASKS, NO_LABELS),
         label="Labels",
-        doc="class folders: the first folder on the way to an image names its class",
+        doc="class folders: the first folder on the way to an image names its class; list file: a table says "
+        "it; masks: an image beside each says the class of every pixel",
     )
     split_folders: bool = param(
         False, doc="whether folders called train, validation or test stand for splits, not for classes"
@@ -80,7 +82,25 @@ class ImageFolder(Dealt):
         label="Reading threads",
         doc="how many files are read at once; 0: no threads",
     )
-    classes: Names = param((), hidden=True, doc="the names of the classes, in the order of their numbers")
+    list_file: str = param("", doc="the list of images and labels, a text file in the folder")
+    list_header: bool = param(True, label="List has a header", doc="whether its first row names the columns")
+    path_column: str = param("1", doc="the list's column of image names, by its header or its number from 1")
+    label_column: str = param("2", doc="its column of labels")
+    split_column: str = param("", doc="its column that says train, validation or test; empty: none")
+    target: str = param(
+        CLASS,
+        choices=(CLASS, QUANTITY),
+        label="Labels in the list",
+        doc="class: one of several; quantity: a number to be predicted",
+    )
+    images_in: str = param(
+        "images", label="Folder of images", doc="with masks: which folder holds the images"
+    )
+    masks_in: str = param("masks", label="Folder of masks", doc="with masks: which folder holds them")
+    classes: Names = param((), hidden=True, doc="the class folders, in the order of their numbers")
+    listed: Names = param((), hidden=True, doc="the classes in the list, in the order of their numbers")
+    levels: Ints = param((0, 255), hidden=True, doc="the values in the masks, in the order of their classes")
+    colours: bool = param(False, hidden=True, doc="whether the masks' values are colours")
     count: int = param(0, minimum=0, hidden=True, doc="how many images the folder held when it was opened")
 
     def folder(self) -> Path | None:
@@ -93,36 +113,47 @@ class ImageFolder(Dealt):
         image = Column("image", (DEPTHS[self.channels], *self._sizes()), doc="levels in 0..1")
         if self.layout == NO_LABELS:
             return (image,)
-        return (image, Column("label", (), "int64", self.classes, doc="the class, by its folder"))
+        if self.layout == MASKS:
+            doc = "the class of each pixel"
+            return (image, Column("mask", self._sizes(), "int64", self._classes(), doc=doc))
+        if self._quantity():
+            return (image, Column("value", (1,), doc="the number in the list"))
+        said = "folder" if self.layout == CLASS_FOLDERS else "list"
+        return (image, Column("label", (), "int64", self._classes(), doc=f"the class, as its {said} says"))
 
     def emit(self, e: Emitter) -> Emitted:
-        from engine.data.image_files import load_image_files
+        from engine.data.image_files import load_image_files, load_masked_images
 
         if not self.path:
             raise EmitError("No folder of images is chosen yet.", fix="Choose one, or drop it on the canvas.")
         rows, where = self._rows()
+        image = {
+            "size": self._sizes(),
+            "fit": self.fit,
+            "channels": self.channels,
+            "behind": self.behind,
+            "bits": int(self.bits),
+        }
+        masks = {"values": self.levels} if self.layout == MASKS else {}
         return e.load(
-            load_image_files,
+            load_masked_images if masks else load_image_files,
             rows=rows,
             where=where,
-            size=self._sizes(),
-            fit=self.fit,
-            channels=self.channels,
-            behind=self.behind,
-            bits=int(self.bits),
+            image=image,
+            **masks,
             unreadable=self.unreadable,
             memory=self.memory,
             threads=self.threads,
             key=self._key(),
-            **self.dealing(classes=self.layout == CLASS_FOLDERS),
+            **self.dealing(classes=self._has_labels()),
         )
 
     def summary(self) -> str:
         if not self.path:
             return "no folder yet"
         found = [f"{self.count:,} image{'' if self.count == 1 else 's'}"]
-        if self.layout == CLASS_FOLDERS:
-            found.append(f"{len(self.classes):,} class{'' if len(self.classes) == 1 else 'es'}")
+        if classes := len(self._classes()):
+            found.append(f"{classes:,} class{'' if classes == 1 else 'es'}")
         height, width = self._sizes()
         return " · ".join([*found, f"{height}×{width} {self.channels}"])
 
@@ -131,23 +162,57 @@ class ImageFolder(Dealt):
             return self.size
         return (int(self.size), int(self.size))
 
+    def _quantity(self) -> bool:
+        return self.layout == LIST_FILE and self.target == QUANTITY
+
+    def _has_labels(self) -> bool:
+        """Whether each image has a class of its own."""
+        return self.layout == CLASS_FOLDERS or (self.layout == LIST_FILE and not self._quantity())
+
+    def _classes(self) -> tuple[str, ...]:
+        if self.layout == MASKS:
+            return tuple(f"#{one:06x}" if self.colours else str(one) for one in self.levels)
+        if not self._has_labels():
+            return ()
+        return self.classes if self.layout == CLASS_FOLDERS else self.listed
+
     def _rows(self) -> tuple[Any, dict[str, Any]]:
         """The function that lists the images, and its options."""
         from engine.data import image_listing as listing
 
+        split_folders = {"split_folders": self.split_folders}
         if self.layout == NO_LABELS:
-            return listing.images_alone, {"split_folders": self.split_folders}
-        return listing.images_by_class, {"classes": self.classes, "split_folders": self.split_folders}
+            return listing.images_alone, split_folders
+        if self.layout == MASKS:
+            return listing.images_with_masks, {
+                "images": self.images_in,
+                "masks": self.masks_in,
+                **split_folders,
+            }
+        if self.layout == CLASS_FOLDERS:
+            return listing.images_by_class, {"classes": self.classes, **split_folders}
+        if not self.list_file:
+            raise ParamError(
+                "List file is empty: it names the text file that says which image has which label."
+            )
+        return listing.images_listed, {
+            "file": self.list_file,
+            "header": self.list_header,
+            "path_column": self.path_column,
+            "label_column": self.label_column,
+            "split_column": self.split_column,
+            "classes": () if self._quantity() else self.listed,
+        }
 
     def _key(self) -> str:
         """Which list the dealer looks at."""
         if self.split == GIVEN:
-            if not self.split_folders:
+            if not (self.split_column if self.layout == LIST_FILE else self.split_folders):
                 raise ParamError(
-                    "No folders called train, validation or test are used, so no split is given: "
-                    "pick another split, or use those folders."
+                    "Nothing says which images are for train, validation and test, as the split wants: "
+                    "pick another split, or name the folders or the column that say it."
                 )
             return "split"
         if self.split == BY_GROUP:
             return "group"
-        return "label" if self.layout == CLASS_FOLDERS and self.split in (BY_CLASS, FOLDS) else ""
+        return "label" if self._has_labels() and self.split in (BY_CLASS, FOLDS) else ""

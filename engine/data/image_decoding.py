@@ -24,7 +24,7 @@ def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
     except ImportError as error:
         raise ImportError("Images are read by Pillow: pip install pillow.") from error
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # told below, in words
-    kinds = ("PNG", "JPEG", "MPO", "BMP", "GIF", "WEBP", "TIFF", "PPM")
+    kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
     most = 100_000_000
     what = quoted_name(name)
     try:

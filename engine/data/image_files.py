@@ -17,24 +17,25 @@ from torch import Tensor
 
 from engine.data.dealing import dealt_columns
 from engine.data.image_decoding import image_levels
+from engine.data.image_masks import mask_classes
 from engine.data.lazy import Lazy
 
 
 class HeldLevels(Lazy):
-    """Images (N, C, H, W) whose levels are in memory as whole numbers; batches are float32 in 0..1."""
+    """Images in memory as whole levels; batches of them are float32 in 0..1, or class numbers (int64)."""
 
-    def __init__(self, levels: np.ndarray, device: str) -> None:
-        super().__init__(len(levels), levels.shape[1:], torch.float32, device)
+    def __init__(self, levels: np.ndarray, dtype: torch.dtype, device: str) -> None:
+        super().__init__(len(levels), levels.shape[1:], dtype, device)
         self.levels = levels
 
     def read(self, rows: Tensor) -> Tensor:
-        return shares_of(self.levels[rows.numpy()])
+        return values_of(self.levels[rows.numpy()], self.dtype)
 
 
 class ImageFiles(Lazy):
     """A file for each row, decoded when its batch is asked for by `threads` threads; by none for 0.
 
-    `decode(folder, name, **how)` gives an array of `size`; whole numbers become float32 in 0..1.
+    `decode(folder, name, **how)` gives an array of `size`, uint8 or uint16: levels or, if `whole`, classes.
     """
 
     def __init__(
@@ -46,12 +47,13 @@ class ImageFiles(Lazy):
         size: tuple[int, ...],
         threads: int,
         device: str,
+        whole: bool = False,
     ) -> None:
-        super().__init__(len(names), size, torch.float32, device)
+        super().__init__(len(names), size, torch.int64 if whole else torch.float32, device)
         self.folder, self.names, self.decode, self.how, self.threads = folder, names, decode, how, threads
 
     def levels(self, rows: Tensor) -> np.ndarray:
-        """The levels of these rows as (len(rows), *size), uint8 or uint16."""
+        """What the files of these rows hold, as (len(rows), *size)."""
         from concurrent.futures import ThreadPoolExecutor
 
         def decoded(name: str) -> np.ndarray:
@@ -66,34 +68,41 @@ class ImageFiles(Lazy):
         return np.stack(found) if found else np.zeros((0, *self.shape[1:]), np.uint8)
 
     def read(self, rows: Tensor) -> Tensor:
-        return shares_of(self.levels(rows))
+        return values_of(self.levels(rows), self.dtype)
 
-    def broken(self) -> list[int]:
+    def broken(self) -> set[int]:
         """The rows whose files cannot be read. Every file is decoded to know it."""
-        found = []
-        for row in range(len(self)):
+        found = set()
+        for row, name in enumerate(self.names):
             try:
-                self.decode(self.folder, self.names[row], **self.how)
+                self.decode(self.folder, name, **self.how)
             except ValueError:
-                found.append(row)
+                found.add(row)
         return found
 
-    def held(self, megabytes: int) -> Tensor | Lazy:
+    def at(self, rows: Tensor) -> ImageFiles:
+        found = super().at(rows)
+        assert isinstance(found, ImageFiles)
+        return found
+
+    def held(self, megabytes: float) -> Tensor | Lazy:
         """The column in memory, as levels where only those fit into `megabytes`; else as it is."""
-        deep = 2 if self.how.get("bits") == 16 else 1
-        if deep * self.numel() > megabytes * 1_000_000:
+        room = megabytes * 1_000_000
+        first = self.levels(self.picked[:1])
+        if first.itemsize * self.numel() > room:
             return self
-        levels = np.empty(self.shape, np.uint16 if deep == 2 else np.uint8)
+        levels = np.empty(self.shape, first.dtype)
         for start in range(0, len(self), 256):
-            rows = torch.arange(start, min(start + 256, len(self)))
-            levels[rows.numpy()] = self.levels(rows)
-        if 4 * self.numel() > megabytes * 1_000_000:
-            return HeldLevels(levels, str(self.device))
-        return shares_of(levels)
+            levels[start : start + 256] = self.levels(self.picked[start : start + 256])
+        if self.dtype.itemsize * self.numel() > room:
+            return HeldLevels(levels, self.dtype, str(self.device))
+        return values_of(levels, self.dtype)
 
 
-def shares_of(levels: np.ndarray) -> Tensor:
-    """Levels as shares of the highest, float32 in 0..1."""
+def values_of(levels: np.ndarray, dtype: torch.dtype) -> Tensor:
+    """Levels as shares of the highest, float32 in 0..1, or as whole numbers."""
+    if not dtype.is_floating_point:
+        return torch.from_numpy(levels.astype(np.int64))
     return torch.from_numpy(levels.astype(np.float32) / np.float32(np.iinfo(levels.dtype).max))
 
 
@@ -103,11 +112,7 @@ def load_image_files(
     *,
     rows: Callable[..., dict[str, list[Any]]],
     where: dict[str, Any],
-    size: tuple[int, int],
-    fit: str,
-    channels: str,
-    behind: str,
-    bits: int,
+    image: dict[str, Any],
     unreadable: str,
     memory: int,
     threads: int,
@@ -115,29 +120,81 @@ def load_image_files(
     deal: Callable[..., dict[str, Tensor]],
     **dealing: Any,
 ) -> dict[str, dict[str, Any]]:
-    """Images as {split: {"image": (N, C, H, W) in 0..1, "label": (N,) class numbers, where there are any}}.
+    """Images as {split: {"image": (N, C, H, W) in 0..1, "label": (N,) classes, or "value": (N, 1)}}.
 
-    `rows(folder, **where)` lists them; `key` says which of its lists the dealer looks at. Images that take
-    at most `memory` megabytes are held in memory.
+    `rows(folder, **where)` lists them, `image` says how they are decoded, `key` which of the lists the dealer
+    looks at. What takes at most `memory` megabytes is held in memory.
     """
     listed = rows(folder, **where)
-    if not listed["path"]:
+    files = [image_column(folder, listed["path"], image, threads, device)]
+    return dealt_images(folder, device, listed, files, unreadable, memory, key, deal, dealing)
+
+
+def load_masked_images(
+    folder: Path,
+    device: str,
+    *,
+    rows: Callable[..., dict[str, list[Any]]],
+    where: dict[str, Any],
+    image: dict[str, Any],
+    values: tuple[int, ...],
+    unreadable: str,
+    memory: int,
+    threads: int,
+    key: str,
+    deal: Callable[..., dict[str, Tensor]],
+    **dealing: Any,
+) -> dict[str, dict[str, Any]]:
+    """Images with masks as {split: {"image": (N, C, H, W) in 0..1, "mask": (N, H, W) classes}}.
+
+    `values` are what masks say of pixels, in the order of the classes; the rest is as for `load_image_files`.
+    """
+    listed = rows(folder, **where)
+    how = {"values": values, "size": image["size"], "fit": image["fit"]}
+    masks = ImageFiles(folder, listed["mask"], mask_classes, how, image["size"], threads, device, whole=True)
+    files = [image_column(folder, listed["path"], image, threads, device), masks]
+    return dealt_images(folder, device, listed, files, unreadable, memory, key, deal, dealing)
+
+
+def image_column(
+    folder: Path, names: list[str], how: dict[str, Any], threads: int, device: str
+) -> ImageFiles:
+    """Images in their files, one a row."""
+    size = ({"grey": 1, "RGB": 3, "RGBA": 4}[how["channels"]], *how["size"])
+    return ImageFiles(folder, names, image_levels, how, size, threads, device)
+
+
+def dealt_images(
+    folder: Path,
+    device: str,
+    listed: dict[str, list[Any]],
+    files: list[ImageFiles],
+    unreadable: str,
+    memory: int,
+    key: str,
+    deal: Callable[..., dict[str, Tensor]],
+    dealing: dict[str, Any],
+) -> dict[str, dict[str, Any]]:
+    """The columns of the images, dealt; files that cannot be read are left out where that is wanted."""
+    count = len(listed["path"])
+    if not count:
         raise ValueError(f"There is no image in {folder}.")
-    how = {"size": size, "fit": fit, "channels": channels, "behind": behind, "bits": bits}
-    depth = {"grey": 1, "RGB": 3, "RGBA": 4}[channels]
-    image = ImageFiles(folder, listed["path"], image_levels, how, (depth, *size), threads, device)
-    if unreadable == "leave out" and (broken := set(image.broken())):
-        listed = {
-            name: [value for row, value in enumerate(values) if row not in broken]
-            for name, values in listed.items()
-        }
-        image = ImageFiles(folder, listed["path"], image_levels, how, (depth, *size), threads, device)
-    columns: dict[str, Any] = {"image": image.held(memory)}
-    if "label" in listed:
-        columns["label"] = torch.tensor(listed["label"])
+    left_out = set().union(*(one.broken() for one in files)) if unreadable == "leave out" else set()
+    if len(left_out) == count:
+        raise ValueError(f"None of the {count:,} images in {folder} can be read.")
+    kept = torch.tensor([row for row in range(count) if row not in left_out])
+    columns: dict[str, Any] = {}
+    for name, column in zip(("image", "mask"), files, strict=False):
+        column = column.at(kept) if left_out else column
+        columns[name] = column.held(memory / len(files))
+    labels = [listed["label"][row] for row in kept.tolist()] if "label" in listed else []
+    if labels and isinstance(labels[0], float):
+        columns["value"] = torch.tensor(labels)[:, None]
+    elif labels:
+        columns["label"] = torch.tensor(labels)
     keys = None
     if key:
-        values = listed[key]
+        values = [listed[key][row] for row in kept.tolist()]
         numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
-        keys = torch.tensor(values if key in ("split", "label") else [numbers[value] for value in values])
-    return dealt_columns(columns, deal(len(image), keys, **dealing), device)
+        keys = torch.tensor(values if key == "split" else [numbers[value] for value in values])
+    return dealt_columns(columns, deal(len(kept), keys, **dealing), device)

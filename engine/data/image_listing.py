@@ -109,3 +109,135 @@ def images_alone(folder: Path, *, split_folders: bool) -> dict[str, list[Any]]:
         for column, value in zip(found.values(), (name, split, inner.rpartition("/")[0]), strict=True):
             column.append(value)
     return found
+
+
+def list_rows(path: Path) -> list[tuple[int, list[str]]]:
+    """The rows of a list of images with their line numbers, blank lines left out.
+
+    Cells are parted by whichever of , ; tab | stands most often in the first line; without any, by the last
+    blank.
+    """
+    import csv
+    import io
+
+    raw = path.read_bytes()
+    for encoding in ("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "cp1252", "latin-1"):
+        try:
+            text = raw.decode(encoding)
+            break
+        except UnicodeDecodeError:
+            continue
+    head = text.lstrip().split("\n", 1)[0]
+    mark = max((",", ";", "\t", "|"), key=head.count)
+    if mark not in head:
+        lines = enumerate(text.splitlines(), 1)
+        return [(at, [cell.strip() for cell in line.rsplit(None, 1)]) for at, line in lines if line.strip()]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    try:
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
+    except csv.Error as error:
+        raise ValueError(f"{quoted_name(path.name)}, line {reader.line_num}: {error}.") from error
+    return rows
+
+
+def image_finder(names: list[str]) -> dict[str, str]:
+    """The image that a text means: its name, or what is unique of it without folders or suffix."""
+    known: dict[str, str] = {}
+    for name in names:
+        stem, file = name.rpartition(".")[0], name.rpartition("/")[2]
+        for text in {stem, file, file.rpartition(".")[0]}:
+            known[text] = "" if text in known else name
+    return {text: name for text, name in (*known.items(), *((name, name) for name in names)) if name}
+
+
+def images_listed(
+    folder: Path,
+    *,
+    file: str,
+    header: bool,
+    path_column: str,
+    label_column: str,
+    split_column: str,
+    classes: tuple[str, ...],
+) -> dict[str, list[Any]]:
+    """The images that a list names, in its order, with the class of each, or a quantity without `classes`.
+
+    A column is called by its header, or by its number from 1. What the list names and the folder lacks comes
+    as the list has it.
+    """
+    rows = list_rows(folder / file)
+    names = rows[0][1] if header and rows else []
+    found: dict[str, list[Any]] = {"path": [], "label": [], "split": [], "group": []}
+    at = [column_number(one, names, file) for one in (path_column, label_column, split_column or path_column)]
+    known = image_finder([name for name in files_below(folder) if is_image(name)])
+    numbers = {name: number for number, name in enumerate(classes)}
+    for line, row in rows[1 if header else 0 :]:
+        if len(row) <= max(at):
+            raise ValueError(
+                f"{quoted_name(file)}, line {line}, has {len(row)} cells, fewer than are needed."
+            )
+        path, text, split = (row[one] for one in at)
+        path = path.replace("\\", "/").removeprefix("./")
+        label: Any = numbers.get(readable_name(text)) if classes else quantity_of(text)
+        if label is None:
+            what = "the class" if classes else "the number"
+            raise ValueError(
+                f"{quoted_name(file)}, line {line}: {quoted_name(text)} is not {what} that was expected; "
+                "choose the folder again where the list has changed."
+            )
+        name = known.get(path, path)
+        number = split_number(split) if split_column else -1
+        for column, value in zip(found.values(), (name, label, number, name.rpartition("/")[0]), strict=True):
+            column.append(value)
+    return found
+
+
+def column_number(name: str, header: list[str], file: str) -> int:
+    """The place of a column, from 0, that is called by its header or by its number from 1."""
+    if name in header:
+        return header.index(name)
+    if name.isdecimal() and int(name) > 0:
+        return int(name) - 1
+    raise ValueError(f"{quoted_name(file)} has no column {quoted_name(name)}.")
+
+
+def quantity_of(text: str) -> float | None:
+    """A finite number, with a point or a comma; None for anything else."""
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def images_with_masks(folder: Path, *, images: str, masks: str, split_folders: bool) -> dict[str, list[Any]]:
+    """Images in folder `images`, each with the file of the same name, suffix apart, in folder `masks`.
+
+    The name of a mask may go on with _mask, -mask, _seg, _gt or _label; one that is lacking has
+    the name it should have.
+    """
+    pictures: list[tuple[str, int, str]] = []
+    found: dict[str, str] = {}
+    for name in filter(is_image, files_below(folder)):
+        split, inner = without_split(name, split_folders)
+        kind, _, rest = inner.partition("/")
+        stem = f"{split}/" + rest.rpartition(".")[0]
+        if kind == masks:
+            found[stem] = name
+            for end in ("_mask", "-mask", "_seg", "_gt", "_label"):
+                if stem.casefold().endswith(end):
+                    found.setdefault(stem[: -len(end)], name)
+        elif kind == images and (split >= 0 or not split_folders):
+            pictures.append((name, split, stem))
+    return {
+        "path": [name for name, _, _ in pictures],
+        "mask": [found.get(stem) or masked_name(name, images, masks) for name, _, stem in pictures],
+        "split": [split for _, split, _ in pictures],
+        "group": [name.rpartition("/")[0] for name, _, _ in pictures],
+    }
+
+
+def masked_name(name: str, images: str, masks: str) -> str:
+    """Where the mask of an image should be."""
+    parts = [masks if part == images else part for part in name.rpartition(".")[0].split("/")]
+    return "/".join(parts) + ".png"

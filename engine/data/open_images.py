@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.data.image_decoding import read_image
+from engine.data.image_layout import counted, layout_of, some_of
 from engine.data.image_listing import (
     files_below,
     is_image,
-    natural_key,
+    list_rows,
     quoted_name,
     readable_name,
-    without_split,
 )
 from engine.data.opening import Opened, Watch
 from engine.errors import DataError
@@ -26,7 +26,6 @@ from engine.values import Value
 LOOKED_AT = 2000  # images whose sizes are read, spread evenly over the folder
 DECODED = 200_000_000  # pixels; where the images have fewer in all, each is decoded to know whether it can be
 LARGEST_SIDE = 256
-NAMED = 3  # files that a remark names
 ORIENTATION = 0x0112  # the EXIF tag
 GREYS = ("1", "L", "LA", "La")
 MODES = {
@@ -55,26 +54,54 @@ def open_it(path: Path, watch: Watch) -> Opened:
             f"{quoted_name(path.name)} is one image, and a network learns from many.",
             fix="Open the folder that holds it.",
         )
+    return _opened(path, watch, None)
+
+
+def open_list(path: Path, watch: Watch) -> Opened:
+    """Look into a list of images in the folder that holds them. Errors: as for `open_it`."""
+    return _opened(path.parent, watch, path.name)
+
+
+def names_images(path: Path) -> bool:
+    """Whether a text file's rows name images that lie below its folder. Errors: `OSError`."""
+    rows = [row for _, row in list_rows(path)[:100]]
+    named = [[cell for cell in row if is_image(cell)] for row in rows]
+    first = next((cell for cells in named for cell in cells), None)
+    return (
+        first is not None
+        and 2 * sum(map(bool, named)) >= len(rows)
+        and (
+            (path.parent / first.replace("\\", "/")).is_file()
+            or first.rpartition("/")[2] in {name.rpartition("/")[2] for name in files_below(path.parent)}
+        )
+    )
+
+
+def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     watch.look(None, "listing the folder")
-    names = files_below(path)
+    names = files_below(folder)
     images = [name for name in names if is_image(name)]
     if not images:
         raise DataError(
-            f"There is no image in {quoted_name(path.name)}.", fix="Open a folder that holds some."
+            f"There is no image in {quoted_name(folder.name)}.", fix="Open a folder that holds some."
         )
-    params, remarks = _layout(images)
-    found = _looked_at(path, images, watch)
+    laid_out = layout_of(folder, names, images, watch, list_file)
+    found = _looked_at(folder, laid_out.pictures, watch)
     if not found.sizes:
         raise DataError(f"None of the images can be read. {found.unreadable[0]}")
-    params |= _proposed(found)
-    remarks += _oddities(found, len(images))
-    others = [name for name in names if not is_image(name)]
+    remarks = [*laid_out.remarks, *_oddities(found, len(laid_out.pictures))]
+    others = [name for name in names if not is_image(name) and name != laid_out.params.get("list_file")]
     if others:
         remarks.append(
-            f"{_number(len(others), 'other file')} left alone: {_listed(map(quoted_name, others))}."
+            f"{counted(len(others), 'other file')} left alone: {some_of(map(quoted_name, others))}."
         )
-    params |= {"path": str(path), "stamp": stamp_of(path, images)}
-    return Opened("ImageFolder", params, readable_name(path.name) or "images", tuple(remarks))
+    params = {
+        **laid_out.params,
+        **_proposed(found),
+        "path": str(folder),
+        "stamp": stamp_of(folder, names),
+    }
+    return Opened("ImageFolder", params, readable_name(folder.name) or "images", tuple(remarks))
 
 
 def stamp_of(folder: Path, names: Iterable[str]) -> str:
@@ -85,45 +112,6 @@ def stamp_of(folder: Path, names: Iterable[str]) -> str:
         size = (folder / name).stat().st_size
         mark.update(name.encode("utf-8", "surrogateescape") + b"\0" + str(size).encode() + b"\0")
     return f"{count}-{mark.hexdigest()}"
-
-
-def _layout(images: list[str]) -> tuple[dict[str, Value], list[str]]:
-    """The layout of the folder as parameters, with remarks on it."""
-    splits = Counter(without_split(name, True)[0] for name in images)
-    given = bool(splits.keys() & {0}) and len(splits.keys() - {-1}) > 1
-    rows = [(split, inner) for split, inner in (without_split(name, given) for name in images)]
-    kept = [inner for split, inner in rows if split >= 0 or not given]
-    classed = [inner.split("/")[0] for inner in kept if "/" in inner]
-    remarks: list[str] = []
-    params: dict[str, Value] = {"split_folders": given}
-    if given:
-        params["split"] = "as given"
-        said = ", ".join(
-            f"{splits[number]:,} {word}" for number, word in enumerate(("train", "validation", "test"))
-        )
-        remarks.append(f"Splits as the folders give them: {said}.")
-        lacking = [word for number, word in ((1, "validation"), (2, "test")) if not splits[number]]
-        remarks += [f"There is no folder for {word}: its share is taken from train." for word in lacking]
-    left = len(images) - len(kept)
-    if len(set(classed)) < 2 and not (classed and not left and len(classed) == len(kept)):
-        classed = []
-    if classed:
-        counts = Counter(readable_name(name) for name in classed)
-        classes = tuple(sorted(counts, key=natural_key))
-        if len(classes) < len(set(classed)):
-            raise DataError("Two class folders have names that read the same.", fix="Rename one of them.")
-        params |= {"layout": "class folders", "classes": classes, "count": len(classed)}
-        some = [f"{name} {counts[name]:,}" for name in classes]
-        remarks.insert(0, f"{_number(len(classes), 'class', 'classes')}: {_listed(some, 12)}.")
-        left = len(images) - len(classed)
-    else:
-        params |= {"layout": "no labels", "count": len(kept)}
-        remarks.insert(0, f"{_number(len(kept), 'image')} without labels.")
-    if left:
-        remarks.append(
-            f"{_number(left, 'image')} lie{'s' if left == 1 else ''} in no such folder and stay out."
-        )
-    return params, remarks
 
 
 def _looked_at(folder: Path, images: list[str], watch: Watch) -> Found:
@@ -205,20 +193,10 @@ def _oddities(found: Found, count: int) -> list[str]:
             one, many = what.replace("...", "shows behind them").split("|")
             remarks.append(f"{number:,} {one if number == 1 else many}.")
     if found.unreadable:
-        said = " ".join(found.unreadable[:NAMED])
-        more = f" And {len(found.unreadable) - NAMED:,} more." if len(found.unreadable) > NAMED else ""
+        said = " ".join(found.unreadable[:3])
+        more = f" And {len(found.unreadable) - 3:,} more." if len(found.unreadable) > 3 else ""
         remarks.append(
-            f"{_number(len(found.unreadable), 'image')} cannot be read, and training would stop there "
+            f"{counted(len(found.unreadable), 'image')} cannot be read, and training would stop there "
             f"unless unreadable files are left out: {said}{more}"
         )
     return remarks
-
-
-def _number(count: int, word: str, words: str = "") -> str:
-    return f"{count:,} {word if count == 1 else words or word + 's'}"
-
-
-def _listed(names: Iterable[str], most: int = NAMED) -> str:
-    """Names with commas, the first few of them."""
-    every = list(names)
-    return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")
