@@ -12,6 +12,7 @@ from app.data_files import DataFiles
 from app.data_opening import DataOpening
 from app.dock.on_nodes import OnNodes
 from app.document_file import DocumentFile
+from app.downloads import Downloads
 from app.editor.view import GraphView
 from app.panels.inspector import InspectorPanel
 from app.panels.palette import PalettePanel
@@ -52,6 +53,7 @@ class DocumentPage(QWidget):
         self.bottom = BottomPanels(workspace)
         self.opening = DataOpening(self)
         self.data_files = DataFiles(self.workspace, self)
+        self.downloads = Downloads(self.workspace, self)
         self.on_nodes = OnNodes(self.canvas, self.bottom.views.dock.kind_of_card)
         self._before_enlarging: list[int] = []
         self._enlarged_for_card = False

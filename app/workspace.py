@@ -331,8 +331,11 @@ class Workspace(QObject):
     def note(self, source: str, problems: Iterable[Problem]) -> None:
         """Lists what `source` has found beside the shapes, in place of what it found before."""
         if self.shapes is not None:
+            stood_still = bool(self.shapes.errors)
             self.shapes.note(source, problems, self.document.project)
             self.inferred.emit()
+            if stood_still and not self.shapes.errors and self.trainer is not None:
+                self._retrain.start()
 
     # -- training ---------------------------------------------------------------------------------
 

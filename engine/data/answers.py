@@ -125,13 +125,13 @@ def _explained(error: Exception) -> Lost | Useless:
         return Lost(text) if error.code in TRY_AGAIN or error.code >= 500 else Useless(text)
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, socket.gaierror):
-        return Lost("was not found: this computer may be offline")
+        return Lost("not found, this computer may be offline")
     if isinstance(reason, TimeoutError):
-        return Lost(f"was silent for {TIMEOUT:.0f} seconds")
+        return Lost(f"silent for {TIMEOUT:.0f} seconds")
     if isinstance(reason, ssl.SSLCertVerificationError):
-        return Useless(f"has a certificate that is not trusted ({reason.verify_message})")
+        return Useless(f"its certificate is not trusted ({reason.verify_message})")
     if isinstance(reason, ConnectionRefusedError):
         return Lost("refused the connection")
     if isinstance(reason, (ConnectionError, HTTPException)):
         return Lost("ended the connection too early")
-    return Lost(f"could not be read ({reason})")
+    return Lost(f"cannot be read ({reason})")

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,8 @@ def fetch(wanted: PublicSet, folder: Path, watch: Watch | None = None) -> None:
         with _alone(folder, watch):
             for file in wanted.missing(folder):
                 _check_room(folder, file)
+                if _unpack_own(file, folder, watch):
+                    continue
                 part = part_of(folder, file)
                 _download(wanted, file, part, watch)
                 if file.members:
@@ -53,6 +55,15 @@ def fetch(wanted: PublicSet, folder: Path, watch: Watch | None = None) -> None:
                     os.replace(part, folder / file.name)
                 _mark(part).unlink(missing_ok=True)
             _write_note(wanted, folder)
+
+
+def _unpack_own(file: PublicFile, folder: Path, watch: Watch) -> bool:
+    """Unpack an archive that a person has put into the folder, and leave it there; whether there was one."""
+    own = folder / file.name
+    if not file.members or _size(own) != file.size or not _has_checksum(own, file, watch):
+        return False
+    unpack(own, file.members, folder, watch)
+    return True
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ def _download(wanted: PublicSet, file: PublicFile, part: Path, watch: Watch) -> 
     left = list(file.urls)
     reasons: dict[str, str] = {}
     for wait in WAITS:
-        _pause(wait, "; ".join(f"{host} {why}" for host, why in reasons.items()), watch)
+        _pause(wait, _in_words(reasons), watch)
         for url in tuple(left):
             host = urlsplit(url).hostname or url
             try:
@@ -92,11 +103,18 @@ def _download(wanted: PublicSet, file: PublicFile, part: Path, watch: Watch) -> 
                 left.remove(url)
         if not left:
             break
-    tried = "; ".join(f"{host} {why}" for host, why in reasons.items())
     raise DataError(
-        f"{wanted.title} could not be downloaded: {tried}.",
+        f"{wanted.title} could not be downloaded. {_in_words(reasons)}.",
         fix=f"Try again later, or put {file.name} into {part.parent} yourself.",
     )
+
+
+def _in_words(reasons: Mapping[str, str]) -> str:
+    """Why each server did not help: `one, other: refused the connection; third: answered 404`."""
+    hosts: dict[str, list[str]] = {}
+    for host, why in reasons.items():
+        hosts.setdefault(why, []).append(host)
+    return "; ".join(f"{', '.join(named)}: {why}" for why, named in hosts.items())
 
 
 def _from_mirror(url: str, file: PublicFile, part: Path, progress: _Progress) -> None:

@@ -150,7 +150,7 @@ def test_connections_that_are_cut_are_gone_on_with(shelf: Shelf, tmp_path: Path)
 def test_a_server_that_always_ends_early_is_given_up(shelf: Shelf, tmp_path: Path) -> None:
     shelf.cut_after = [10] * 100
     file = file_of(f"{shelf.url}/data.bin")
-    with pytest.raises(DataError, match=r"127\.0\.0\.1 ended the connection too early") as caught:
+    with pytest.raises(DataError, match=r"127\.0\.0\.1: ended the connection too early") as caught:
         fetch(set_of(file), tmp_path)
     assert "data.bin" in (caught.value.fix or "")
     assert part_of(tmp_path, file).read_bytes() == BODY[:30]  # three rounds
@@ -201,13 +201,13 @@ def test_a_busy_server_is_asked_again(shelf: Shelf, tmp_path: Path) -> None:
 
 
 def test_what_no_mirror_has_is_said_at_once(shelf: Shelf, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"127\.0\.0\.1 answered 404"):
+    with pytest.raises(DataError, match=r"127\.0\.0\.1: answered 404"):
         fetch(set_of(file_of(f"{shelf.url}/nothing")), tmp_path)
     assert len(shelf.asked) == 1
 
 
 def test_no_network_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"127\.0\.0\.1 refused the connection"):
+    with pytest.raises(DataError, match=r"127\.0\.0\.1: refused the connection"):
         fetch(set_of(file_of("http://127.0.0.1:1/data.bin")), tmp_path)
 
 
@@ -315,6 +315,21 @@ def test_of_an_archive_its_files_are_kept(shelf: Shelf, tmp_path: Path) -> None:
     assert (tmp_path / "a.bin").read_bytes() == b"a" * 5000
     fetch(found, tmp_path)
     assert len(shelf.asked) == 1
+
+
+def test_an_archive_that_a_person_has_put_there_is_used(tmp_path: Path) -> None:
+    body = tar_of({"a.bin": b"a" * 5000})
+    wanted = set_of(file_of("http://127.0.0.1:1/x", body=body, name="all.tar.gz", members={"a.bin": 5000}))
+    (tmp_path / "all.tar.gz").write_bytes(body)
+    fetch(wanted, tmp_path)
+    assert (tmp_path / "a.bin").read_bytes() == b"a" * 5000
+    assert (tmp_path / "all.tar.gz").read_bytes() == body
+
+
+def test_servers_with_the_same_trouble_are_named_together(tmp_path: Path) -> None:
+    file = file_of("http://127.0.0.1:1/data.bin", "http://localhost:1/data.bin")
+    with pytest.raises(DataError, match=r"downloaded\. 127\.0\.0\.1, localhost: refused the connection\."):
+        fetch(set_of(file), tmp_path)
 
 
 def test_every_set_says_all_that_is_needed() -> None:
