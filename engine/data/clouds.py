@@ -1,0 +1,256 @@
+"""Point clouds of a person's own: `.ply`, `.off`, `.xyz`, `.pts` and `.npy`. Portable: exports carry this source.
+
+Clouds have as many points as they like. Each comes out with the same number: some are picked where there are
+more, the same ones every time, and where there are fewer the rest is zero and masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.data.array_reading import stored_array
+from engine.data.dealing import dealt_columns
+from engine.data.lazy import Lazy
+
+
+def cloud_files(folder: Path) -> list[tuple[Path, str, str]]:
+    """Every cloud below a folder as (file, class, split), in order of their names; links are not followed.
+
+    The class is the first folder's name that is not a split's; a folder `train` or `test` is a split.
+    """
+    ends = (".ply", ".off", ".xyz", ".pts", ".npy")
+    splits = {"train": "train", "test": "test", "val": "validation", "valid": "validation"}
+    splits["validation"] = "validation"
+    found, left = [], [folder]
+    while left:
+        for path in sorted(left.pop().iterdir()):
+            if path.is_dir() and not path.is_symlink():
+                left.append(path)
+            elif path.name.casefold().endswith(ends) and path.is_file():
+                names = path.relative_to(folder).parts[:-1]
+                split = next((splits[name.casefold()] for name in names if name.casefold() in splits), "")
+                named = [name for name in names if name.casefold() not in splits]
+                found.append((path, named[0] if named else "", split))
+    return sorted(found)
+
+
+def read_cloud(path: Path) -> np.ndarray[Any, Any]:
+    """The points of a file, (n, 3) float32. Errors: `ValueError` with the line or what is lacking."""
+    end = path.suffix.casefold()
+    if end == ".ply":
+        points = ply_points(path)
+    elif end == ".npy":
+        points = stored_array(path, "", 2**30)
+        if points.ndim != 2 or points.shape[1] < 3 or points.dtype.kind not in "iuf":
+            raise ValueError(f"{path.name} is no cloud: its shape is {points.shape}, not (points, 3).")
+    elif end == ".off":
+        points = off_points(path)
+    else:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.readlines()
+        first = lines[0].split() if lines else []
+        points = numbers_of(lines, 1 if len(first) == 1 else 0, None, (0, 1, 2), path.name)
+    found = np.array(points[:, :3], np.float32)
+    if not len(found):
+        raise ValueError(f"{path.name} has no points.")
+    if not np.isfinite(found).all():
+        at = int(np.flatnonzero(~np.isfinite(found).all(1))[0])
+        raise ValueError(f"{path.name}: point {at + 1:,} is not finite: {found[at].tolist()}.")
+    return found
+
+
+def numbers_of(
+    lines: list[str], first: int, count: int | None, at: tuple[int, ...], name: str
+) -> np.ndarray[Any, Any]:
+    """Some of the numbers on each of `count` lines. Errors: `ValueError` with the line."""
+    last = len(lines) if count is None else first + count
+    if last > len(lines):
+        raise ValueError(f"{name} says it has {count:,} points, but ends after {len(lines) - first:,}.")
+    rows = []
+    for number in range(first, last):
+        parts = lines[number].replace(",", " ").replace(";", " ").split()
+        if not parts and count is None or parts and parts[0].startswith("#"):
+            continue
+        try:
+            rows.append([float(parts[one]) for one in at])
+        except (ValueError, IndexError):
+            raise ValueError(f"{name}, line {number + 1:,}: three numbers should stand there.") from None
+    return np.array(rows, np.float64).reshape(-1, len(at))
+
+
+def off_points(path: Path) -> np.ndarray[Any, Any]:
+    """The vertices of an OFF mesh. Errors: `ValueError`."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = [line for line in file if line.strip() and not line.lstrip().startswith("#")]
+    head = lines[0].strip() if lines else ""
+    if not head.endswith("OFF") and not head.startswith("OFF"):
+        raise ValueError(f"{path.name} is not an OFF file: it begins with {head[:20]!r}.")
+    glued = head.removeprefix("OFF").strip()  # some write the counts behind the word
+    counts = (glued or (lines[1] if len(lines) > 1 else "")).split()
+    if not counts or not counts[0].isdecimal() or len(counts[0]) > 12:
+        raise ValueError(f"{path.name} does not say how many vertices it has.")
+    return numbers_of(lines, 1 if glued else 2, int(counts[0]), (0, 1, 2), path.name)
+
+
+def ply_points(path: Path) -> np.ndarray[Any, Any]:
+    """x, y and z of the vertices of a PLY file, in text or binary. Errors: `ValueError`."""
+    kinds = {"char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2"}
+    kinds |= {"ushort": "u2", "uint16": "u2", "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4"}
+    kinds |= {"float": "f4", "float32": "f4", "double": "f8", "float64": "f8"}
+    name, size = path.name, path.stat().st_size
+    form = ""
+    elements: list[tuple[str, int, list[tuple[str, str]]]] = []
+    with open(path, "rb") as file:
+        for number in range(1000):
+            line = file.readline(4096)
+            words = line.decode("latin-1").split()
+            if number == 0 and words != ["ply"]:
+                raise ValueError(f"{name} is not a PLY file: it begins with {line[:8].hex(' ')}.")
+            if words[:1] == ["format"] and len(words) > 1:
+                form = words[1]
+            elif words[:1] == ["element"] and len(words) == 3 and words[2].isdecimal() and len(words[2]) < 16:
+                elements.append((words[1], int(words[2]), []))
+            elif words[:1] == ["property"] and elements and len(words) > 2:
+                elements[-1][2].append((words[-1], "list" if words[1] == "list" else kinds.get(words[1], "")))
+            elif words == ["end_header"]:
+                break
+        else:
+            raise ValueError(f"{name} has no end of its header in the first 1,000 lines.")
+        begin = file.tell()
+        marks = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
+        if form not in marks:
+            raise ValueError(f"{name} is of the form {form[:40]!r}; ascii and binary ones can be read.")
+        before = 0  # lines or bytes of elements before the vertices
+        for element, count, properties in elements:
+            if element == "vertex":
+                break
+            if form != "ascii" and any(kind == "list" for _, kind in properties):
+                raise ValueError(f"{name} has lists before its vertices: save it with the vertices first.")
+            if form == "ascii":
+                before += count
+            else:
+                before += count * sum(int((kind or "i0")[1:]) for _, kind in properties)
+        else:
+            raise ValueError(f"{name} has no vertices.")
+        names = [one for one, _ in properties]
+        if not {"x", "y", "z"} <= set(names) or any(kind in ("", "list") for _, kind in properties):
+            raise ValueError(f"The vertices of {name} have no x, y and z as plain numbers.")
+        if form == "ascii":
+            if count > size:
+                raise ValueError(f"{name} says it has {count:,} points, more than it has bytes.")
+            lines = file.read().decode("latin-1").splitlines()
+            return numbers_of(lines, before, count, tuple(names.index(one) for one in "xyz"), name)
+        if len(set(names)) < len(names):
+            raise ValueError(f"{name} names a property of its vertices twice.")
+        dtype = np.dtype([(one, marks[form] + kind) for one, kind in properties])
+        if begin + before + count * dtype.itemsize > size:
+            held = max(0, size - begin - before) // dtype.itemsize
+            raise ValueError(f"{name} says it has {count:,} points, but ends after {held:,}.")
+        file.seek(begin + before)
+        found = np.frombuffer(file.read(count * dtype.itemsize), dtype)
+    return np.stack([found[one].astype(np.float64) for one in "xyz"], 1)
+
+
+def normalised(points: np.ndarray[Any, Any], how: str) -> np.ndarray[Any, Any]:
+    """Points (n, 3) "as they are", with their mean at 0 ("centre"), or that and within 1 of it ("unit ball")."""
+    if how == "as they are":
+        return points
+    points = points - points.mean(0, keepdims=True)
+    farthest = float(np.sqrt((points.astype(np.float64) ** 2).sum(1)).max())
+    return points / np.float32(farthest) if how == "unit ball" and farthest > 1e-12 else points
+
+
+def sampled(points: np.ndarray[Any, Any], count: int, seed: int, number: int) -> np.ndarray[Any, Any]:
+    """`count` points at most, in the order of the file: which ones, hangs on the seed and the cloud's number."""
+    if len(points) <= count:
+        return points
+    picked = np.random.default_rng([seed, number]).permutation(len(points))[:count]
+    return points[np.sort(picked)]
+
+
+class Clouds(Lazy):
+    """Clouds in files as (N, points, 3), or, as their `mask`, (N, points) with 1 where a point is one."""
+
+    def __init__(
+        self, files: list[Path], points: int, normalise: str, seed: int, device: str, mask: bool = False
+    ) -> None:
+        size = (points,) if mask else (points, 3)
+        super().__init__(len(files), size, torch.float32, device)
+        self.files, self.points, self.normalise, self.seed, self.mask = files, points, normalise, seed, mask
+
+    def read(self, rows: Tensor) -> Tensor:
+        found = torch.zeros(len(rows), *self.shape[1:])
+        for at, row in enumerate(rows.tolist()):
+            points = read_cloud(self.files[row])
+            if self.mask:
+                found[at, : min(len(points), self.points)] = 1
+                continue
+            kept = sampled(normalised(points, self.normalise), self.points, self.seed, row)
+            found[at, : len(kept)] = torch.from_numpy(kept)
+        return found
+
+
+def load_clouds(
+    folder: Path,
+    device: str,
+    *,
+    classes: tuple[str, ...],
+    points: int,
+    normalise: str,
+    pick: int,
+    memory: int,
+    deal: Callable[..., dict[str, Tensor]],
+    by: str = "",
+    **dealing: Any,
+) -> dict[str, dict[str, Any]]:
+    """Clouds below a folder as {split: {"points": (N, P, 3), "mask": (N, P), "label": (N,)}}.
+
+    Above `memory` MiB the files are read anew for each batch. `by` is "class" or "split", for the dealer.
+    Errors: `ValueError` with the file, `OSError`.
+    """
+    files = cloud_files(folder)
+    if not files:
+        raise ValueError(f"There are no point clouds below {folder}: choose the folder again.")
+    strange = next((named for _, named, _ in files if classes and named not in classes), None)
+    if strange is not None:
+        raise ValueError(
+            f"The folder {strange!r} is none of the {len(classes)} classes: open the folder again."
+        )
+    paths = [path for path, _, _ in files]
+    label = torch.tensor([classes.index(named) if classes else 0 for _, named, _ in files])
+    columns: dict[str, Any] = {
+        "points": Clouds(paths, points, normalise, pick, device),
+        "mask": Clouds(paths, points, normalise, pick, device, mask=True),
+    }
+    if len(files) * points * 16 <= memory * 2**20:
+        columns["points"] = columns["points"][:]
+        columns["mask"] = columns["mask"][:]
+    if classes:
+        columns["label"] = label
+    numbers = {"train": 0, "validation": 1, "test": 2}
+    given = torch.tensor([numbers.get(split, 0) for _, _, split in files])
+    keys = label if by == "class" else given if by == "split" else None
+    return dealt_columns(columns, deal(len(files), keys, **dealing), device)
+
+
+def load_cloud(
+    folder: Path,
+    device: str,
+    *,
+    file: str,
+    normalise: str,
+    deal: Callable[..., dict[str, Tensor]],
+    **dealing: Any,
+) -> dict[str, dict[str, Any]]:
+    """The points of one cloud as examples: {split: {"point": (N, 3)}}. Errors: `ValueError`, `OSError`."""
+    path = folder / file
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no {path}: choose the file again.")
+    points = torch.from_numpy(normalised(read_cloud(path), normalise))
+    return dealt_columns({"point": points}, deal(len(points), None, **dealing), device)

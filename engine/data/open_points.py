@@ -1,0 +1,75 @@
+"""Looking into point clouds: one file, or a folder of them with a folder for each class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.data.clouds import cloud_files, read_cloud
+from engine.data.opening import Opened, Watch, stamp
+from engine.errors import DataError
+from engine.values import Value
+
+MOST_POINTS = 1024  # that are kept of each cloud, unless a person asks for more
+LOOKED_AT = 2000  # clouds that are read when a folder is opened
+
+
+def open_it(path: Path, watch: Watch) -> Opened:
+    """A cloud, or a folder of clouds, as a node. Errors: `DataError`."""
+    return _folder(path, watch) if path.is_dir() else _file(path, watch)
+
+
+def _file(path: Path, watch: Watch) -> Opened:
+    watch.look(None, "reading")
+    try:
+        count = len(read_cloud(path))
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    others = sum(other.suffix == path.suffix for other in path.parent.iterdir()) - 1
+    remarks = [f"Each of its {count:,} points is an example."]
+    if others:
+        remarks.append(
+            f"There are {others:,} more clouds beside it: open the folder to make each an example."
+        )
+    params: dict[str, Value] = {"path": str(path), "count": count, "stamp": stamp(path), "split": "random"}
+    return Opened("CloudFile", params, path.stem, tuple(remarks))
+
+
+def _folder(path: Path, watch: Watch) -> Opened:
+    watch.look(None, "listing")
+    files = cloud_files(path)
+    if not files:
+        raise DataError(f'There are no point clouds below "{path.name}": .ply, .off, .xyz, .pts or .npy.')
+    classes = sorted({named for _, named, _ in files})
+    splits = {split for _, _, split in files}
+    if "" in classes and len(classes) > 1:
+        loose = next(file for file, named, _ in files if not named)
+        raise DataError(f'"{loose.name}" lies beside the folders of the classes: put it into one of them.')
+    sizes = []
+    for number, (file, _, _) in enumerate(files[:LOOKED_AT]):
+        watch.look(number / len(files), "reading")
+        try:
+            sizes.append(len(read_cloud(file)))
+        except ValueError as error:
+            raise DataError(f"{file.parent.name}: {error}", fix="Mend the file, or move it away.") from error
+    points = min(max(sizes), MOST_POINTS)
+    more = sum(size > points for size in sizes)
+    fewer = sum(size < points for size in sizes)
+    remarks = [f"{len(files):,} clouds of {min(sizes):,} to {max(sizes):,} points."]
+    if more:
+        remarks.append(f"{more:,} have more than {points:,} points: so many are picked, the same each time.")
+    if fewer:
+        remarks.append(f"{fewer:,} have fewer than {points:,} points: the mask says which are there.")
+    if len(files) > LOOKED_AT:
+        remarks.append(f"The first {LOOKED_AT:,} were looked at.")
+    named = tuple(classes) if classes != [""] else ()
+    params: dict[str, Value] = {
+        "path": str(path),
+        "count": len(files),
+        "classes": named,
+        "points": points,
+        "stamp": f"{len(files)}-{sum(file.stat().st_size for file, _, _ in files)}",
+    }
+    if len(splits - {""}) > 1:
+        params["split"] = "as given"
+        remarks.append(f"Folders say the splits: {', '.join(sorted(splits - {''}))}.")
+    return Opened("CloudFile", params, path.name, tuple(remarks))
