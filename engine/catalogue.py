@@ -281,17 +281,14 @@ class Composite(Layer, abstract=True):
 
 
 class Data(NodeType, abstract=True):
-    """Gives batches; `files` are looked for in the data folder, the one that is installed or `folder`.
-
-    `public` is the id of the set that can be downloaded for it (`engine.data.public_files`).
-    """
+    """Gives batches; `files` are looked for in the data folder, the one that is installed or `folder`."""
 
     kind = "data"
     family = "data"
     ports_in: ClassVar[tuple[Port, ...]] = ()
     ports_out: ClassVar[tuple[Port, ...]] = ()
     files: ClassVar[tuple[str, ...]] = ()
-    public: ClassVar[str] = ""
+    public: ClassVar[str] = ""  # the id of a set that can be downloaded for it (`engine.data.public_files`)
 
     def columns(self) -> tuple[Column, ...]:
         """The columns the source gives, in order."""
