@@ -7,6 +7,18 @@ from typing import Any, ClassVar
 from engine.catalogue import Column, Data, Emitted, Emitter, param
 from nodes.data import Shuffled
 
+CURVES = (
+    "sine",
+    "two waves",
+    "bump",
+    "three bumps",
+    "sinc",
+    "cubic",
+    "quintic",
+    "hinges",
+    "step",
+    "staircase",
+)
 UNITS = {"2-D": 2, "3-D": 3, "digits": 64}
 
 
@@ -63,19 +75,41 @@ class WorkedExample(Data):
         return "3 rows"
 
 
-class Points(Shuffled):
-    """Two classes of points in the plane: apart by a line, in corners, rings, moons or spirals."""
+class Made(Shuffled, abstract=True):
+    """What the sets that a formula draws share."""
+
+    seed: int = param(
+        0,
+        minimum=0,
+        maximum=2**31 - 1,
+        label="Seed",
+        doc="another number draws other rows, dealt differently",
+    )
+
+
+class Points(Made):
+    """Two classes of points in the plane: apart, overlapping, in corners, rings, moons or spirals."""
 
     title = "Points in the plane"
     aliases: ClassVar[tuple[str, ...]] = ("2d", "moons", "circles", "spirals", "blobs", "xor", "toy")
     source = "made by formulas; the spirals after Lang and Witbrock, 1988"
     form: str = param(
         "moons",
-        choices=("two halves", "blobs", "XOR", "circles", "moons", "spirals"),
+        choices=("two halves", "blobs", "overlapping", "XOR", "circles", "disc in ring", "moons", "spirals"),
         doc="two halves leave a gap, so that a straight line divides them for sure",
     )
     rows: int = param(400, minimum=100, maximum=100_000, label="Points", doc="how many points in all")
     noise: float = param(0.1, minimum=0, maximum=2, doc="deviation of what is added to each point")
+    margin: float = param(
+        0.2,
+        minimum=0,
+        maximum=1,
+        doc="two halves: how wide the gap between them is; disc in ring: how far they are apart",
+    )
+    spread: float = param(
+        0.35, above=0, maximum=3, doc="blobs: deviation of a class about its centre; overlapping: half of it"
+    )
+    turns: float = param(1.5, minimum=0.25, maximum=5, doc="spirals: how often each arm turns")
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -87,13 +121,18 @@ class Points(Shuffled):
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.points import load_points
 
-        return e.load(load_points, form=self.form, rows=self.rows, noise=self.noise, **self._splits())
+        return e.load(
+            load_points, form=self.form, rows=self.rows, noise=self.noise, **self._form(), **self._splits()
+        )
+
+    def _form(self) -> dict[str, Any]:
+        return {"margin": self.margin, "spread": self.spread, "turns": self.turns}
 
     def summary(self) -> str:
         return f"{self.form} · {self.rows:,} points"
 
 
-class Line(Shuffled):
+class Line(Made):
     """Points along a line with noise around it: the simplest thing to fit."""
 
     title = "Noisy line"
@@ -117,34 +156,59 @@ class Line(Shuffled):
         return f"{self.slope:g}x + {self.intercept:g} · {self.rows:,} points"
 
 
-class Curve(Shuffled):
+class Curve(Made):
     """Points along a curve, with any share of noise up to noise alone: a test bed for optimisers."""
 
     title = "Noisy curve"
     aliases: ClassVar[tuple[str, ...]] = ("regression", "sine", "function", "toy", "1d")
     source = "formulas; bump: Runge, 1901"
-    form: str = param(
-        "sine", choices=("sine", "two waves", "bump", "cubic", "step"), doc="which curve is to be found"
-    )
+    form: str = param("sine", choices=CURVES, doc="which curve is to be found")
     noise: float = param(
-        0.25, minimum=0, maximum=1, label="Share of noise", doc="0 is the curve alone, 1 is noise alone"
+        0.25, minimum=0, maximum=1, label="Noise", doc="as a share: 0 is the curve alone, 1 is noise alone"
+    )
+    noise_as: str = param(
+        "share",
+        choices=("share", "deviation"),
+        label="Noise is a",
+        doc="share: of noise in all, the curve scaled to deviation 1; deviation: of what is added to it",
+    )
+    spread: str = param(
+        "even",
+        choices=("even", "growing", "in the middle", "at the ends"),
+        label="Noise lies",
+        doc="even: alike everywhere; else it depends on x, and its deviation is a column",
+    )
+    placing: str = param(
+        "evenly", choices=("evenly", "at random"), label="x lies", doc="how x is placed in -1..1"
+    )
+    gap_from: float = param(
+        0.0, minimum=-1, maximum=1, label="Gap from", doc="nothing is known from here on ..."
+    )
+    gap_to: float = param(
+        0.0, minimum=-1, maximum=1, label="Gap to", doc="... to here; no gap where it is no more"
     )
     rows: int = param(300, minimum=20, maximum=100_000, label="Points", doc="how many points in all")
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column("x", (1,), doc="evenly in -1..1"),
+            Column("x", (1,), doc="in -1..1"),
             Column("y", (1,), doc="the curve and the noise"),
             Column("clean", (1,), doc="the part of it that the curve is"),
+            Column("deviation", (1,), doc="the deviation of the noise at this x"),
         )
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.curves import load_curve
 
-        return e.load(load_curve, form=self.form, noise=self.noise, rows=self.rows, **self._splits())
+        values: dict[str, Any] = {"noise": self.noise, "noise_as": self.noise_as, "spread": self.spread}
+        values |= {"placing": self.placing, "gap_from": self.gap_from, "gap_to": self.gap_to}
+        return e.load(load_curve, form=self.form, rows=self.rows, **values, **self._splits())
 
     def summary(self) -> str:
-        return f"{self.form} · {100 * self.noise:g} % noise"
+        noise = f"{100 * self.noise:g} % noise" if self.noise_as == "share" else f"noise {self.noise:g}"
+        lies = "" if self.spread == "even" else f" {self.spread}"
+        gap = f" · gap {self.gap_from:g} to {self.gap_to:g}" if self.gap_from < self.gap_to else ""
+        return f"{self.form} · {noise}{lies}{gap}"
 
 
 class Patterns(Data):
