@@ -32,6 +32,7 @@ TARGETS = (("Iris", "species", 3), ("BreastCancer", "benign", 1), ("Diabetes", "
 # Values for parameters whose default suits another size than that of the data here.
 FITTING: Mapping[str, Mapping[str, Value]] = {
     "Reshape": {"shape": (2, -1)},
+    "DrawnPoints": {"points": tuple((at / 20, (at % 7) / 7, at % 2) for at in range(40))},
     **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares")},
 }
 # The file that a node type of a person's own data is tried with, opened as the window opens it.
@@ -136,7 +137,7 @@ def _layer(made: NodeType, port: str, data: str, column: str, target: str, betwe
 
 
 def _data(node_type: type[NodeType]) -> Project:
-    params: Mapping[str, Value] = {}
+    params: Mapping[str, Value] = FITTING.get(node_type.type_id, {})
     if node_type.type_id in OPENED:
         params = open_data(FILES / OPENED[node_type.type_id]).params
     assert issubclass(node_type, Data)
