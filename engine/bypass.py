@@ -26,9 +26,24 @@ def without_muted(project: Project, types: Mapping[str, NodeType]) -> Project:
     return replace(project, graph=Graph(nodes, links))
 
 
-def passed_on(graph: Graph, node_id: str) -> Link | None:
-    """The wire whose value a muted layer passes on: that of its first input."""
-    return next(iter(graph.incoming(node_id)), None)
+def passed_on(graph: Graph, node_id: str, port: str = "", made: NodeType | None = None) -> Link | None:
+    """The wire whose value a muted layer passes on: what the port hands on, else its first input."""
+    kept = made.hands_on.get(port) if isinstance(made, Layer) else None
+    found = graph.feeding(node_id, kept) if kept is not None else None
+    return found or next(iter(graph.incoming(node_id)), None)
+
+
+def meant(graph: Graph, wire: tuple[str, str], types: Mapping[str, NodeType]) -> tuple[str, str]:
+    """Where the value of a wire comes from, behind layers that change it while training, or in form only."""
+    seen = {wire[0]}
+    while (made := types.get(wire[0])) is not None and isinstance(made, Layer):
+        kept = made.hands_on.get(wire[1])
+        link = graph.feeding(wire[0], kept) if kept is not None else None
+        if link is None or link.source in seen:
+            break
+        seen.add(link.source)
+        wire = (link.source, link.source_port)
+    return wire
 
 
 def origin(graph: Graph, node: Node) -> Node | None:
@@ -54,7 +69,7 @@ def _source(
     graph: Graph, link: Link, muted: set[str], types: Mapping[str, NodeType]
 ) -> tuple[str, str] | None:
     while link.source in muted:
-        before = passed_on(graph, link.source)
+        before = passed_on(graph, link.source, link.source_port, types.get(link.source))
         if before is None or not isinstance(types.get(link.source), (Layer, Transform)):
             return None
         link = before

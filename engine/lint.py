@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from engine.advice import advice
+from engine.bypass import meant
 from engine.catalogue import Data, Input, Loss, Metric
 from engine.edits import Connect, Disconnect, Edit, Remove, SetParam, SetPlan
 from engine.emit.optimise import check_plan
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 PASSING = ("Dropout", "Flatten", "Reshape")  # layers that change no number
 SQUASHING = {"CrossEntropy": ("Softmax", "softmax"), "BCEWithLogits": ("Sigmoid", "sigmoid")}
+
+# Of layers that take class numbers: the port, the parameter that says how many there are, its unit.
+ENTRIES = {
+    "Embedding": ("x", "entries", "rows"),
+    **dict.fromkeys(("OneHot", "Thermometer", "LabelNoise"), ("x", "classes", "classes")),
+    **dict.fromkeys(("MixUp", "CutMix"), ("target", "classes", "classes")),
+}
 
 
 def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator[Problem]:
@@ -110,7 +118,7 @@ def _about(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     elif node.type == "Linear":
         yield from _collapsing(graph, node, book)
         yield from _image_into_dense(graph, node, book)
-    elif node.type == "Embedding":
+    elif node.type in ENTRIES:
         yield from _table_size(graph, node, book)
     if node.type == "CrossEntropy" or (node.type == "Accuracy" and not _yes_or_no(node, book)):
         yield from _class_count(graph, node, book)
@@ -168,8 +176,9 @@ def _past(project: Project, node_id: str, feed: Link) -> tuple[Edit, ...]:
 def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     """As many scores as the target column has classes."""
     link, found = graph.feeding(node.id, "target"), book.input_signature(node.id, "prediction")
-    data = book.types.get(link.source) if link else None
-    column = data.column(link.source_port) if link and isinstance(data, Data) else None
+    wire = meant(graph, (link.source, link.source_port), book.types) if link else ("", "")
+    data = book.types.get(wire[0])
+    column = data.column(wire[1]) if isinstance(data, Data) else None
     if column is None or not column.classes or found is None or not found.shape:
         return
     classes, scores = len(column.classes), found.shape[0]
@@ -193,17 +202,19 @@ def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]
 
 
 def _table_size(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
-    """A row in the table for each class of the column that is looked up."""
-    before, link = _before(graph, node, "x")
+    """A row in the table, or a place in the code, for each class of the column that is looked up."""
+    port, parameter, unit = ENTRIES[node.type]
+    before, link = _before(graph, node, port)
     data = book.types.get(before.id) if before else None
     column = data.column(link.source_port) if link and isinstance(data, Data) else None
-    entries = int(getattr(book.types[node.id], "entries", 0))
+    entries = int(getattr(book.types[node.id], parameter, 0))
     if column is None or len(column.classes) <= entries:
         return
     classes = len(column.classes)
-    message = f"{column.name} has {classes} classes, but the table has {entries} rows."
-    fix = doing(f"Use {classes} rows", SetParam(node.id, "entries", classes))
-    yield Problem(node.id, message, "x", fix=fix, code="table-size")
+    what = "the table" if node.type == "Embedding" else book.types[node.id].title
+    message = f"{column.name} has {classes} classes, but {what} has {entries} {unit}."
+    fix = doing(f"Use {classes} {unit}", SetParam(node.id, parameter, classes))
+    yield Problem(node.id, message, port, fix=fix, code="table-size")
 
 
 def _collapsing(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from engine.bypass import linked, without_muted
+from engine.bypass import linked, passed_on, without_muted
 from engine.catalogue import (
     Catalogue,
     Composite,
@@ -228,8 +228,10 @@ class ShapeBook:
         if unknown:
             return Facts()  # what feeds it has a problem of its own
         if node.muted:
-            first = next((arriving[link.target_port] for link in graph.incoming(node.id)), None)
-            return Facts({port.name: first for port in node_type.outputs()} if first else {})
+            passing = {
+                port.name: passed_on(graph, node.id, port.name, node_type) for port in node_type.outputs()
+            }
+            return Facts({port: arriving[link.target_port] for port, link in passing.items() if link})
         if isinstance(node_type, Transform):
             return self._transformed(node, node_type, graph.incoming(node.id)[0])
         if isinstance(node_type, Composite):

@@ -34,17 +34,20 @@ class CrossEntropy(WeightedLoss):
     source = "Bridle, 1990; label smoothing: Szegedy and others, 2015"
     ports_in = (
         Port("prediction", doc="class scores (logits), one a class"),
-        Port("target", doc="number of the right class, from 0"),
+        Port("target", doc="number of the right class, from 0; or the share of each class"),
     )
     smoothing: float = param(
         0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
     )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
-        if target.dtype != "int64":
+        shares = target.dtype == "float32" and len(target.shape) > 0 and target.shape == prediction.shape
+        if target.dtype != "int64" and not shares:
             raise EmitError(
                 "Cross-entropy needs whole class numbers as its target.", fix="Use the class column."
             )
+        if shares:
+            return without_defaults(F.cross_entropy(prediction, target, label_smoothing=self.smoothing))
         if not prediction.shape or target.shape != prediction.shape[1:]:
             raise EmitError(
                 "Cross-entropy needs one score for each class and one class number for each example, "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from engine.catalogue import Catalogue, Data
+from engine.bypass import meant
+from engine.catalogue import Catalogue, Data, NodeType
 from engine.errors import NeuroloomError, TrainingError
 from engine.questions import CLASSES as CLASSES
 from engine.questions import VALUES as VALUES
@@ -80,6 +82,7 @@ def find_heads(
 
 def _loss_wires(project: Project, catalogue: Catalogue) -> dict[str, tuple[Wire, Wire]]:
     wires = {}
+    types = _types(project, catalogue)
     for node_id, node in project.graph.nodes.items():
         found = catalogue.get(node.type)
         if found is None or found.kind != "loss":
@@ -87,11 +90,19 @@ def _loss_wires(project: Project, catalogue: Catalogue) -> dict[str, tuple[Wire,
         prediction = project.graph.feeding(node_id, "prediction")
         target = project.graph.feeding(node_id, "target")
         if prediction is not None and target is not None:
-            wires[node_id] = (
-                (prediction.source, prediction.source_port),
-                (target.source, target.source_port),
-            )
+            right = (target.source, target.source_port)
+            if "classification" in found.aliases:  # else a target may have got another form on its way
+                right = meant(project.graph, right, types)
+            wires[node_id] = (prediction.source, prediction.source_port), right
     return wires
+
+
+def _types(project: Project, catalogue: Catalogue) -> dict[str, NodeType]:
+    found = {}
+    for node_id, node in project.graph.nodes.items():
+        with suppress(NeuroloomError):
+            found[node_id] = catalogue.make(node, project)
+    return found
 
 
 def _head(
