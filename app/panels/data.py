@@ -1,27 +1,28 @@
-"""The data panel: how much there is, of which classes, in which ranges, and what it looks like."""
+"""The data panel: rows, classes, ranges, what the data look like, and what to beware of."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from functools import partial
+
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QPushButton,
-    QSizePolicy,
-    QStackedLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from app.classes import classes_of
+from app.panels.data_asking import feature_names, shown_node, source_of, trainer_reads
 from app.panels.data_facts import DataFacts, FactsReader
-from app.panels.data_samples import DataSamples
-from app.views.bars import Bar, Bars
-from app.views.picture import number
-from app.views.segments import Segments
+from app.panels.data_findings import FindingsList
+from app.panels.data_lines import lines_of
+from app.panels.data_overview import Overview
+from app.panels.data_roles import Roles, edits_of, rows_of
+from app.panels.data_special import SPECIAL
+from app.panels.data_table import DataTable
+from app.views.segments import Option, Segments
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
+from engine.data.checks import Change
+from engine.graph import Node, Project
+from engine.problems import Fix, Problem
 
 SPLITS = (
     ("train", "train", "The rows that the network learns from"),
@@ -29,53 +30,78 @@ SPLITS = (
     ("test", "test", "The rows that are only looked at in the end"),
 )
 POLL_MS = 100
-_COLUMN_HEADS = ("column", "shape", "type", "range", "mean ± std")
+FRESH = 20  # looks after a change: the trainer reads data anew a moment later, without a signal
+OVERVIEW: Option = ("overview", "Overview", "Rows, classes and what the data look like")
+ROWS: Option = ("rows", "Rows", "The first rows as the file has them")
+COLUMNS: Option = ("columns", "Columns", "Kind, range, gaps and distribution of every column")
+PAGES = ("overview", "rows", "columns", "findings")
 
 
 class DataPanel(QWidget):
-    """Facts and samples of the data node; with several data nodes, of the one that the network uses."""
+    """Facts and samples of the selected data node, else of the one that the network uses."""
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("dataPanel")
         self._workspace = workspace
         self.reader = FactsReader()
-        self._shown: tuple[int, str, str] | None = None
+        self.roles = Roles(workspace, self)
+        self._shown: tuple[object, ...] | None = None
+        self._left = 0
+        self._node_id = ""
+        self._special: dict[str, QWidget] = {}
         self._title = ElidedLabel("Data", "heading")
         self._title.setObjectName("dataTitle")
         self._title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self._doc = ElidedLabel("", "small")
+        self._pages = Segments((OVERVIEW, COLUMNS))
+        self._pages.setObjectName("dataPages")
         self._split = Segments(SPLITS)
         self._split.setObjectName("dataSplit")
         self._more = QPushButton("More")
         self._more.setObjectName("moreSamples")
         self._more.setProperty("kind", "small")
         self._more.setToolTip("Show other rows of this split")
-        self.counts = Bars(unit="rows")
-        self.counts.setObjectName("splitCounts")
-        self.classes = Bars(unit="rows")
-        self.classes.setObjectName("classCounts")
-        self._class_title = label("Classes", "heading")
-        self._columns = QGridLayout()
-        self.samples = DataSamples()
-        self.samples.setObjectName("dataSamples")
+        self.overview = Overview()
+        self.counts, self.classes, self.samples = (
+            self.overview.counts,
+            self.overview.classes,
+            self.overview.samples,
+        )
+        self.rows = DataTable(by_rows=True)
+        self.columns = DataTable(by_rows=False)
+        self.findings = FindingsList()
         self._message = label("", "empty", wrap=True)
         self._message.setObjectName("dataMessage")
         self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._body_stack = QStackedLayout()
+        for page in (self.overview, self.rows, self.columns, self.findings):
+            self._body_stack.addWidget(page)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._message)
         self._stack.addWidget(self._body())
         outer = QVBoxLayout(self)
         outer.setContentsMargins(16, 8, 16, 10)
         outer.addLayout(self._stack)
-        self._split.chosen.connect(self._split_chosen)
-        self._more.clicked.connect(self.samples.turn)
         self._poll = QTimer(self)
         self._poll.setInterval(POLL_MS)
         self._poll.timeout.connect(self.refresh)
-        for signal in (workspace.changed, workspace.inferred, workspace.selected, workspace.state_changed):
+        self._connect()
+
+    def _connect(self) -> None:
+        workspace = self._workspace
+        self._split.chosen.connect(self._chosen)
+        self._pages.chosen.connect(self._chosen)
+        self._more.clicked.connect(self.samples.turn)
+        self.rows.column_pressed.connect(self._offer_roles)
+        self.columns.column_pressed.connect(self._offer_roles)
+        self.findings.wanted.connect(self._mend)
+        workspace.changed.connect(self._changed)
+        for signal in (workspace.inferred, workspace.selected, workspace.state_changed):
             signal.connect(self._look)
         workspace.engine_ready.connect(self._look)
+        workspace.data_opened.connect(self._opened)
+        workspace.closing.connect(self.close_reader)
 
     def _body(self) -> QWidget:
         body = QWidget()
@@ -84,36 +110,15 @@ class DataPanel(QWidget):
         head.setSpacing(10)
         head.addWidget(self._title, 0)
         head.addWidget(self._doc, 1)
-        head.addWidget(self._split)
         head.addWidget(self._more)
-        facts = QVBoxLayout()
-        facts.setSpacing(6)
-        facts.addWidget(label("Rows", "heading"))
-        facts.addWidget(self.counts)
-        facts.addSpacing(6)
-        self._columns.setHorizontalSpacing(14)
-        self._columns.setVerticalSpacing(3)
-        facts.addLayout(self._columns)
-        facts.addStretch(1)
-        classes = QVBoxLayout()
-        classes.setSpacing(6)
-        classes.addWidget(self._class_title)
-        classes.addWidget(self.classes)
-        classes.addStretch(1)
-        self._class_box = QWidget()
-        self._class_box.setLayout(classes)
-        classes.setContentsMargins(0, 0, 0, 0)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(28)
-        row.addLayout(facts, 4)
-        row.addWidget(self._class_box, 2)
-        row.addWidget(self.samples, 5)
+        head.addWidget(self._split)
+        head.addSpacing(8)
+        head.addWidget(self._pages)
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addLayout(head)
-        column.addLayout(row, 1)
+        column.addLayout(self._body_stack, 1)
         return body
 
     def minimumSizeHint(self) -> QSize:
@@ -134,123 +139,168 @@ class DataPanel(QWidget):
         self._poll.stop()
         self.reader.join()
 
+    def _changed(self, _change: object) -> None:
+        self._left = FRESH
+        self._look()
+
+    def _opened(self, node_id: str) -> None:
+        """A file was opened: its rows are what a person wants to see, as the file has them."""
+        self._pages.set_options(self._options(1, table=True))
+        node = self._workspace.node(node_id)
+        self._pages.choose(
+            "rows" if node is not None and "delimiter" in self._parameters(node) else "overview"
+        )
+        self._look()
+
+    def _parameters(self, node: Node) -> set[str]:
+        kind = self._workspace.type_of(node)
+        return {spec.name for spec in kind.params} if kind is not None else set()
+
     def _look(self, reason: object = None) -> None:
         if self.isVisible():
             self.refresh()
 
-    def _split_chosen(self, split: str) -> None:
+    def _chosen(self, _key: str) -> None:
         self.refresh()
 
     def refresh(self) -> None:
         """Show what is known, and ask for what isn't."""
-        node_id = self._data_node()
+        node_id = shown_node(self._workspace)
+        node = self._workspace.node(node_id) if node_id else None
+        if node is not None and node.type in SPECIAL:
+            self._poll.stop()
+            self._show_special(node)
+            return
         trainer = self._workspace.trainer
-        data = trainer.data if trainer is not None and node_id else None
-        self.reader.ask(data)
-        facts = self.reader.facts
-        waiting = bool(node_id) and (data is None or facts is None) and not self.reader.error
+        key: object = None
+        if node is not None and trainer is not None:
+            trained = trainer_reads(self._workspace, node_id)
+            data = trainer.data if trained else None
+            if not trained or data is not None:
+                key = (node_id, node.type, node.params, id(data))
+                self.reader.ask(key, partial(source_of, self._workspace, node, data))
+        known = key is not None and self.reader.about(key)
+        facts = self.reader.facts if known else None
+        waiting = node is not None and trainer is not None and facts is None
+        waiting = waiting and not (known and self.reader.error)
+        self._left = max(0, self._left - 1)
         # Data arrive without a signal of their own, so a visible panel that waits for them looks again.
-        if waiting and self.isVisible() and not self._workspace.errors():
+        if (waiting or self._left) and self.isVisible():
             self._poll.start()
         else:
             self._poll.stop()
-        if not node_id or data is None or facts is None:
-            self._say(node_id)
+        if node is None or facts is None:
+            self._say(node, self.reader.error if known else "")
             return
-        shown = (id(facts), node_id, self._split.key)
+        names = classes_of(self._workspace, node_id)
+        shown = (id(facts), node_id, node.name, self._split.key, self._pages.key)
         if shown != self._shown:
             self._shown = shown
-            self._show(node_id, facts)
+            self._show(node, facts, names)
         self._stack.setCurrentIndex(1)
 
-    def _data_node(self) -> str:
-        graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
-        found = [
-            node_id
-            for node_id, node in graph.nodes.items()
-            if (kind := catalogue.get(node.type)) is not None and kind.kind == "data"
-        ]
-        used = [node_id for node_id in found if graph.outgoing(node_id)]
-        return next(iter(used or found), "")
-
-    def _say(self, node_id: str) -> None:
+    def _say(self, node: Node | None, error: str) -> None:
         self._shown = None
-        errors = self._workspace.errors()
-        if not node_id:
-            words = "Add a data node from the palette; its rows, classes and ranges will stand here."
+        if node is None:
+            words = (
+                "Drop a file or a folder onto the canvas, or add a data node from the palette; "
+                "its rows, classes and ranges will stand here."
+            )
         elif self._workspace.trainer is None:
             words = self._workspace.engine_error or "The engine is starting; the data are read after that."
-        elif self.reader.error:
-            words = self.reader.error
-        elif errors:
-            words = f"The data are read when the network can be built. {errors[0].message}"
         else:
-            words = "Reading the data …"
+            words = error or "Reading the data …"
         if words != self._message.text():
             self._message.setText(words)
         self._stack.setCurrentIndex(0)
 
+    def _show_special(self, node: Node) -> None:
+        """A node whose data are set here has a widget of its own; that of another node makes way."""
+        self._shown = None
+        if node.id not in self._special:
+            for old in self._special.values():
+                self._stack.removeWidget(old)
+                old.hide()
+                old.deleteLater()
+            self._special = {node.id: SPECIAL[node.type](self._workspace, node.id)}
+            self._stack.addWidget(self._special[node.id])
+        self._stack.setCurrentWidget(self._special[node.id])
+
     # -- what is shown ----------------------------------------------------------------------------
 
-    def _show(self, node_id: str, facts: DataFacts) -> None:
-        split = self._split.key
-        node = self._workspace.node(node_id)
-        kind = self._workspace.type_of(node) if node is not None else None
-        if node is None or kind is None:
+    def _options(self, findings: int, table: bool) -> tuple[Option, ...]:
+        words = f"Findings {findings}" if findings else "Findings"
+        found: Option = ("findings", words, "What to beware of, and what was said when the file was opened")
+        return (OVERVIEW, *((ROWS,) if table else ()), COLUMNS, found)
+
+    def _show(self, node: Node, facts: DataFacts, names: dict[str, tuple[str, ...]]) -> None:
+        kind = self._workspace.type_of(node)
+        if kind is None:
             return
+        look = facts.look
+        self._pages.set_options(self._options(len(facts.findings), look is not None))
+        page, split = self._pages.key, self._split.key
         self._title.setText(node.name or kind.title)
-        self._doc.setText(kind.doc())
-        rows = facts.summary.rows
-        roles = {"train": "accent", "validation": "convolution", "test": "dim"}
-        self.counts.show_bars(
-            [
-                Bar(name, float(count), roles.get(name, "accent"), strong=name == split)
-                for name, count in rows.items()
-            ]
+        self._doc.setText(self._line(facts) or kind.doc())
+        self._split.setVisible(
+            bool(facts.summary.rows) and (page == "overview" or (page == "columns" and look is None))
         )
-        names = classes_of(self._workspace, node_id)
-        self._show_columns(facts, split, names)
-        self._show_classes(facts, split, names)
-        self.samples.show_samples(facts.samples.get(split, {}), names)
-        self._more.setVisible(self.samples.can_turn)
+        self._body_stack.setCurrentIndex(PAGES.index(page))
+        if page == "overview":
+            self.overview.show_facts(facts, split, names, feature_names(self._workspace, node))
+        elif page == "rows" and look is not None:
+            kinds = {one.name: (one.kind, one.role) for one in look.columns}
+            self.rows.rows.show(look.names, look.first, kinds)
+            self.rows.fit()
+        elif page == "columns":
+            self.columns.columns.show(lines_of(facts, split, names, rows_of(node)))
+            self.columns.fit()
+        else:
+            checked = bool(facts.summary.rows) or look is not None
+            said = self._workspace.remarks.get(node.id, ())
+            self.findings.show_findings(
+                facts.findings, (*((facts.error,) if facts.error else ()), *said), checked
+            )
+        self._more.setVisible(page == "overview" and self.samples.can_turn)
+        self._node_id = node.id
+        self._note(node, facts)
 
-    def _show_columns(self, facts: DataFacts, split: str, names: dict[str, tuple[str, ...]]) -> None:
-        while (item := self._columns.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.deleteLater()
-        for column, head in enumerate(_COLUMN_HEADS):
-            self._columns.addWidget(label(head, "small"), 0, column)
-        for row, (name, found) in enumerate(facts.summary.columns.get(split, {}).items(), start=1):
-            shape = "×".join(str(size) for size in found.shape) or "scalar"
-            # What is left of a mean that was subtracted is rounding, not a mean.
-            mean = 0.0 if abs(found.mean) < 1e-6 * found.deviation else found.mean
-            spread = f"{number(mean)} ± {number(found.deviation)}"
-            classes = len(names.get(name, ()))
-            if classes:
-                spread = f"{classes} classes"
-            reach = f"{number(found.minimum)} to {number(found.maximum)}"
-            for column, text in enumerate((name, shape, found.dtype, reach, spread)):
-                made = label(text, "mono")
-                self._columns.addWidget(made, row, column)
-        self._columns.setColumnStretch(len(_COLUMN_HEADS), 1)
+    def _line(self, facts: DataFacts) -> str:
+        """What is shown of a file, where that is not all of it, and why there are no splits."""
+        parts = []
+        if facts.look is not None:
+            parts.append(
+                f"{facts.look.rows:,} rows"
+                if facts.look.whole
+                else f"the first {facts.look.rows:,} rows are looked at"
+            )
+            parts.append(f"{len(facts.look.columns):,} columns")
+        if facts.error:
+            parts.append(facts.error)
+        return " · ".join(parts)
 
-    def _show_classes(self, facts: DataFacts, split: str, names: dict[str, tuple[str, ...]]) -> None:
-        for name, found in facts.summary.columns.get(split, {}).items():
-            if found.classes and names.get(name):
-                total = sum(found.classes) or 1
-                known = names[name]
-                self.classes.show_bars(
-                    [
-                        Bar(
-                            known[index] if index < len(known) else str(index),
-                            float(count),
-                            "accent",
-                            f"{count / total:.1%} of this split".replace("%", " %"),
-                        )
-                        for index, count in enumerate(found.classes)
-                    ]
-                )
-                self._class_title.setText(f"{name}, {split}")
-                self._class_box.setVisible(True)
-                return
-        self._class_box.setVisible(False)
+    def _note(self, node: Node, facts: DataFacts) -> None:
+        """What is serious and sure stands among the problems too."""
+        problems = []
+        for one in facts.findings:
+            if one.serious:
+                fix = Fix(one.change.label, partial(self._edits, node.id, one.change)) if one.change else None
+                problems.append(Problem(node.id, one.message, None, "warning", fix, f"data-{one.code}"))
+        self._workspace.note("data", problems)
+
+    def _edits(self, node_id: str, change: Change, project: Project):  # type: ignore[no-untyped-def]
+        node = project.graph.nodes.get(node_id)
+        return edits_of(node, change) if node is not None else ()
+
+    # -- what is done -----------------------------------------------------------------------------
+
+    def _offer_roles(self, column: str, place: QPoint) -> None:
+        menu = self.roles.menu(self._node_id, column)
+        if menu is not None:
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(place)
+
+    def _mend(self, change: Change) -> None:
+        node = self._workspace.node(self._node_id)
+        if node is not None:
+            self._workspace.apply(change.label, *edits_of(node, change))

@@ -4,28 +4,55 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import NeuroloomError
+
 if TYPE_CHECKING:
+    from engine.catalogue import Catalogue
+    from engine.data.checks import Asked, Finding
     from engine.data.preview import Summary
+    from engine.data.table_looks import TableLook
+    from engine.graph import Node
+    from engine.values import Value
 
 log = logging.getLogger(__name__)
 
 MOST_IMAGES = 240
 MOST_ROWS = 2000
+Splits = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class DataFacts:
-    """The summary of all splits, and the first rows of each column of each split."""
+    """The summary of all splits, the first rows of each column of each split, and what was found.
+
+    `look` is of a table's file. `error` says why there are no splits, where the file itself could be read.
+    """
 
     summary: Summary
     samples: Mapping[str, Mapping[str, NDArray[Any]]]
+    look: TableLook | None = None
+    findings: tuple[Finding, ...] = field(default=())
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to gather facts of: splits that are read already, or a node that is read for the purpose."""
+
+    node: Node
+    catalogue: Catalogue
+    splits: Splits | None
+    asked: Asked
+    table: Mapping[str, Value] | None = (
+        None  # of a node that reads a table: its parameters, defaults included
+    )
 
 
 class FactsReader:
@@ -34,18 +61,22 @@ class FactsReader:
     def __init__(self) -> None:
         self.facts: DataFacts | None = None
         self.error = ""
-        self._data: object = None
+        self._key: object = None
         self._thread: threading.Thread | None = None
 
-    def ask(self, data: Any) -> None:
-        """Gather the facts of these splits, unless that is done or under way."""
-        if data is self._data or data is None or self.busy:
+    def ask(self, key: object, source: Callable[[], Source]) -> None:
+        """Gather facts, unless those of this key are there or under way. One at a time: ask again later."""
+        if self._key == key or self.busy:
             return
-        self._data = data
+        self._key = key
         self.facts = None
         self.error = ""
-        self._thread = threading.Thread(target=self._gather, args=(data,), name="data-facts")
+        self._thread = threading.Thread(target=self._gather, args=(source(),), name="data-facts")
         self._thread.start()
+
+    def about(self, key: object) -> bool:
+        """Whether facts and error are of this key."""
+        return self._key == key
 
     @property
     def busy(self) -> bool:
@@ -57,22 +88,49 @@ class FactsReader:
         if self._thread is not None:
             self._thread.join()
 
-    def _gather(self, data: Any) -> None:
+    def _gather(self, source: Source) -> None:
         try:
-            self.facts = gather(data)
+            self.facts = facts_of(source)
+        except NeuroloomError as error:
+            self.error = str(error)
         except Exception as error:
             log.exception("The data could not be summarised")
             self.error = f"The data could not be summarised: {error}"
 
 
-def gather(data: Mapping[str, Mapping[str, Any]]) -> DataFacts:
+def facts_of(source: Source) -> DataFacts:
+    """The facts of a data node. Errors: `DataError` where nothing of it can be read."""
+    from engine.data.checks import findings
+    from engine.data.reading_node import read_node, too_large
+    from engine.data.table_looks import look_at_table
+
+    look = look_at_table(source.table) if source.table is not None else None
+    splits, error = source.splits, ""
+    if splits is None:
+        size = too_large(source.node)
+        try:
+            if size:
+                error = f"The file has {size / 2**30:.1f} GB: the splits are counted when training starts."
+                splits = {}
+            else:
+                splits = read_node(source.node, source.catalogue)
+        except NeuroloomError as found:
+            if look is None:
+                raise
+            splits, error = {}, str(found)
+    made = gather(splits)
+    return DataFacts(made.summary, made.samples, look, findings(splits, source.asked, look), error)
+
+
+def gather(data: Splits) -> DataFacts:
     """The facts of `{split: {column: tensor}}`: images are sampled 240, rows 2,000 a split."""
+    from engine.data.lazy import Lazy
     from engine.data.preview import sample, summary
 
     samples: dict[str, dict[str, NDArray[Any]]] = {}
     for split, columns in data.items():
         samples[split] = {}
         for name, values in columns.items():
-            most = MOST_IMAGES if values.dim() >= 4 else MOST_ROWS
+            most = MOST_IMAGES if values.dim() >= 4 or isinstance(values, Lazy) else MOST_ROWS
             samples[split][name] = np.asarray(sample(data, name, most, split))
     return DataFacts(summary(data), samples)

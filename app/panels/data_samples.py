@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,7 @@ class DataSamples(QWidget):
         super().__init__(parent)
         self._images: NDArray[Any] = np.empty(0)
         self._captions: list[str] = []
+        self._features: tuple[str, ...] = ()
         self._start = 0
         self._title = ElidedLabel("", "heading")
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -99,9 +100,16 @@ class DataSamples(QWidget):
         self._show_images()
 
     def show_samples(
-        self, columns: Mapping[str, NDArray[Any]], classes: Mapping[str, tuple[str, ...]]
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        classes: Mapping[str, tuple[str, ...]],
+        features: Sequence[str] = (),
     ) -> None:
-        """Show rows `{column: (n, ...)}`; `classes` names the classes of the columns that have some."""
+        """Show rows `{column: (n, ...)}`; `classes` names the classes of the columns that have some.
+
+        `features` are the names of the numbers of a row, where they have some.
+        """
+        self._features = tuple(features)
         if not any(len(rows) for rows in columns.values()):
             self.tiles.say("There are no rows in this split.")
             self._stack.setCurrentIndex(0)
@@ -151,7 +159,8 @@ class DataSamples(QWidget):
             self._names[index].setVisible(found is not None)
             if found is not None:
                 picture.show_distribution(found)
-                self._names[index].setText(f"{name} {index + 1}" if count > 1 else name)
+                own = self._features[index] if len(self._features) == count else f"{name} {index + 1}"
+                self._names[index].setText(own if count > 1 else name)
         shown = (
             f"first {MOST_FEATURES} of {count} numbers"
             if count > MOST_FEATURES
