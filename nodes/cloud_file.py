@@ -14,7 +14,7 @@ CLOUD_ENDS = (".ply", ".off", ".xyz", ".pts", ".npy")
 
 
 class CloudFile(Dealt):
-    """Point clouds (.ply, .off, .xyz, .pts, .npy): a folder of them, with a folder for each class, or one file.
+    """Point clouds (.ply, .off, .xyz, .pts, .npy): a folder of them, with one for each class, or one file.
 
     Clouds of a folder are the examples, padded with a mask; of a single file, the points are.
     """
@@ -31,8 +31,7 @@ class CloudFile(Dealt):
         minimum=1,
         maximum=1_000_000,
         label="Points of each",
-        doc="of a cloud with more, so many are picked; one with fewer is filled up with zeros, which the mask "
-        "tells from points",
+        doc="of a cloud with more, so many are picked; one with fewer is filled up with zeros, as the mask says",
     )
     normalise: str = param(
         "unit ball",

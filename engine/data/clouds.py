@@ -1,4 +1,4 @@
-"""Point clouds of a person's own: `.ply`, `.off`, `.xyz`, `.pts` and `.npy`. Portable: exports carry this source.
+"""Point clouds in `.ply`, `.off`, `.xyz`, `.pts` and `.npy` files. Portable: exports carry this source.
 
 Clouds have as many points as they like. Each comes out with the same number: some are picked where there are
 more, the same ones every time, and where there are fewer the rest is zero and masked.
@@ -75,7 +75,7 @@ def numbers_of(
     rows = []
     for number in range(first, last):
         parts = lines[number].replace(",", " ").replace(";", " ").split()
-        if not parts and count is None or parts and parts[0].startswith("#"):
+        if (count is None and not parts) or (parts and parts[0].startswith("#")):
             continue
         try:
             rows.append([float(parts[one]) for one in at])
@@ -158,7 +158,7 @@ def ply_points(path: Path) -> np.ndarray[Any, Any]:
 
 
 def normalised(points: np.ndarray[Any, Any], how: str) -> np.ndarray[Any, Any]:
-    """Points (n, 3) "as they are", with their mean at 0 ("centre"), or that and within 1 of it ("unit ball")."""
+    """Points (n, 3) with their mean at 0 ("centre"), and then within 1 of it ("unit ball"), or as they are."""
     if how == "as they are":
         return points
     points = points - points.mean(0, keepdims=True)
@@ -167,7 +167,7 @@ def normalised(points: np.ndarray[Any, Any], how: str) -> np.ndarray[Any, Any]:
 
 
 def sampled(points: np.ndarray[Any, Any], count: int, seed: int, number: int) -> np.ndarray[Any, Any]:
-    """`count` points at most, in the order of the file: which ones, hangs on the seed and the cloud's number."""
+    """`count` points at most, in the order of the file; the seed and the cloud's number say which."""
     if len(points) <= count:
         return points
     picked = np.random.default_rng([seed, number]).permutation(len(points))[:count]

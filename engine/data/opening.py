@@ -29,6 +29,7 @@ OPENERS = {
     "engine.data.open_graph": (".graphml", ".edges", ".edgelist"),
 }
 FOLDERS = "engine.data.open_images"
+MOST_LOOKED_AT = 1000  # files of a folder that are looked at to tell what it holds
 
 
 class Stopped(Exception):
@@ -78,7 +79,7 @@ def open_data(path: Path, watch: Watch | None = None) -> Opened:
 
 def _opener(path: Path) -> Callable[[Path, Watch], Opened]:
     if path.is_dir():
-        module = FOLDERS
+        module = "engine.data.open_points" if _has_clouds(path) else FOLDERS
     elif not path.exists():
         raise DataError(f'There is no "{path.name}" in {path.parent}.')
     elif not path.is_file():
@@ -91,6 +92,19 @@ def _opener(path: Path) -> Callable[[Path, Watch], Opened]:
         module = next(named, None) or _by_content(path)
     found: Callable[[Path, Watch], Opened] = importlib.import_module(module).open_it
     return found
+
+
+def _has_clouds(path: Path) -> bool:
+    """Whether the first files below a folder are point clouds."""
+    looked_at = 0
+    for _, _, files in os.walk(path):
+        ends = [os.path.splitext(name)[1].casefold() for name in files]
+        if any(end in OPENERS["engine.data.open_points"] for end in ends):
+            return True
+        looked_at += len(files)
+        if looked_at > MOST_LOOKED_AT or any(end in OPENERS[FOLDERS] for end in ends):
+            return False
+    return False
 
 
 def _by_content(path: Path) -> str:

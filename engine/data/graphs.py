@@ -1,0 +1,291 @@
+"""Graphs of a person's own: lists of edges and GraphML. Portable: exports carry this source.
+
+Nodes are numbered in the order of the table of nodes, then as the edges name them. What such a file holds:
+edges as (source, target, weight), and a table of what is known of each node.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.data.dealing import dealt_columns
+
+
+def read_rows(path: Path, delimiter: str) -> list[list[str]]:
+    """The cells of a delimited text file ("" parts at spaces); empty lines and those after # are left out."""
+    import csv
+
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        try:
+            lines = [line for line in file if line.strip() and not line.startswith(("#", "%"))]
+            cells = csv.reader(lines, delimiter=delimiter) if delimiter else (line.split() for line in lines)
+            return [[cell.strip() for cell in row] for row in cells]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path.name} is not text in UTF-8: byte {error.start:,} is not.") from None
+        except csv.Error as error:
+            raise ValueError(f"{path.name} cannot be read as a table: {error}.") from error
+
+
+def read_edge_list(
+    path: Path, delimiter: str, header: bool
+) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
+    """Edges as (source, target, weight, graph), and the table of nodes beside, `NAME.nodes.csv`, if any.
+
+    Columns are source, target and, where there are more, weight; with a header one may be called graph.
+    Errors: `ValueError` with the line.
+    """
+    rows = read_rows(path, delimiter)
+    names = [cell.casefold() for cell in rows[0]] if header and rows else []
+    whose = names.index("graph") if "graph" in names else -1
+    heavy = names.index("weight") if "weight" in names else 2 if not names else -1
+    ends = [at for at in range(len(rows[0]) if rows else 0) if at not in (whose, heavy)][:2]
+    edges = []
+    for number, row in enumerate(rows[header:], 1 + header):
+        try:
+            weight = float(row[heavy]) if 0 <= heavy < len(row) else 1.0
+            edges.append((row[ends[0]], row[ends[1]], weight, row[whose] if whose >= 0 else ""))
+        except (IndexError, ValueError):
+            raise ValueError(
+                f"{path.name}, edge {number:,}: two names of nodes and perhaps a weight should stand there, "
+                f"not {', '.join(row)[:60]!r}."
+            ) from None
+        if not math.isfinite(weight):
+            raise ValueError(f"{path.name}, edge {number:,}: its weight is {weight}.")
+    return edges, read_table(path.with_name(path.name.split(".")[0] + ".nodes.csv"))
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """The rows of a table with a header as {column: text}; none where there is no such file."""
+    if not path.is_file():
+        return []
+    rows = read_rows(path, ",")
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            raise ValueError(f"{path.name}, row {number:,} has {len(row)} cells, not {len(rows[0])}.")
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def read_graphml(path: Path) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
+    """Edges and nodes of a GraphML file. Errors: `ValueError`, also for one that defines entities of its own.
+
+    Entities could swell a small file to more than memory holds, or name other files, so none is followed.
+    """
+    from xml.parsers import expat
+
+    def refuse(*_: Any) -> None:
+        raise ValueError(f"{path.name} begins with a DOCTYPE, which GraphML does not need: remove it.")
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        with open(path, "rb") as file:
+            parser.ParseFile(file)
+        import networkx
+
+        graph = networkx.read_graphml(path)
+    except ValueError:
+        raise
+    except ImportError as error:
+        raise ImportError("GraphML files are read with networkx: pip install networkx.") from error
+    except expat.ExpatError as error:
+        raise ValueError(f"{path.name} is not whole XML: {error}.") from error
+    except Exception as error:  # networkx passes on whatever its parser stumbles over
+        raise ValueError(f"{path.name} cannot be read as GraphML: {error}.") from error
+    edges = [(str(a), str(b), float(more.get("weight", 1.0)), "") for a, b, more in graph.edges(data=True)]
+    nodes = [{"id": str(one), **{k: str(v) for k, v in more.items()}} for one, more in graph.nodes(data=True)]
+    return edges, nodes
+
+
+def read_graph(
+    path: Path, delimiter: str, header: bool
+) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
+    """Edges and the table of nodes of a file. Errors: `ValueError`, `OSError`."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no {path}: choose the file again.")
+    if path.name.casefold().endswith((".graphml", ".xml")):
+        return read_graphml(path)
+    return read_edge_list(path, delimiter, header)
+
+
+def numbered(
+    edges: list[tuple[str, str, float, str]], nodes: list[dict[str, str]]
+) -> dict[tuple[str, str], int]:
+    """A number for each node, by graph and name: those of the table first, then as edges name them."""
+    key = next(iter(nodes[0])) if nodes else ""
+    names = [(row.get("graph", ""), row[key]) for row in nodes]
+    names += [(graph, end) for first, second, _, graph in edges for end in (first, second)]
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+def adjacency(count: int, ends: Tensor, weights: Tensor, directed: bool) -> Tensor:
+    """Weights of edges `ends` (2, E) as (count, count): row i holds those that lead to i, parallels added."""
+    found = torch.zeros(count, count)
+    found.index_put_((ends[1], ends[0]), weights, accumulate=True)
+    if not directed:
+        both = ends[0] != ends[1]  # a loop is one edge, not two
+        found.index_put_((ends[0, both], ends[1, both]), weights[both], accumulate=True)
+    return found
+
+
+def block_diagonal(
+    parts: list[tuple[Tensor, Tensor, Tensor]],
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Several graphs as one without wires between them, which needs no padding.
+
+    Each part is (nodes (n, F), ends (2, E), weights (E,)). Returns all nodes (Σn, F), all ends (2, ΣE) and
+    weights (ΣE,), and the number of nodes of each graph (B,).
+    """
+    sizes = torch.tensor([len(nodes) for nodes, _, _ in parts])
+    first = (sizes.cumsum(0) - sizes).tolist()
+    ends = torch.cat([one + start for (_, one, _), start in zip(parts, first, strict=True)], 1)
+    return torch.cat([part[0] for part in parts]), ends, torch.cat([part[2] for part in parts]), sizes
+
+
+def neighbour_sums(nodes: Tensor, ends: Tensor, weights: Tensor) -> Tensor:
+    """What comes along the edges into each node, (n, F): the adjacency matrix times the nodes."""
+    return torch.zeros_like(nodes).index_add_(0, ends[1], nodes[ends[0]] * weights[:, None])
+
+
+def graph_means(nodes: Tensor, sizes: Tensor) -> Tensor:
+    """The mean over the nodes of each graph, (B, F)."""
+    whose = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
+    sums = torch.zeros(len(sizes), nodes.shape[1], dtype=nodes.dtype).index_add_(0, whose, nodes)
+    return sums / sizes.clamp(min=1)[:, None]
+
+
+def node_features(nodes: list[dict[str, str]], features: tuple[str, ...], count: int, file: str) -> Tensor:
+    """Columns of the table of nodes as (count, F). Errors: `ValueError` with the row of what is no number."""
+    found = torch.zeros(count, len(features))
+    if features and len(nodes) < count:
+        raise ValueError(f"{file}: {count - len(nodes):,} nodes have edges but no row in the table of nodes.")
+    for row, known in enumerate(nodes):
+        for at, name in enumerate(features):
+            try:
+                found[row, at] = float(known[name])
+            except (KeyError, ValueError):
+                raise ValueError(f"{file}: {name} of node {row + 1:,} is {known.get(name)!r}.") from None
+    return found
+
+
+def load_graph(
+    folder: Path,
+    device: str,
+    *,
+    file: str,
+    delimiter: str,
+    header: bool,
+    features: tuple[str, ...],
+    target: str,
+    classes: tuple[str, ...],
+    directed: bool,
+    examples: str,
+    size: int,
+    deal: Callable[..., dict[str, Tensor]],
+    by: str = "",
+    **dealing: Any,
+) -> dict[str, dict[str, Tensor]]:
+    """A graph whose nodes are the examples, or that is the only one, or many graphs, `size` nodes at most.
+
+    "nodes": {"features" (N, F + 1), "label" (N,)}, the degree last. "whole graph": one row in every split,
+    {"nodes" (1, n, F + 1), "adjacency" (1, n, n), "mask" (1, n), "label" (1, n)}, the mask 1 for the nodes of
+    the split. "graphs": {"nodes" (N, n, F + 1), "adjacency" (N, n, n), "mask" (N, n), "label" (N,)}, padded;
+    the labels are in `NAME.graphs.csv`. Errors: `ValueError`, `OSError`.
+    """
+    edges, table = read_graph(folder / file, delimiter, header)
+    numbers = numbered(edges, table)
+    count = len(numbers)
+    ends = torch.tensor([[numbers[g, a], numbers[g, b]] for a, b, _, g in edges]).reshape(-1, 2).T
+    weights = torch.tensor([weight for _, _, weight, _ in edges])
+    degree = torch.zeros(count).index_add_(0, ends[1], torch.ones(len(edges)))
+    degree = degree if directed else degree.index_add_(0, ends[0], torch.ones(len(edges)))
+    nodes = torch.cat([node_features(table, features, count, file), degree[:, None]], 1)
+    if examples == "graphs":
+        columns = padded_graphs(folder / file, numbers, nodes, ends, weights, classes, directed, size)
+    else:
+        columns = {"features": nodes}
+        if target:
+            columns["label"] = class_numbers([row.get(target, "") for row in table], classes, count, file)
+    n = len(next(iter(columns.values())))
+    keys = columns.get("label") if by == "class" else None
+    if by == "split":
+        known = {"train": 0, "validation": 1, "val": 1, "test": 2}
+        keys = torch.tensor([known.get(row.get("split", "").casefold(), -1) for row in table])
+        keys = torch.cat([keys, torch.full((n - len(keys),), -1)])
+    rows = deal(n, keys, **dealing)
+    if examples != "whole graph":
+        return dealt_columns(columns, rows, device)
+    whole = {"nodes": nodes[None], "adjacency": adjacency(count, ends, weights, directed)[None]}
+    if target:
+        whole["label"] = columns["label"][None]
+    return {
+        split: {
+            **{name: column.to(device) for name, column in whole.items()},
+            "mask": torch.zeros(1, count).index_fill_(1, at, 1.0).to(device),
+        }
+        for split, at in rows.items()
+    }
+
+
+def class_numbers(said: list[str], classes: tuple[str, ...], count: int, file: str) -> Tensor:
+    """Labels as numbers of classes. Errors: `ValueError` where one is lacking or unknown."""
+    if len(said) < count:
+        raise ValueError(f"{file}: {count - len(said):,} of {count:,} have no label.")
+    strange = next((row for row, label in enumerate(said) if label not in classes), None)
+    if strange is not None:
+        raise ValueError(
+            f"{file}: label {said[strange]!r} in row {strange + 1:,} is none of the classes known."
+        )
+    return torch.tensor([classes.index(label) for label in said])
+
+
+def padded_graphs(
+    path: Path,
+    numbers: dict[tuple[str, str], int],
+    nodes: Tensor,
+    ends: Tensor,
+    weights: Tensor,
+    classes: tuple[str, ...],
+    directed: bool,
+    size: int,
+) -> dict[str, Tensor]:
+    """Graphs of several sizes as {"nodes" (N, size, F), "adjacency" (N, size, size), "mask" (N, size), "label"}.
+
+    Errors: `ValueError` for a graph with more nodes than `size`, or without a label.
+    """
+    names = list(dict.fromkeys(graph for graph, _ in numbers))
+    at = {name: number for number, name in enumerate(names)}
+    whose = torch.tensor([at[graph] for graph, _ in numbers])
+    counts = torch.bincount(whose, minlength=len(names))
+    if int(counts.max()) > size:
+        largest = names[int(counts.argmax())]
+        raise ValueError(
+            f"Graph {largest!r} has {int(counts.max()):,} nodes, more than the {size:,} allowed."
+        )
+    order = whose.argsort(stable=True)
+    place = torch.empty_like(whose)
+    place[order] = torch.arange(len(whose)) - (counts.cumsum(0) - counts)[whose[order]]
+    found = {"nodes": torch.zeros(len(names), size, nodes.shape[1]), "mask": torch.zeros(len(names), size)}
+    found["nodes"][whose, place] = nodes
+    found["mask"][whose, place] = 1.0
+    matrix = torch.zeros(len(names), size, size)
+    first, second = ends
+    matrix.index_put_((whose[second], place[second], place[first]), weights, accumulate=True)
+    if not directed:
+        both = first != second  # a loop is one edge, not two
+        first, second = first[both], second[both]
+        matrix.index_put_((whose[first], place[first], place[second]), weights[both], accumulate=True)
+    found["adjacency"] = matrix
+    if classes:
+        table = read_table(path.with_name(path.name.split(".")[0] + ".graphs.csv"))
+        labels = {row.get("graph", ""): row.get("label", "") for row in table}
+        found["label"] = class_numbers(
+            [labels.get(name, "") for name in names], classes, len(names), path.name
+        )
+    return found

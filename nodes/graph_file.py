@@ -1,0 +1,106 @@
+"""Graphs of a person's own as a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from engine.catalogue import Column, Emitted, Emitter, param
+from engine.errors import DataError
+from engine.params import FilePath, Names
+from nodes.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
+
+NODES, WHOLE, GRAPHS = "nodes", "whole graph", "graphs"
+MARKS = {"spaces": "", "tab": "\t"}
+
+
+class GraphFile(Dealt):
+    """A graph from a list of edges or a GraphML file; what is known of its nodes may lie in a table beside.
+
+    Its nodes are the examples, or it comes whole, or the file holds many graphs, padded to one size.
+    """
+
+    title = "Graph file"
+    aliases: ClassVar[tuple[str, ...]] = ("network", "edges", "edge list", "graphml", "adjacency", "social")
+    source = "your own file"
+    path: FilePath = param(
+        "", label="File", doc="a list of edges, or GraphML; NAME.nodes.csv beside it tells of the nodes"
+    )
+    examples: str = param(
+        NODES,
+        choices=(NODES, WHOLE, GRAPHS),
+        doc="nodes: each node of one graph; whole graph: that graph in one piece, with a mask for the nodes of "
+        "each split; graphs: many of them, told apart by the column graph",
+    )
+    features: Names = param((), doc="columns of the table of nodes that are inputs; the degree comes last")
+    directed: bool = param(False, doc="edges lead one way; otherwise both")
+    delimiter: str = param(
+        ",", choices=(",", ";", "tab", "spaces"), doc="what stands between the cells of a list of edges"
+    )
+    header: bool = param(False, doc="the first line of a list of edges names its columns")
+    target: str = param("", doc="the column of the table of nodes that is to be predicted")
+    classes: Names = param((), hidden=True, doc="the classes that were found")
+    size: int = param(1, minimum=1, maximum=20_000, hidden=True, doc="nodes of the largest graph")
+    count: int = param(0, minimum=0, hidden=True, doc="how many examples were found")
+    edges: int = param(0, minimum=0, hidden=True, doc="how many edges were found")
+    stamp: str = param("", hidden=True, doc="marks what the file held when it was opened")
+
+    def columns(self) -> tuple[Column, ...]:
+        if not self.path:
+            return ()
+        inputs, n = len(self.features) + 1, self.size
+        label = (n,) if self.examples == WHOLE else ()
+        found = [Column("features", (inputs,), doc=f"{', '.join((*self.features, 'degree'))} of each node")]
+        if self.examples != NODES:
+            found = [
+                Column("nodes", (n, inputs), doc=f"{', '.join((*self.features, 'degree'))} of each node"),
+                Column("adjacency", (n, n), doc="weights of the edges that lead to each node"),
+                Column(
+                    "mask", (n,), doc="1 for the nodes of the split" if label else "1 where there is a node"
+                ),
+            ]
+        if self.classes and (self.target or self.examples == GRAPHS):
+            found.append(Column("label", label, "int64", self.classes, doc="the class"))
+        return tuple(found)
+
+    def folder(self) -> Path | None:
+        return Path(self.path).parent if self.path else None
+
+    def holds(self) -> tuple[str, ...]:
+        return (Path(self.path).name,) if self.path else ()
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.graphs import load_graph
+
+        if not self.path:
+            raise DataError("No graph is chosen.", fix="Choose a list of edges or a GraphML file.")
+        if self.split == BY_GROUP:
+            raise DataError("Graphs have no groups.", fix="Deal the rows in another way.")
+        labelled = any(column.classes for column in self.columns())
+        how = self.dealing(classes=labelled)
+        options: dict[str, Any] = {}
+        if self.split == GIVEN:
+            options["by"] = "split"
+        elif self.split in (BY_CLASS, FOLDS) and labelled:
+            options["by"] = "class"
+        return e.load(
+            load_graph,
+            file=Path(self.path).name,
+            delimiter=MARKS.get(self.delimiter, self.delimiter),
+            header=self.header,
+            features=self.features,
+            target=self.target if labelled else "",
+            classes=self.classes,
+            directed=self.directed,
+            examples=self.examples,
+            size=self.size,
+            **options,
+            **how,
+        )
+
+    def summary(self) -> str:
+        if not self.path:
+            return "no file"
+        what = "graphs" if self.examples == GRAPHS else "nodes"
+        classes = f" · {len(self.classes):,} classes" if self.classes else ""
+        return f"{self.count:,} {what} · {self.edges:,} edges{classes}"
