@@ -3,9 +3,10 @@
 from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
-    augment,
     array_file,
+    augment,
     blocks,
+    cloud_file,
     convolution,
     data,
     data_drawn,
@@ -13,6 +14,7 @@ from nodes import (
     data_made_sets,
     dense,
     encode,
+    graph_file,
     image_files,
     images,
     loss,
@@ -37,6 +39,8 @@ for _module in (
     data_made,
     data_made_sets,
     array_file,
+    graph_file,
+    cloud_file,
     image_files,
     sources,
     transforms,
