@@ -11,11 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.background import Background
 from app.workspace import Workspace
-from engine.catalogue import Data
+from engine.data.needed import not_here
 from engine.data.opening import Stopped, Watch
-from engine.data.public_files import PublicSet, folder_of, megabytes, public_set
+from engine.data.public_files import PublicSet, folder_of, megabytes
 from engine.errors import NeuroloomError
-from engine.graph import Node
 from engine.problems import Fix, Problem
 
 LOOK_MS = 100
@@ -139,10 +138,8 @@ class Downloads(QObject):
         if self._closed:
             return
         found = []
-        for node in self._workspace.document.project.graph.nodes.values():
-            wanted = set_of(self._workspace, node)
-            if wanted is not None and wanted.missing(folder_of(wanted.id)):
-                found.append((node.id, wanted, self._words(wanted)))
+        for node, wanted in not_here(self._workspace.catalogue, self._workspace.document.project):
+            found.append((node.id, wanted, self._words(wanted)))
         listed = [(node_id, wanted.id, words) for node_id, wanted, words in found]
         if listed != self._listed and self._workspace.shapes is not None:
             self._listed = listed
@@ -207,11 +204,3 @@ class Downloads(QObject):
             self._workspace.message.emit(f"{found.wanted.title} is downloaded.", "info")
         elif found.state == FAILED:
             self._workspace.message.emit(found.error, "error")
-
-
-def set_of(workspace: Workspace, node: Node) -> PublicSet | None:
-    """The set that a node looks for among the downloads; None for other nodes, and for own folders."""
-    kind = workspace.type_of(node)
-    if kind is None or not issubclass(kind, Data) or not kind.public or node.params.get("path"):
-        return None
-    return public_set(kind.public)

@@ -112,6 +112,8 @@ class DownloadDialog(QDialog):
             status = download.doing[:1].upper() + download.doing[1:]
         elif part:
             status = f"{megabytes(part)} of {megabytes(total)} are here."
+        elif state == FAILED:
+            status = "Nothing has come yet."
         else:
             status = "Nothing is downloaded until you ask for it."
         self.status.setText(status)

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from engine import cli_data, cli_runs
 from engine.catalogue import Catalogue, NodeType, load_catalogue
+from engine.data.needed import as_error, not_here
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.files import from_text, load_project
 from engine.graph import Project
 from engine.params import ParamSpec
+from engine.problems import Problem
 
 if TYPE_CHECKING:
     from engine.emit.fast import Fast
@@ -206,7 +208,10 @@ def _check(options: argparse.Namespace) -> int:
     project = open_project(options.project)
     from engine.shapes import check
 
-    book = check(project, load_catalogue())
+    catalogue = load_catalogue()
+    book = check(project, catalogue)
+    missing = [as_error(*one) for one in not_here(catalogue, project)]
+    book.note("downloads", [Problem(one.node_id, str(one)) for one in missing], project)
     layers = []
     for node_id in project.graph.order():
         node, found = project.graph.nodes[node_id], book.types.get(node_id)
@@ -269,7 +274,10 @@ def _train(options: argparse.Namespace) -> int:
         return USAGE
     if options.fast:
         project.plan = project.plan.with_(fast=True)
-    return train(project, load_catalogue(), options)
+    catalogue = load_catalogue()
+    for node, wanted in not_here(catalogue, project):
+        raise as_error(node, wanted)
+    return train(project, catalogue, options)
 
 
 def _is_taken(options: argparse.Namespace) -> bool:

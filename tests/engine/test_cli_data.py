@@ -13,7 +13,10 @@ from engine import cli_data
 from engine.cli import main
 from engine.data import downloads, public_files
 from engine.data.public_files import PublicFile, PublicSet, part_of
+from engine.files import save_project
+from engine.graph import Graph, Node, Project
 from tests.engine.data.file_server import Shelf, serving
+from tests.engine.data.public_made import public_folder
 
 BODY = b"one line\n" * 40_000
 
@@ -91,3 +94,19 @@ def test_stopped_by_a_key_it_keeps_what_is_there(
     assert main(["data", "get", "lines", "--in", str(tmp_path)]) == 130
     assert "is kept" in capsys.readouterr().err
     assert part_of(tmp_path / "lines", public_files.PUBLIC[0].files[0]).stat().st_size == 100_000
+
+
+def test_a_project_whose_set_is_missing_says_how_to_get_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = Graph([Node("n1", "Cifar10", "photographs")])
+    save_project(Project(title="Photographs", graph=graph, next_id=2), tmp_path / "p.nloom")
+    monkeypatch.chdir(tmp_path)
+    for command in ("check", "train"):
+        assert main([command, str(tmp_path / "p.nloom")]) == 1
+        out, err = capsys.readouterr()
+        assert "CIFAR-10 has not been downloaded yet. `neuroloom data get cifar-10` does it" in out + err
+    assert not (tmp_path / "runs").exists()
+    graph = Graph([Node("n1", "Cifar10", "photographs", {"path": str(public_folder("cifar-10"))})])
+    save_project(Project(title="Photographs", graph=graph, next_id=2), tmp_path / "p.nloom")
+    assert main(["check", str(tmp_path / "p.nloom")]) == 0
