@@ -16,6 +16,7 @@ from app.downloads import Downloads
 from app.editor.view import GraphView
 from app.panels.inspector import InspectorPanel
 from app.panels.palette import PalettePanel
+from app.panels.points_window import PointsWindow
 from app.progress import TrainingBar
 from app.recent_files import RecentFiles
 from app.widgets.banner import Notice
@@ -67,6 +68,7 @@ class DocumentPage(QWidget):
         self.breadcrumb.scope_wanted.connect(self._enter)
         self.bottom.views.dock.show_on(self.on_nodes)
         self.bottom.views.dock.room_wanted.connect(self._make_room_for_card)
+        workspace.editor_wanted.connect(self._open_editor)
         workspace.scope_changed.connect(self._show_way)
         workspace.changed.connect(self._show_way)
         workspace.layer_stepped.connect(self._layer_stepped)
@@ -141,6 +143,15 @@ class DocumentPage(QWidget):
         """Brings the data panel to the front."""
         self.bottom.show()
         self.bottom.show_panel("Data")
+
+    def _open_editor(self, node_id: str) -> None:
+        """Opens the pad of a node that has one, or brings it to the front."""
+        for window in self.findChildren(PointsWindow):
+            if window.pad.node_id == node_id and window.isVisible():
+                window.raise_()
+                window.activateWindow()
+                return
+        PointsWindow(self.workspace, node_id, self).show()
 
     def side_panels(self) -> dict[str, QWidget]:
         """The panels that can be hidden, by the name of the command that does it."""

@@ -70,6 +70,7 @@ class Workspace(QObject):
     parts_shown = Signal()  # `parts` has changed
     layer_stepped = Signal()  # `layer_step` has changed
     file_wanted = Signal(str, object)  # a data node shall read this Path; None: the person chooses one
+    editor_wanted = Signal(str)  # the editor of its own that a node has, such as a pad to draw on, shall open
     data_opened = Signal(str)  # a data node holds what was found in a file, with `remarks` on it
 
     def __init__(
@@ -248,6 +249,12 @@ class Workspace(QObject):
     def type_of(self, node: Node) -> type[NodeType] | None:
         """The catalogue's type of a node; None for a placeholder."""
         return self.catalogue.get(node.type)
+
+    def has_editor(self, node_id: str) -> bool:
+        """Whether a node has an editor of its own, which `editor_wanted` opens."""
+        node = self.node(node_id)
+        kind = self.type_of(node) if node is not None else None
+        return kind is not None and bool(kind.editor)
 
     def reveal(self, node_id: str) -> None:
         """Selects a node, in whatever scope it is, and asks the canvas to bring it into view."""

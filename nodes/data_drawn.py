@@ -43,7 +43,7 @@ class DrawnPoints(Dealt):
         "2d",
     )
     source = "drawn by hand"
-    opens: ClassVar[str] = "points"
+    editor: ClassVar[str] = "Draw points"
     points: Rows = param((), hidden=True, doc="x, y and the number of the class, from 0, of each point")
     task: str = param(
         CLASSES,

@@ -127,6 +127,8 @@ class Gestures:
             self._view.workspace.select((node.node_id,))
             if node.face.block:
                 self._view.compose.enter()
+            elif self._view.workspace.has_editor(node.node_id):
+                self._view.workspace.editor_wanted.emit(node.node_id)
             else:
                 self._view.rename_selected()
         elif not self._double_press_beside(pointer):

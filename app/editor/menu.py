@@ -63,6 +63,10 @@ def _for_nodes(view: GraphView) -> list[Entry]:
     nodes = [node for node in map(view.workspace.node, view.workspace.selection) if node is not None]
     several, muted = len(nodes) > 1, all(node.muted for node in nodes)
     entries: list[Entry] = [("Rename\tF2", view.rename_selected)]
+    if not several and nodes and view.workspace.has_editor(nodes[0].id):
+        kind = view.workspace.type_of(nodes[0])
+        words = f"{kind.editor if kind is not None else ''}…"
+        entries.insert(0, (words, partial(view.workspace.editor_wanted.emit, nodes[0].id)))
     if several:
         entries.append(("Connect\tC", view.connect_selected))
     else:

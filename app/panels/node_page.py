@@ -106,7 +106,8 @@ class NodePage(QWidget):
         return made
 
     def _make_fields(self, node: Node | None) -> None:
-        for spec in self._type.params if self._type else ():
+        specs = self._type.params if self._type else ()
+        for spec in sorted(specs, key=_after_files):
             if spec.hidden or spec.kind == "rows":
                 continue
             state = chooses_state(node, spec)
@@ -115,6 +116,11 @@ class NodePage(QWidget):
             field.finished.connect(self._seal)
             self.fields[spec.name] = field
             self._field_column.addWidget(field)
+        if self._type is not None and self._type.editor:
+            button = QPushButton(f"{self._type.editor}…")
+            button.setObjectName("nodeEditor")
+            button.clicked.connect(partial(self._workspace.editor_wanted.emit, self.node_id))
+            self._field_column.insertWidget(0, button)
         if self._type is None and node is not None:
             for name, value in node.params.items():
                 row, _ = fact_row(name, str(value))
@@ -271,6 +277,11 @@ def apply_fix(workspace: Workspace, problem: Any) -> None:
         workspace.message.emit(error.message, "error")
         return
     workspace.apply(fix.label, *edits)
+
+
+def _after_files(spec: ParamSpec) -> bool:
+    """What is read comes first, all else stays in its order."""
+    return spec.kind != "path"
 
 
 def _written(formula: str) -> str:
