@@ -73,7 +73,6 @@ def _guess(name: str, series: Any, decimal: str) -> Guess:
 
 
 def _of_texts(name: str, series: Any, decimal: str) -> Guess:
-
     empty = series.is_null() | (series == "")
     sure, _ = _without(series, empty, SURE)
     marked, marks = _without(series, empty, BLANKS)
@@ -143,6 +142,25 @@ def _without(series: Any, empty: Any, marks: tuple[str, ...]) -> tuple[Any, tupl
     marked = series.is_in(marks)
     found = tuple(sorted(series.filter(marked & ~empty).unique().to_list()))
     return series.set(empty | marked.fill_null(False), None), found
+
+
+def rows_hit(frame: Any, names: list[str], marks: tuple[str, ...]) -> int:
+    """How many rows have a missing cell in one of the columns; `marks` are texts that mean one."""
+    import polars as pl
+
+    if not names:
+        return 0
+    gone = []
+    for name in names:
+        cell = pl.col(name)
+        if frame[name].dtype == pl.String:
+            plain = cell.str.strip_chars()
+            gone.append(cell.is_null() | plain.is_in(["", *marks]))
+        elif frame[name].dtype.is_float():
+            gone.append(cell.is_null() | ~cell.is_finite())
+        else:
+            gone.append(cell.is_null())
+    return int(frame.select(pl.any_horizontal(gone).fill_null(True).sum()).item())
 
 
 def _yes_no(texts: Any) -> tuple[str, ...]:

@@ -42,8 +42,11 @@ class Plan:
     remarks: list[str] = field(default_factory=list)
 
 
-def roles(found: Sequence[Guess], rows: int) -> Plan:
-    """Proposes what each column is for; kinds of whole targets may become categories."""
+def roles(found: Sequence[Guess], rows: int, first: int = 1) -> Plan:
+    """Proposes what each column is for; kinds of whole targets may become categories.
+
+    `first` is the number of the first row in the file.
+    """
     plan = Plan([_first_role(one, rows) for one in found])
     _say_ignored(found, plan)
     _special(found, plan)
@@ -51,11 +54,10 @@ def roles(found: Sequence[Guess], rows: int) -> Plan:
     if target is None:
         plan.remarks.append("No column looks like a target: choose one.")
     else:
-        _aim(found[target], plan, target)
+        _aim(found[target], plan, target, rows)
     _dates(found, plan)
     _narrow(found, plan)
-    _missing(found, plan, rows)
-    _say_odd(found, plan)
+    _say_odd(found, plan, first)
     return plan
 
 
@@ -115,20 +117,19 @@ def _special(found: Sequence[Guess], plan: Plan) -> None:
 
 def _target(found: Sequence[Guess], plan: Plan) -> int | None:
     fit = [at for at, role in enumerate(plan.roles) if role == "input" and found[at].kind != "date"]
-    if len([role for role in plan.roles if role == "input"]) < 2:
+    pictures = any(one.kind == "path" for one in found)
+    if len([role for role in plan.roles if role == "input"]) < 2 and not pictures:
         return None
     named = [at for name in TARGETS for at in fit if found[at].name.casefold() == name]
     return named[0] if named else fit[-1] if fit else None
 
 
-def _aim(one: Guess, plan: Plan, at: int) -> None:
+def _aim(one: Guess, plan: Plan, at: int, rows: int) -> None:
     plan.roles[at] = "target"
     why = "by its name" if one.name.casefold() in TARGETS else "as the last column"
-    if (
-        one.kind == "whole"
-        and one.counts
-        and (len(one.counts) <= FEW or (one.name.casefold() in CLASSES and len(one.counts) <= 1000))
-    ):
+    named = one.name.casefold() in CLASSES
+    few = len(one.counts) <= FEW and len(one.counts) <= rows / 2
+    if one.kind == "whole" and one.counts and (named or few):
         one.kind, one.details = "category", tuple(sorted(one.counts, key=int))
     what = f"{len(one.details)} classes" if one.details else "a number"
     plan.remarks.append(f'The target is "{one.name}", {why}: {what}.')
@@ -161,31 +162,31 @@ def _narrow(found: Sequence[Guess], plan: Plan) -> None:
             plan.remarks.append(f'Left out as it has {count:,} classes: "{found[at].name}".')
 
 
-def _missing(found: Sequence[Guess], plan: Plan, rows: int) -> None:
+def say_missing(found: Sequence[Guess], plan: Plan, rows: int, hit: int) -> None:
+    """What happens to the `hit` rows in which some input is missing, and to those without their target."""
     inputs = [one for one, role in zip(found, plan.roles, strict=True) if role == "input" and one.missing]
     for one, role in zip(found, plan.roles, strict=True):
         if role == "target" and one.missing:
-            plan.remarks.append(
-                f'{one.missing:,} of {rows:,} rows lack the target, "{one.name}", and are left out.'
-            )
-    if not inputs:
+            plan.remarks.append(f'{one.missing:,} of {rows:,} rows lack the target "{one.name}": left out.')
+    if not hit:
         return
-    # how many rows are hit at most; which ones coincide is counted where the rows are read
-    most = sum(one.missing for one in inputs)
-    fill = most > DROPPED * rows
+    fill = hit > DROPPED * rows
     if fill:
         plan.params["missing"] = "fill with mean"
     named = listed([f"{one.name} ({one.missing:,})" for one in inputs], quote=False)
-    what = "filled with means of the training rows" if fill else "left out"
-    plan.remarks.append(f'Blank cells in {named}: such rows are {what}; see "Missing inputs".')
+    what = "filled with means and common classes of the training rows" if fill else "left out"
+    plan.remarks.append(f'{hit:,} of {rows:,} rows have blank inputs, {what} ("Missing inputs"): {named}.')
 
 
-def _say_odd(found: Sequence[Guess], plan: Plan) -> None:
+def _say_odd(found: Sequence[Guess], plan: Plan, first: int) -> None:
     for one in found:
         if one.odd:
-            more = f" and {one.odds - 1:,} more" if one.odds > 1 else ""
-            text = one.odd[0][1][:40]
-            plan.remarks.append(f'"{text}"{more} in "{one.name}" is no number and counts as missing.')
+            more = f" (and {one.odds - 1:,} more cells)" if one.odds > 1 else ""
+            at, text = one.odd[0]
+            plan.remarks.append(
+                f'Row {first + at:,} has "{text[:40]}" in "{one.name}"{more}, which is no number '
+                'and counts as missing ("Missing is").'
+            )
 
 
 def listed(names: Sequence[str], most: int = 6, quote: bool = True) -> str:

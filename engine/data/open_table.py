@@ -5,17 +5,32 @@ Everything that is guessed becomes a parameter of the node; what a person should
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from engine.data.column_kinds import Guess, guesses
-from engine.data.column_roles import Plan, roles
+import numpy as np
+
+from engine.data.column_kinds import Guess, guesses, rows_hit
+from engine.data.column_roles import Plan, listed, roles, say_missing
 from engine.data.opening import Opened, Watch, stamp
-from engine.data.sniff import Form, encoding_of, form_of
-from engine.data.table_reading import read_sheet, read_text_table, read_typed_table
+from engine.data.sniff import Form, encoding_of, form_of, header_in
+from engine.data.table_cells import blank_rows
+from engine.data.table_reading import (
+    decoded,
+    read_sheet,
+    read_text_table,
+    read_typed_table,
+    row_sizes,
+    sheet_names,
+    text_form,
+)
+from engine.data.table_stream import streamed
 from engine.errors import DataError
 from engine.values import Value
 
+LARGE = 64 << 20  # bytes above which a file is looked through piece by piece
 HEAD = 4 << 20  # bytes that the form and the kinds are guessed from
 SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 TYPED = (b"PAR1", b"ARROW1")
@@ -28,26 +43,114 @@ def open_it(path: Path, watch: Watch) -> Opened:
         head = file.read(HEAD)
     try:
         if path.suffix.casefold() in SHEETS:
-            params, frame, remarks = _sheet(path)
-        elif head.startswith(TYPED):
-            params, frame, remarks = {}, read_typed_table(path, None), []
-        else:
-            params, frame, remarks = _text(path, head)
+            return _from_sheet(path, watch)
+        if head.startswith(TYPED):
+            return _from_frame(path, read_typed_table(path, None), {}, [], 1, watch)
+        return _from_text(path, head, watch)
     except (ValueError, ImportError) as error:
         raise DataError(str(error)) from error
+
+
+def _from_sheet(path: Path, watch: Watch) -> Opened:
+    names = sheet_names(path)
+    if not names:
+        raise ValueError(f'"{path.name}" has no sheet.')
+    top = read_sheet(path, names[0], header=False, skip=0)
+    rows = [["" if cell is None else str(cell) for cell in row] for row in top.head(200).iter_rows()]
+    skip, header = header_in(rows, ".")
+    params: dict[str, Value] = {"sheet": names[0]} if len(names) > 1 else {}
+    params |= ({"header": False} if not header else {}) | ({"skip": skip} if skip else {})
+    remarks = []
+    if len(names) > 1:
+        remarks.append(f'Read is the sheet "{names[0]}"; there are also {listed(names[1:])} ("Sheet").')
+    frame = read_sheet(path, names[0], header=header, skip=skip)
+    return _from_frame(path, frame, params, remarks, skip + header + 1, watch)
+
+
+def _from_text(path: Path, head: bytes, watch: Watch) -> Opened:
+    try:
+        encoding = encoding_of(head, whole=len(head) < HEAD)
+    except ValueError as error:
+        raise ValueError(f'"{path.name}" is no table: {error}.') from error
+    form = form_of(head.decode(encoding, "ignore").removeprefix("\ufeff"), encoding)
+    params, first = written(form), form.skip + form.header + 1
+    remarks = [f'The letters are read as {encoding} ("Encoding").'] if encoding != "utf-8" else []
+    large = path.stat().st_size > LARGE and form.encoding == "utf-8" and form.delimiter != "spaces"
+    try:
+        if large:
+            found, rows, hit = streamed(path, form, watch)
+            return _opened(path, params, found, rows, hit, remarks, first)
+        frame = read_text_table(path, None, **asdict(form), blanks=())
+    except ValueError as error:
+        # what comes late in a file may show that it is not what its beginning looks like
+        if form.encoding != "utf-8" or "is not utf-8" not in str(error):
+            raise
+        form = replace(form, encoding="latin-1")
+        params = written(form)
+        remarks = [
+            str(error).replace(". Choose another encoding", "")
+            + ': all of it is read as latin-1 ("Encoding").'
+        ]
+        frame = read_text_table(path, None, **asdict(form), blanks=())
+    if len(frame) and frame[:, -1].null_count():
+        remarks += _short_rows(path, form, frame.width)
+    return _from_frame(path, frame, params, remarks, first, watch)
+
+
+def _short_rows(path: Path, form: Form, width: int) -> list[str]:
+    """A sentence on rows that end before the last column, which only a count of their cells shows."""
+    source = decoded(path, form.encoding, form.delimiter)
+    how, _ = text_form(path, source, form.delimiter, form.quote, form.header, form.skip)
+    short = [at for at, size in row_sizes(source, how) if 0 < size < width]
+    if not short:
+        return []
+    rows = "row ends" if len(short) == 1 else "rows end"
+    return [
+        f"{len(short):,} {rows} before the last column, the first in row {short[0]:,}: their rest is blank."
+    ]
+
+
+def _from_frame(
+    path: Path, frame: Any, params: dict[str, Value], remarks: list[str], first: int, watch: Watch
+) -> Opened:
+    """The node of a table that is held in memory as polars reads it; `first` is its first row in the file."""
     watch.look(0.5, "looking at the columns")
-    if not len(frame):
-        raise DataError(f'"{path.name}" names columns, but has no row below them.')
     if frame.width > WIDEST:
-        raise DataError(f'"{path.name}" has {frame.width:,} columns; at most {WIDEST:,} can be read.')
+        raise ValueError(f'"{path.name}" has {frame.width:,} columns; at most {WIDEST:,} can be read.')
+    empty = blank_rows(frame, ())
+    there = np.flatnonzero(~empty)
+    if not len(there):
+        raise ValueError(f'"{path.name}" has no row with anything in it.')
+    if len(there) < len(frame):
+        frame = frame[there]
+        inside = int(empty[: there[-1]].sum())
+        remarks = [
+            *remarks,
+            *([f"{inside:,} blank lines between the rows are passed over."] if inside else []),
+        ]
     found = guesses(frame, str(params.get("decimal", ".")), watch)
-    return _opened(path, params, found, len(frame), remarks)
+    for one in found:
+        one.odd = tuple((int(there[at]), text) for at, text in one.odd)
+    rows = len(frame)
+    plan = roles(deepcopy(found), rows)
+    marks = tuple({text for one in found for text in one.blanks})
+    inputs = [
+        one.name for one, role in zip(found, plan.roles, strict=True) if role == "input" and one.missing
+    ]
+    return _opened(path, params, found, rows, rows_hit(frame, inputs, marks), remarks, first)
 
 
 def _opened(
-    path: Path, params: dict[str, Value], found: list[Guess], rows: int, remarks: list[str]
+    path: Path,
+    params: dict[str, Value],
+    found: list[Guess],
+    rows: int,
+    hit: int,
+    remarks: list[str],
+    first: int,
 ) -> Opened:
-    plan: Plan = roles(found, rows)
+    plan: Plan = roles(found, rows, first)
+    say_missing(found, plan, rows, hit)
     table = tuple(
         (one.name, one.kind, role, *one.details) for one, role in zip(found, plan.roles, strict=True)
     )
@@ -62,31 +165,6 @@ def _opened(
         **({"missing_as": tuple(blanks)} if blanks else {}),
     }
     return Opened("TableFile", values, path.stem, (*remarks, *plan.remarks))
-
-
-def _sheet(path: Path) -> tuple[dict[str, Value], Any, list[str]]:
-    frame = read_sheet(path, "", header=True, skip=0)
-    return {}, frame, []
-
-
-def _text(path: Path, head: bytes) -> tuple[dict[str, Value], Any, list[str]]:
-    try:
-        encoding = encoding_of(head, whole=len(head) < HEAD)
-    except ValueError as error:
-        raise ValueError(f'"{path.name}" is no table: {error}.') from error
-    form = form_of(head.decode(encoding, "ignore").removeprefix("\ufeff"), encoding)
-    frame = read_text_table(
-        path,
-        None,
-        delimiter=form.delimiter,
-        quote=form.quote,
-        decimal=form.decimal,
-        encoding=form.encoding,
-        header=form.header,
-        skip=form.skip,
-        blanks=(),
-    )
-    return written(form), frame, []
 
 
 def written(form: Form) -> dict[str, Value]:

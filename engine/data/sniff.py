@@ -84,28 +84,29 @@ def form_of(text: str, encoding: str) -> Form:
     if found is None:
         found = "spaces" if _aligned(lines) else ","
     rows = rows_of(lines, found, quote)
-    width = Counter(len(row) for row in rows).most_common(1)[0][0] if rows else 1
-    skip = 0
-    if width > 1:
-        at = next((at for at, row in enumerate(rows) if len(row) == width), 0)
-        skip = (
-            at
-            if 0 < at <= 20 and at < len(rows) // 2 + 1 and all(len(row) < width for row in rows[:at])
-            else 0
-        )
-    body = [row for row in rows[skip:] if len(row) == width]
-    decimal = _decimal(body, found)
-    return Form(encoding, found, quote, decimal, _has_header(body, decimal), skip)
+    decimal = _decimal(rows, found)
+    skip, header = header_in(rows, decimal)
+    return Form(encoding, found, quote, decimal, header, skip)
+
+
+def header_in(rows: list[list[str]], decimal: str) -> tuple[int, bool]:
+    """How many lines stand before the table that `rows` begin with, and whether its first row is a header."""
+    full = [len([cell for cell in row if cell.strip()]) for row in rows]
+    usual = Counter(one for one in full if one).most_common(1)
+    skip = next((at for at, one in enumerate(full) if one > 1), 0) if usual and usual[0][0] > 1 else 0
+    skip = skip if skip <= 20 else 0
+    body = [row for row in rows[skip:] if row and len(row) == len(rows[skip])] if rows else []
+    return skip, _has_header(body, decimal)
 
 
 def rows_of(lines: Iterable[str], delimiter: str, quote: str) -> list[list[str]]:
     """The cells of some lines. What `csv` cannot read is left out."""
     if delimiter == "spaces":
-        return [re.findall(r'"[^"]*"|\S+', line) for line in lines if line.strip()]
+        return [re.findall(r'"[^"]*"|\S+', line) for line in lines]
     rows: list[list[str]] = []
     reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=False)
     with suppress(csv.Error):
-        rows.extend(row for row in reader if row)
+        rows.extend(reader)
     return rows
 
 
@@ -127,7 +128,7 @@ def _delimiter(lines: Sequence[str], quote: str) -> str | None:
     for mark in DELIMITERS:
         if mark == ":" and best:
             continue
-        counts = Counter(len(row) for row in rows_of(lines, mark, quote))
+        counts = Counter(len(row) for row in rows_of(lines, mark, quote) if row)
         if not counts:
             continue
         width, often = max(counts.items(), key=lambda one: (one[1] * (one[0] > 1), one[0]))
@@ -139,7 +140,7 @@ def _delimiter(lines: Sequence[str], quote: str) -> str | None:
 
 def _aligned(lines: Sequence[str]) -> bool:
     """Whether the cells stand in lines of equally many words, most of them numbers."""
-    rows = rows_of(lines, "spaces", '"')
+    rows = [row for row in rows_of(lines, "spaces", '"') if row]
     if len(rows) < 2 or len(rows[-1]) < 2 or len({len(row) for row in rows}) > 1:
         return False
     cells = [cell for row in rows[1:] for cell in row]

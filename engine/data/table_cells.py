@@ -7,6 +7,20 @@ from typing import Any
 import numpy as np
 
 
+def blank_rows(frame: Any, blanks: tuple[str, ...]) -> np.ndarray[Any, Any]:
+    """Which rows (N,) have nothing in any cell: lines between the rows, or below them."""
+    import polars as pl
+
+    if not frame.width:
+        return np.zeros(len(frame), bool)
+    empty = [
+        pl.col(name).is_null() if kind != pl.String else pl.col(name).str.strip_chars().fill_null("") == ""
+        for name, kind in frame.schema.items()
+    ]
+    whole: np.ndarray[Any, Any] = frame.select(pl.all_horizontal(empty)).to_series().to_numpy().astype(bool)
+    return whole
+
+
 class Cells:
     """The cells of one column, and where they stand, for the sentence on one that is odd."""
 

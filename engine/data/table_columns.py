@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from engine.data.dealing import dealt_columns
-from engine.data.table_cells import Cells
+from engine.data.table_cells import Cells, blank_rows
 
 
 def dealt_table(
@@ -83,20 +83,6 @@ def dealt_table(
 def port_name(name: str) -> str:
     """What a target column is called on the node: "features" is taken."""
     return "features (2)" if name == "features" else name
-
-
-def blank_rows(frame: Any, blanks: tuple[str, ...]) -> np.ndarray[Any, Any]:
-    """Which rows (N,) have nothing in any cell: lines between the rows, or below them."""
-    import polars as pl
-
-    if not frame.width:
-        return np.zeros(len(frame), bool)
-    empty = [
-        pl.col(name).is_null() if kind != pl.String else pl.col(name).str.strip_chars().fill_null("") == ""
-        for name, kind in frame.schema.items()
-    ]
-    whole: np.ndarray[Any, Any] = frame.select(pl.all_horizontal(empty)).to_series().to_numpy().astype(bool)
-    return whole
 
 
 def split_keys(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,32 +47,21 @@ def read_text_table(
     header: bool,
     skip: int,
     blanks: tuple[str, ...],
+    most: int | None = None,
 ) -> Any:
     """The wanted columns (all by default) as a polars frame of text, numbers where `columns` say so.
 
+    Only the first `most` rows where that is given.
     Errors: `ValueError` where a row is longer than the first, or bytes are not of the encoding.
     """
     import polars as pl
 
     source = decoded(path, encoding, delimiter)
-    form: dict[str, Any] = {
-        "separator": "\t" if delimiter == "spaces" else delimiter,
-        "quote_char": quote or None,
-        "skip_lines": skip,
-        "eol_char": line_end(path) if isinstance(source, Path) else "\n",
-        "infer_schema": False,
-    }
-    try:
-        top = pl.read_csv(source, has_header=False, n_rows=1, **form)
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(
-            f'"{path.name}" holds no table that can be read: {str(error).splitlines()[0]}.'
-        ) from error
-    names = column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
+    form, names = text_form(path, source, delimiter, quote, header, skip)
     if wanted is not None:
         check_columns(path.name, names, wanted)
     numeric = {name: pl.Float64 for name, kind, *_ in columns if kind in ("number", "whole")}
-    form |= {"has_header": header and bool(len(top)), "new_columns": names, "null_values": ["", *blanks]}
+    form |= {"new_columns": names, "null_values": ["", *blanks], "n_rows": most}
     for types in (numeric, {}):  # as text where some number is written in a way of its own
         try:
             comma = decimal == "," and bool(types)
@@ -83,6 +73,30 @@ def read_text_table(
         else:
             return frame if wanted is None else frame.select(wanted)
     raise AssertionError("never reached")
+
+
+def text_form(
+    path: Path, source: Any, delimiter: str, quote: str, header: bool, skip: int
+) -> tuple[dict[str, Any], list[str]]:
+    """How polars is to read a text table, and the names of its columns."""
+    import polars as pl
+
+    form: dict[str, Any] = {
+        "separator": "\t" if delimiter == "spaces" else delimiter,
+        "quote_char": quote or None,
+        "skip_lines": skip,
+        "eol_char": line_end(path) if isinstance(source, Path) else "\n",
+        "infer_schema": False,
+    }
+    try:
+        top = pl.read_csv(source, has_header=False, n_rows=1, truncate_ragged_lines=True, **form)
+    except pl.exceptions.PolarsError as error:
+        why = str(error).splitlines()[0]
+        if "utf-8" in why:
+            raise ValueError(text_trouble(path, source, error, form)) from error
+        raise ValueError(f'"{path.name}" holds no table that can be read: {why}.') from error
+    form["has_header"] = header and bool(len(top))
+    return form, column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
 
 
 def decoded(path: Path, encoding: str, delimiter: str) -> Any:
@@ -123,27 +137,38 @@ def text_trouble(path: Path, source: Any, error: Exception, form: dict[str, Any]
         except UnicodeDecodeError as found:
             return f'"{path.name}" is not utf-8 from byte {found.start + 1:,} on. Choose another encoding.'
     if "more fields" in text or "extra_columns" in text:
-        width = len(form["new_columns"])
-        with (
-            open(source, encoding="utf-8-sig", newline="")
-            if isinstance(source, Path)
-            else io.StringIO(source.decode(), newline="")
-        ) as lines:
-            for _ in range(form["skip_lines"]):
-                lines.readline()
-            rows = csv.reader(
-                lines,
-                delimiter=form["separator"],
-                **({"quotechar": form["quote_char"]} if form["quote_char"] else {"quoting": csv.QUOTE_NONE}),
+        long = longer_row(source, len(form["new_columns"]), form)
+        if long:
+            return (
+                f'Row {long[0]:,} of "{path.name}" has {long[1]:,} cells, but the first has '
+                f"{len(form['new_columns']):,}. Choose another delimiter or quote, or mend that row."
             )
-            for number, row in enumerate(rows, start=form["skip_lines"] + 1):
-                if len(row) > width:
-                    return (
-                        f'Row {number:,} of "{path.name}" has {len(row):,} cells, '
-                        f"but the first has {width:,}. "
-                        "Choose another delimiter or quote, or mend that row."
-                    )
+    if text.startswith('could not parse `"'):
+        return f'"{path.name}" has a quote that nothing closes. Choose another quote, or mend that row.'
     return f'"{path.name}" cannot be read as a table: {text.splitlines()[0]}.'
+
+
+def longer_row(source: Any, width: int, form: dict[str, Any]) -> tuple[int, int] | None:
+    """The first row that has more cells than `width`: its number in the file from 1, and how many cells."""
+    return next(((at, size) for at, size in row_sizes(source, form) if size > width), None)
+
+
+def row_sizes(source: Any, form: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """The number of each row in the file, from 1, and how many cells it has; ends where quotes go wrong."""
+    mark = form["quote_char"]
+    quoting: dict[str, Any] = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
+    if isinstance(source, Path):
+        text = source.read_text(encoding="utf-8-sig", errors="replace")
+    else:
+        text = source.decode(errors="replace")
+    lines = io.StringIO(text.replace("\r", "\n") if form["eol_char"] == "\r" else text, newline="")
+    for _ in range(form["skip_lines"]):
+        lines.readline()
+    try:
+        for number, row in enumerate(csv.reader(lines, delimiter=form["separator"], **quoting), start=1):
+            yield number + form["skip_lines"], len(row)
+    except csv.Error:
+        return
 
 
 def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
@@ -159,9 +184,21 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
         if parquet:
             return pl.read_parquet(path, columns=wanted)
         return pl.read_ipc(path, columns=wanted, memory_map=False)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if isinstance(error, OSError) and not path.is_file():
+            raise
         kind = "Parquet" if parquet else "Arrow"
         raise ValueError(f'"{path.name}" is no whole {kind} file: {str(error).splitlines()[0]}.') from error
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The sheets of a spreadsheet. Errors: `ValueError` where it is none."""
+    import fastexcel
+
+    try:
+        return list(fastexcel.read_excel(path).sheet_names)
+    except fastexcel.FastExcelError as error:
+        raise ValueError(f'"{path.name}" is no whole spreadsheet: {str(error).splitlines()[0]}.') from error
 
 
 def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
@@ -183,7 +220,7 @@ def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
             )
         found = book.load_sheet(sheet or 0, header_row=None, skip_rows=skip, dtypes="string")
     except fastexcel.FastExcelError as error:
-        raise ValueError(f'"{path.name}" cannot be read as a spreadsheet: {error}.') from error
+        raise ValueError(f'"{path.name}" is no whole spreadsheet: {str(error).splitlines()[0]}.') from error
     cells = pl.DataFrame(found)
     names = column_names(list(cells.row(0)) if header and len(cells) else [None] * cells.width)
     return cells.slice(int(header)).rename(dict(zip(cells.columns, names, strict=True)))
