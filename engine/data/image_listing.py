@@ -62,13 +62,20 @@ def files_below(folder: Path) -> list[str]:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
-                if entry.is_dir():
+                if leads_to_folder(entry):
                     inner.append((below + entry.name + "/", entry.path, entry.is_symlink()))
-                elif entry.is_file():
+                elif entry.is_symlink() or entry.is_file():  # a link to nothing is a file that cannot be read
                     found.append(below + entry.name)
         for name, path, linked in sorted(inner, reverse=True):
             (links if linked else folders).append((name, path))
     return sorted(found, key=natural_key)
+
+
+def leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def without_split(name: str, split_folders: bool) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,8 +17,10 @@ from engine.data.image_listing import (
     files_below,
     is_image,
     list_rows,
+    natural_key,
     quoted_name,
     readable_name,
+    split_number,
 )
 from engine.data.opening import Opened, Watch
 from engine.errors import DataError
@@ -79,7 +82,11 @@ def names_images(path: Path) -> bool:
 
 def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     watch.look(None, "listing the folder")
-    names = files_below(folder)
+    try:
+        names = files_below(folder)
+    except OSError as error:
+        place = quoted_name(os.path.basename(str(error.filename)))
+        raise DataError(f"The folder {place} cannot be read: {error.strerror}.") from error
     images = [name for name in names if is_image(name)]
     if not images:
         raise DataError(
@@ -91,6 +98,8 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
         raise DataError(f"None of the images can be read. {found.unreadable[0]}")
     remarks = [*laid_out.remarks, *_oddities(found, len(laid_out.pictures))]
     others = [name for name in names if not is_image(name) and name != laid_out.params.get("list_file")]
+    if bare := _bare_folders(folder, images, laid_out.params.get("split_folders") is True):
+        remarks.append(f"{counted(len(bare), 'folder')} with no image: {some_of(map(quoted_name, bare))}.")
     if others:
         remarks.append(
             f"{counted(len(others), 'other file')} left alone: {some_of(map(quoted_name, others))}."
@@ -104,12 +113,27 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     return Opened("ImageFolder", params, readable_name(folder.name) or "images", tuple(remarks))
 
 
+def _bare_folders(folder: Path, images: list[str], split_folders: bool) -> list[str]:
+    """Folders that could stand for a class and hold no image."""
+    filled = {"/".join(name.split("/")[:depth]) for name in images for depth in (1, 2)}
+    places = [folder, *(one for one in folder.iterdir() if one.is_dir() and split_number(one.name) >= 0)]
+    found = [
+        one.relative_to(folder).as_posix()
+        for place in (places if split_folders else places[:1])
+        for one in place.iterdir()
+        if one.is_dir() and not one.name.startswith(".")
+    ]
+    return sorted(set(found) - filled, key=natural_key)
+
+
 def stamp_of(folder: Path, names: Iterable[str]) -> str:
     """A mark of what a folder holds now: how many images, and a hash of their names and sizes."""
     mark, count = blake2b(digest_size=8), 0
-    for name in names:
-        count += 1
-        size = (folder / name).stat().st_size
+    for count, name in enumerate(names, 1):  # noqa: B007
+        try:
+            size = os.stat(os.path.join(folder, name)).st_size
+        except OSError:  # a link to nothing
+            size = -1
         mark.update(name.encode("utf-8", "surrogateescape") + b"\0" + str(size).encode() + b"\0")
     return f"{count}-{mark.hexdigest()}"
 

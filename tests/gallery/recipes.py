@@ -37,7 +37,13 @@ FITTING: Mapping[str, Mapping[str, Value]] = {
 }
 # The file that a node type of a person's own data is tried with, opened as the window opens it.
 FILES = Path(__file__).parents[1] / "data_files"
-OPENED: Mapping[str, str] = {"TableFile": "plants.csv", "ArrayFile": "flowers.npz"}
+OPENED: Mapping[str, str] = {
+    "TableFile": "plants.csv",
+    "ArrayFile": "flowers.npz",
+    "CloudFile": "solids",
+    "GraphFile": "friends.edges",
+    "ImageFolder": "images",
+}
 EVERYTHING = 100_000  # as batch: one step an epoch
 
 
