@@ -31,7 +31,7 @@ class CloudFile(Dealt):
         minimum=1,
         maximum=1_000_000,
         label="Points of each",
-        doc="of a cloud with more, so many are picked; one with fewer is filled up with zeros, as the mask says",
+        doc="of a cloud with more, so many are picked; one with fewer is filled up, as the mask says",
     )
     normalise: str = param(
         "unit ball",

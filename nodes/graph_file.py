@@ -29,8 +29,8 @@ class GraphFile(Dealt):
     examples: str = param(
         NODES,
         choices=(NODES, WHOLE, GRAPHS),
-        doc="nodes: each node of one graph; whole graph: that graph in one piece, with a mask for the nodes of "
-        "each split; graphs: many of them, told apart by the column graph",
+        doc="nodes: each node of one graph; whole graph: that graph in one piece, with a mask for the "
+        "nodes of each split; graphs: many of them, told apart by the column graph",
     )
     features: Names = param((), doc="columns of the table of nodes that are inputs; the degree comes last")
     directed: bool = param(False, doc="edges lead one way; otherwise both")

@@ -158,7 +158,7 @@ def ply_points(path: Path) -> np.ndarray[Any, Any]:
 
 
 def normalised(points: np.ndarray[Any, Any], how: str) -> np.ndarray[Any, Any]:
-    """Points (n, 3) with their mean at 0 ("centre"), and then within 1 of it ("unit ball"), or as they are."""
+    """Points (n, 3) with their mean at 0 ("centre"), then within 1 of it ("unit ball"), or as they are."""
     if how == "as they are":
         return points
     points = points - points.mean(0, keepdims=True)

@@ -255,7 +255,7 @@ def padded_graphs(
     directed: bool,
     size: int,
 ) -> dict[str, Tensor]:
-    """Graphs of several sizes as {"nodes" (N, size, F), "adjacency" (N, size, size), "mask" (N, size), "label"}.
+    """Graphs of several sizes, padded: nodes (N, size, F), adjacency (N, size, size), mask (N, size), label.
 
     Errors: `ValueError` for a graph with more nodes than `size`, or without a label.
     """
