@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.panels.plan_fields import BatchSpec, ChoiceField
 from app.panels.plan_focus import PlanFocus
@@ -17,6 +17,7 @@ from app.panels.plan_stop import EPOCHS, PATIENCE, RESTORE
 from app.panels.schedule_picture import SchedulePicture
 from app.widgets.fields import FieldRow
 from app.widgets.labels import label, rule, title_field
+from app.widgets.notes_field import NotesField
 from app.workspace import DEVICES, Workspace
 from engine.edits import SetNotes, SetTitle
 from engine.emit.fast import Fast
@@ -87,7 +88,7 @@ class PlanPage(QWidget):
         self.title_field.textEdited.connect(self._set_title)
         self.title_field.editingFinished.connect(self._workspace.document.seal)
         column.addWidget(self.title_field)
-        self.notes_field = QPlainTextEdit()
+        self.notes_field = NotesField()
         self.notes_field.setObjectName("projectNotes")
         self.notes_field.setAccessibleName("Project notes")
         self.notes_field.setPlaceholderText("Notes about this project")
