@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.background import Background
 from app.data_card import OpeningCard
 from app.data_files import choose, path_spec
-from app.editor.geometry import FIRST_PORT, HEIGHT, WIDTH, Point, finite, free_spot, snapped
+from app.editor.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.widgets.banner import Notice
 from engine.data.opening import Opened, Stopped, Watch, open_data
 from engine.data.replacing import replaced
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 PATIENCE_MS = 200  # what is opened sooner needs no card
 LOOK_MS = 60
-STEP = HEIGHT + 40.0  # from one new node down to the next
+STEP = TALL + 24.0  # from one new node down to the next
 
 
 @dataclass(frozen=True)
@@ -227,18 +227,18 @@ class DataOpening(QObject):
     def _nodes(self, opened: Sequence[tuple[Path, Opened]], place: Point | None) -> list[Node]:
         workspace, canvas = self._workspace, self._page.canvas
         taken = names_of(workspace.graph)
-        boxes = dict(canvas.graph_scene.boxes.all())
+        boxes = {key: item.box() for key, item in canvas.graph_scene.node_items.items()}
         if place is None:
             centre = canvas.navigation.centre
             place = (centre.x() - WIDTH / 2, centre.y() - FIRST_PORT)
         nodes: list[Node] = []
         for _, one in opened:
-            x, y = snapped(free_spot(place, (WIDTH, HEIGHT), boxes))
+            x, y = snapped(free_spot(place, (WIDTH, TALL), boxes))
             name = _free_name(one.name.strip()[:60] or one.type, taken)
             taken.add(name)
             node_id = workspace.document.project.new_id()
             nodes.append(Node(node_id, one.type, name, dict(one.params), finite((x, y))))
-            boxes[node_id] = (x, y, x + WIDTH, y + HEIGHT)
+            boxes[node_id] = (x, y, x + WIDTH, y + TALL)
             place = (x, y + STEP)
         return nodes
 

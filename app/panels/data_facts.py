@@ -16,6 +16,7 @@ from engine.errors import NeuroloomError
 if TYPE_CHECKING:
     from engine.catalogue import Catalogue
     from engine.data.checks import Asked, Finding
+    from engine.data.graph_looks import GraphLook
     from engine.data.preview import Summary
     from engine.data.table_looks import TableLook
     from engine.graph import Node
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 
 MOST_IMAGES = 240
 MOST_ROWS = 2000
+MOST_NUMBERS = 12_000_000  # of a column's sample
+ADJACENCY = "adjacency"  # the column of a graph's edges
 Splits = Mapping[str, Mapping[str, Any]]
 
 
@@ -38,6 +41,7 @@ class DataFacts:
     summary: Summary
     samples: Mapping[str, Mapping[str, NDArray[Any]]]
     look: TableLook | None = None
+    graphs: Mapping[str, tuple[GraphLook, ...]] = field(default_factory=dict)
     findings: tuple[Finding, ...] = field(default=())
     error: str = ""
 
@@ -119,7 +123,30 @@ def facts_of(source: Source) -> DataFacts:
                 raise
             splits, error = {}, str(found)
     made = gather(splits)
-    return DataFacts(made.summary, made.samples, look, findings(splits, source.asked, look), error)
+    told = findings(splits, source.asked, look)
+    return DataFacts(made.summary, made.samples, look, graphs_of(made.samples), told, error)
+
+
+def graphs_of(samples: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, tuple[GraphLook, ...]]:
+    """The first graphs of each split, laid out; nothing where the data are none."""
+    from engine.data.graph_looks import MOST_GRAPHS, look_at_graph
+
+    found = {}
+    for split, columns in samples.items():
+        joined = columns.get(ADJACENCY)
+        if joined is None or joined.ndim != 3:
+            continue
+        masks, labels = columns.get("mask"), columns.get("label")
+        by_node = labels is not None and labels.ndim == 2
+        found[split] = tuple(
+            look_at_graph(
+                joined[at],
+                masks[at] if masks is not None and not by_node else None,
+                labels[at] if labels is not None and by_node else None,
+            )
+            for at in range(min(len(joined), MOST_GRAPHS))
+        )
+    return found
 
 
 def gather(data: Splits) -> DataFacts:
@@ -132,5 +159,6 @@ def gather(data: Splits) -> DataFacts:
         samples[split] = {}
         for name, values in columns.items():
             most = MOST_IMAGES if values.dim() >= 4 or isinstance(values, Lazy) else MOST_ROWS
+            most = max(1, min(most, MOST_NUMBERS * max(1, len(values)) // max(1, values.numel())))
             samples[split][name] = np.asarray(sample(data, name, most, split))
     return DataFacts(summary(data), samples)

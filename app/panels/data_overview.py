@@ -75,7 +75,7 @@ class Overview(QWidget):
         self._nothing.setVisible(not rows)
         self._show_classes(facts, split, names)
         self.samples.setVisible(bool(rows))
-        self.samples.show_samples(facts.samples.get(split, {}), names, features)
+        self.samples.show_samples(facts.samples.get(split, {}), names, features, facts.graphs.get(split, ()))
 
     def _show_classes(self, facts: DataFacts, split: str, names: Mapping[str, tuple[str, ...]]) -> None:
         for name, found in facts.summary.columns.get(split, {}).items():

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStackedLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
+from app.theme import SMALL, current_theme
+from app.views.clouds import MOST as MOST_CLOUDS
+from app.views.clouds import Clouds
 from app.views.colourmaps import GREY
 from app.views.histogram import Distribution, Histogram
+from app.views.scatter import Scatter
 from app.views.series import Line, SeriesPlot
 from app.views.tiles import Grid, Tiles, shrink
 from app.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from engine.data.graph_looks import GraphLook
 
 AT_ONCE = 60
 MOST_FEATURES = 8
@@ -81,7 +96,14 @@ class DataSamples(QWidget):
             grid.setRowStretch(2 * row + 1, 1)
             grid.setColumnStretch(column, 1)
         self._stack = QStackedLayout()
-        for picture in (self.tiles, self.series, table):
+        self.scatter = Scatter()
+        self.clouds = Clouds()
+        self.texts = QPlainTextEdit()
+        self.texts.setObjectName("tokenRows")
+        self.texts.setReadOnly(True)
+        self.texts.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.texts.setFrameShape(QFrame.Shape.NoFrame)
+        for picture in (self.tiles, self.series, table, self.scatter, self.clouds, self.texts):
             self._stack.addWidget(picture)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -104,6 +126,7 @@ class DataSamples(QWidget):
         columns: Mapping[str, NDArray[Any]],
         classes: Mapping[str, tuple[str, ...]],
         features: Sequence[str] = (),
+        graphs: Sequence[GraphLook] = (),
     ) -> None:
         """Show rows `{column: (n, ...)}`; `classes` names the classes of the columns that have some.
 
@@ -120,7 +143,24 @@ class DataSamples(QWidget):
         table = next(
             ((name, rows) for name, rows in columns.items() if rows.ndim == 2 and rows.shape[1] > 1), None
         )
-        if images is not None:
+        points = columns.get("points")
+        tokens = next(
+            (
+                (name, rows)
+                for name, rows in columns.items()
+                if rows.ndim == 2 and rows.dtype.kind == "i" and rows.shape[1] > 1
+            ),
+            None,
+        )
+        if graphs:
+            self._show_graphs(graphs, classes)
+        elif points is not None and points.ndim == 3 and points.shape[2] in (2, 3):
+            self._show_clouds(points, columns, classes)
+        elif tokens is not None and images is None and series is None:
+            self._show_tokens(*tokens, classes.get(tokens[0], ()), columns, classes)
+        elif table is not None and table[1].shape[1] == 2 and images is None and series is None:
+            self._show_scatter(*table, columns, classes)
+        elif images is not None:
             self._images = images[1]
             self._captions = _captions(columns, classes, len(self._images))
             self._start = 0
@@ -137,6 +177,77 @@ class DataSamples(QWidget):
         self.tiles.show_images(self._images[self._start : end])
         self._title.setText(f"Rows {self._start + 1:,} to {end:,}")
         self._stack.setCurrentIndex(0)
+
+    def _show_graphs(self, graphs: Sequence[GraphLook], classes: Mapping[str, tuple[str, ...]]) -> None:
+        captions = []
+        for at, one in enumerate(graphs):
+            part = f", the {len(one.places):,} with most edges" if len(one.places) < one.nodes else ""
+            captions.append(f"graph {at + 1}: {one.nodes:,} nodes{part}")
+        self.clouds.show_clouds(
+            [one.places for one in graphs],
+            captions,
+            [one.edges for one in graphs],
+            [one.classes for one in graphs],
+        )
+        self._title.setText("The graph" if len(graphs) == 1 else f"The first {len(graphs)} graphs")
+        self._stack.setCurrentWidget(self.clouds)
+
+    def _show_clouds(
+        self,
+        points: NDArray[Any],
+        columns: Mapping[str, NDArray[Any]],
+        classes: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        masks = columns.get("mask")
+        shown = min(len(points), MOST_CLOUDS)
+        clouds = [
+            points[at][masks[at] > 0] if masks is not None and masks.ndim == 2 else points[at]
+            for at in range(shown)
+        ]
+        self.clouds.show_clouds(clouds, _captions(columns, classes, shown))
+        self._title.setText(f"Rows 1 to {shown:,}, seen from the front")
+        self._stack.setCurrentWidget(self.clouds)
+
+    def _show_tokens(
+        self,
+        name: str,
+        rows: NDArray[Any],
+        known: tuple[str, ...],
+        columns: Mapping[str, NDArray[Any]],
+        classes: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        """Rows of tokens: as they read where their names are known, else by number, without what fills up."""
+        captions = _captions(columns, classes, min(len(rows), AT_ONCE))
+        lines = []
+        for caption, row in zip(captions, rows, strict=False):
+            ids = [int(one) for one in row]
+            while len(ids) > 1 and ids[-1] == 0:
+                ids.pop()
+            words = [known[one] if 0 <= one < len(known) else str(one) for one in ids]
+            single = bool(known) and all(len(one) <= 1 for one in known[4:])
+            text = "".join(words) if single else " · ".join(words)
+            lines.append(f"{caption}\n    {text!r}" if single else f"{caption}\n    {text}")
+        self.texts.setPlainText("\n".join(lines))
+        self.texts.setFont(current_theme().mono(SMALL))
+        self._title.setText(f"{name}: tokens of the first rows" + ("" if known else ", by number"))
+        self._stack.setCurrentWidget(self.texts)
+
+    def _show_scatter(
+        self,
+        name: str,
+        rows: NDArray[Any],
+        columns: Mapping[str, NDArray[Any]],
+        classes: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        labels, noun, known = np.zeros(len(rows)), "", ("row",)
+        for one, values in columns.items():
+            if one != name and values.reshape(len(values), -1).shape[1] == 1 and len(values) == len(rows):
+                labels, noun, known = values.reshape(-1).astype(float), one, tuple(classes.get(one, ()))
+                break
+        axes = self._features if len(self._features) == 2 else (f"{name} 1", f"{name} 2")
+        self.scatter.show_points(rows.astype(float), labels, known, noun, (axes[0], axes[1]))
+        self._title.setText(f"{name}, the first {len(rows):,} rows")
+        self._stack.setCurrentWidget(self.scatter)
 
     def _show_series(self, name: str, rows: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> None:
         """The numbers that follow, in order; they are the series itself when each row is one step on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.widgets.fields import FieldRow
 from app.widgets.labels import ElidedLabel, restyle
@@ -40,6 +40,16 @@ class PathField(FieldRow):
 
     def __init__(self, spec: ParamSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
+        grid = self.layout()
+        assert isinstance(grid, QGridLayout)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addStretch(1)
+        row.addWidget(self.reread)
+        row.addWidget(self.choose)
+        grid.removeWidget(self.error)
+        grid.addLayout(row, 1, 0, 1, 2)
+        grid.addWidget(self.error, 2, 0, 1, 2)
 
     def _make_control(self) -> QWidget:
         box = QWidget()
@@ -54,16 +64,9 @@ class PathField(FieldRow):
         self.reread.setToolTip("Look into the file as it is now")
         self.choose.clicked.connect(self._choose)
         self.reread.clicked.connect(self._again)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.choose)
-        row.addWidget(self.reread)
-        row.addStretch(1)
         column = QVBoxLayout(box)
-        column.setContentsMargins(0, 3, 0, 2)
-        column.setSpacing(4)
+        column.setContentsMargins(0, 3, 0, 0)
         column.addWidget(self.name)
-        column.addLayout(row)
         box.setFocusProxy(self.choose)
         return box
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import data_files
 from app.data_files import CHANGED, MISSING
 from app.main_window import MainWindow
+from app.panels.data_roles import rows_of
 from app.places import Places
 from app.widgets.path_field import PathField
 from app.workspace import Workspace
@@ -202,3 +203,50 @@ def test_the_command_opens_data_and_shows_the_canvas(
     window.actions_by_name["open_data"].trigger()
     settle(window, qtbot)
     assert [node.name for node in window.workspace.graph.nodes.values()] == ["a"]
+
+
+def test_the_panel_reads_a_node_that_no_network_uses(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    drop(window, [write(tmp_path, "a.val", "\n".join(map(str, range(30))))], QPoint(300, 200))
+    settle(window, qtbot)
+    panel = window.bottom.data
+    qtbot.waitUntil(lambda: [bar.value for bar in panel.counts.bars] == [10.0, 10.0, 10.0])
+    panel._pages.choose("findings")
+    assert any("a.val is read." in words.text() for words in panel.findings.findChildren(QLabel))
+
+
+def test_what_cannot_be_read_is_said_in_the_panel(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    drop(window, [write(tmp_path, "a.val", "1\n2\nthree\n")], QPoint(300, 200))
+    settle(window, qtbot)
+    panel = window.bottom.data
+    qtbot.waitUntil(lambda: "a.val: could not convert" in panel._message.text())
+
+
+def test_a_table_shows_its_rows_and_a_click_in_a_head_sets_a_role(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    lines = [f"{at % 7}.5,{'ab'[at % 2]},same,{'' if at == 3 else at % 5}" for at in range(60)]
+    path = write(tmp_path, "t.csv", "\n".join(["size,kind,what,more", *lines]) + "\n")
+    window.document_page.opening.open([path])
+    settle(window, qtbot)
+    panel, workspace = window.bottom.data, window.workspace
+    (node,) = workspace.graph.nodes.values()
+    qtbot.waitUntil(lambda: panel.rows.rows.rowCount() == 60)
+    assert panel.rows.rows.rows[0] == ("0.5", "a", "same", "0")
+    assert panel.rows.rows.rows[3] == ("3.5", "b", "same", None)
+    menu = panel.roles.menu(node.id, "kind")
+    action = next(one for one in menu.actions() if one.text() == "Left out")
+    action.trigger()
+    assert {row[0]: row[2] for row in workspace.node(node.id).params["table"]}["kind"] == "ignore"
+    assert workspace.document.undo_label == "kind: left out"
+    workspace.undo()
+    panel.roles.set_kind(node.id, "more", "category")
+    qtbot.waitUntil(lambda: rows_of(workspace.node(node.id))["more"][1] == "category")
+    assert rows_of(workspace.node(node.id))["more"][3:] == ("0", "1", "2", "3", "4")
+    panel.roles.set_role(node.id, "what", "input")
+    panel._pages.choose("findings")
+    qtbot.waitUntil(lambda: any("Leave out what" in one.text() for one in panel.findings.buttons()))
+    button = next(one for one in panel.findings.buttons() if one.text() == "Leave out what")
+    qtbot.mouseClick(button, LEFT)
+    assert rows_of(workspace.node(node.id))["what"][2] == "ignore"
