@@ -23,6 +23,11 @@ class NotesField(QPlainTextEdit):
         self.textChanged.connect(self._meant)
         self._meant()
 
+    def setPlainText(self, text: str) -> None:
+        """Also where signals are blocked, what it means follows."""
+        super().setPlainText(text)
+        self._meant()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.read.hide()
         super().focusInEvent(event)
