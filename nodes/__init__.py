@@ -9,6 +9,7 @@ from nodes import (
     cloud_file,
     convolution,
     data,
+    data_bundled,
     data_drawn,
     data_made,
     data_made_sets,
@@ -34,6 +35,7 @@ from nodes import (
 
 for _module in (
     data,
+    data_bundled,
     public_sets,
     data_drawn,
     data_made,
