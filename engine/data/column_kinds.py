@@ -21,8 +21,9 @@ INTEGER = r"^[-+−]?(0|[1-9]\d*)$"
 class Guess:
     """One column: `details` are its classes, its words for no and yes, or the form of its dates.
 
-    `distinct` counts different values, `missing` the blank cells; `odd` says in which row (from 0) something
-    that is no number stands among numbers; `counts` are rows a class. `steps`: it counts up row by row.
+    `distinct` counts different values, `missing` the blank cells; `odd` says in which row (from 0; -1: not
+    known) something that is no number stands among numbers; `counts` are rows a class. `steps`: it counts up
+    row by row.
     """
 
     name: str

@@ -183,8 +183,9 @@ def _say_odd(found: Sequence[Guess], plan: Plan, first: int) -> None:
         if one.odd:
             more = f" (and {one.odds - 1:,} more cells)" if one.odds > 1 else ""
             at, text = one.odd[0]
+            where = f"Row {first + at:,}" if at >= 0 else "Some row"
             plan.remarks.append(
-                f'Row {first + at:,} has "{text[:40]}" in "{one.name}"{more}, which is no number '
+                f'{where} has "{text[:40]}" in "{one.name}"{more}, which is no number '
                 'and counts as missing ("Missing is").'
             )
 

@@ -46,7 +46,9 @@ def open_it(path: Path, watch: Watch) -> Opened:
             return _from_sheet(path, watch)
         if head.startswith(TYPED):
             return _from_frame(path, read_typed_table(path, None), {}, [], 1, watch)
-        return _from_text(path, head, watch)
+        from engine.data.open_images import names_images, open_list
+
+        return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
     except (ValueError, ImportError) as error:
         raise DataError(str(error)) from error
 
@@ -72,7 +74,7 @@ def _from_text(path: Path, head: bytes, watch: Watch) -> Opened:
         encoding = encoding_of(head, whole=len(head) < HEAD)
     except ValueError as error:
         raise ValueError(f'"{path.name}" is no table: {error}.') from error
-    form = form_of(head.decode(encoding, "ignore").removeprefix("\ufeff"), encoding)
+    form = form_of(head[: 1 << 18].decode(encoding, "ignore").removeprefix("\ufeff"), encoding)
     params, first = written(form), form.skip + form.header + 1
     remarks = [f'The letters are read as {encoding} ("Encoding").'] if encoding != "utf-8" else []
     large = path.stat().st_size > LARGE and form.encoding == "utf-8" and form.delimiter != "spaces"

@@ -66,7 +66,7 @@ def dealt_table(
         for at, part in enumerate(parts):
             features[:, at] = part
         found["features"] = torch.from_numpy(features)
-    for name, kind, role, _ in used:
+    for name, kind, role, _ in sorted(used, key=lambda one: one[2]):  # targets, then weights
         if role not in ("target", "weight"):
             continue
         port, column = port_name(name), values[name]

@@ -36,7 +36,7 @@ def load_text_table(
 
     Errors: `ValueError` with the row, counted from the file's first, and the column.
     """
-    form = {"delimiter": delimiter, "quote": quote, "decimal": decimal, "encoding": encoding}
+    form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "decimal": decimal, "encoding": encoding}
     path, wanted = folder / file, wanted_columns(columns)
     frame = read_text_table(path, wanted, columns, **form, header=header, skip=skip, blanks=blanks)
     first = skip + header + 1

@@ -183,7 +183,7 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
             check_columns(path.name, names, wanted)
         if parquet:
             return pl.read_parquet(path, columns=wanted)
-        return pl.read_ipc(path, columns=wanted, memory_map=False)
+        return pl.read_ipc(path, columns=wanted)
     except (pl.exceptions.PolarsError, OSError) as error:
         if isinstance(error, OSError) and not path.is_file():
             raise

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -42,33 +43,37 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
     how, names = text_form(path, path, form.delimiter, form.quote, form.header, form.skip)
     marks = {*SURE, *(mark for one in found for mark in one.blanks)}
     total = _rows_about(path)
+    odds: dict[str, list[str]] = defaultdict(list)
     while True:
         tallies = [Tally(one, one.name in as_numbers) for one in found]
         frame = pl.scan_csv(
             path,
             **how,
-            with_column_names=lambda _, names=names: names,
+            with_column_names=lambda _: names,
             schema_overrides={name: pl.Float64 for name in as_numbers},
             decimal_comma=form.decimal == "," and bool(as_numbers),
-            null_values=["", *sorted(marks)],
+            null_values=["", *sorted(marks.union(*odds.values()))],
         )
         rows = hit = 0
         try:
             for piece in frame.collect_batches(chunk_size=PIECE, maintain_order=True, lazy=True):
-                for tally in tallies:
-                    tally.add(piece[tally.guess.name])
+                lost = {tally.guess.name for tally in tallies if tally.add(piece[tally.guess.name])}
                 rows += len(piece)
-                hit += rows_hit(piece, inputs, ())
+                hit += rows_hit(piece, [name for name in inputs if name in lost], ())
                 watch.look(min(1.0, rows / total), "reading")
-            return [tally.made(form.decimal, marks) for tally in tallies], rows, hit
+            return [tally.made(form.decimal, marks, odds[tally.guess.name]) for tally in tallies], rows, hit
         except pl.exceptions.PolarsError as error:
             odd = re.search(r"could not parse `(.*)` as dtype `f64` at column '(.*)' \(column", str(error))
             if odd is None or odd[2] not in as_numbers:
                 raise ValueError(text_trouble(path, path, error, {**how, "new_columns": names})) from error
-            if odd[1] in BLANKS:
-                marks.add(odd[1])
+            text, name = odd[1], odd[2]
+            if text in BLANKS:
+                marks.add(text)
+            elif len(odds[name]) < 5 and len(text) <= 40:
+                odds[name].append(text)  # counts as missing, and is told
             else:
-                as_numbers.discard(odd[2])
+                as_numbers.discard(name)
+                del odds[name]
 
 
 class Tally:
@@ -77,64 +82,67 @@ class Tally:
     def __init__(self, guess: Guess, numeric: bool) -> None:
         self.guess, self.numeric = guess, numeric
         self.rows = self.missing = 0
-        self.total = self.squares = 0.0
-        self.counts: Counter[str] | None = Counter()
+        self.counts: Counter[Any] | None = Counter()
         if numeric and guess.distinct > MOST_TARGETS:
             self.counts = None
         self.last: float | None = None
         self.steps = guess.steps
         self.whole = guess.kind != "number"
 
-    def add(self, cells: Any) -> None:
-        """Take the next rows into account."""
-        import polars as pl
-
-        known = cells.drop_nulls()
+    def add(self, cells: Any) -> int:
+        """Take the next rows into account; returns how many of them are missing."""
+        known = cells.drop_nulls() if cells.null_count() else cells
         if self.numeric:
-            finite = known.is_finite()
-            known = known if finite.all() else known.filter(finite)
-            self.total += float(known.sum())
-            self.squares += float(known.dot(known)) if len(known) else 0.0
-            self.whole = self.whole and bool((known == known.floor()).all())
+            if not math.isfinite(known.sum()):  # seldom, and much cheaper than to look at every number
+                known = known.filter(known.is_finite())
+            if self.whole and self.counts is None:
+                self.whole = bool((known == known.floor()).all())
             if self.steps and len(known):
                 carried = self.last is None or known[0] == self.last + 1
                 self.steps = carried and bool((known.diff().drop_nulls() == 1).all())
                 self.last = float(known[-1])
-        self.rows += len(cells)
-        self.missing += len(cells) - len(known)
         if self.counts is not None and len(known):
-            texts = known.cast(pl.Int64).cast(pl.String) if self.numeric and self.whole else known
-            for text, often in texts.value_counts().iter_rows():
-                self.counts[str(text).strip()] += often
+            for value, often in known.value_counts().iter_rows():
+                self.counts[value] += often
+            if self.numeric and self.whole:
+                self.whole = all(float(value).is_integer() for value in self.counts)
             if len(self.counts) > MOST_TARGETS:
                 self.counts = None
+        self.rows += len(cells)
+        self.missing += len(cells) - len(known)
+        return len(cells) - len(known)
 
-    def made(self, decimal: str, marks: set[str]) -> Guess:
+    def named_counts(self) -> dict[str, int]:
+        """Rows a value, by the value's text."""
+        named: Counter[str] = Counter()
+        for value, often in (self.counts or {}).items():
+            named[str(int(value)) if self.numeric and self.whole else str(value).strip()] += often
+        return dict(named)
+
+    def made(self, decimal: str, marks: set[str], odds: list[str]) -> Guess:
         """The guess on the whole column."""
         import polars as pl
 
         one = self.guess
         known = self.rows - self.missing
+        counts = self.named_counts()
         if not self.numeric and self.counts is not None and one.kind != "date":
-            made = guesses(
-                pl.DataFrame({one.name: list(self.counts)}, {one.name: pl.String}), decimal, Watch()
-            )
+            made = guesses(pl.DataFrame({one.name: list(counts)}, {one.name: pl.String}), decimal, Watch())
             one = made[0]
-            if one.kind == "text" and len(self.counts) <= min(MOST_TARGETS, known / 2):
-                one.kind, one.details = "category", tuple(sorted(self.counts))
+            if one.kind == "text" and len(counts) <= min(MOST_TARGETS, known / 2):
+                one.kind, one.details = "category", tuple(sorted(counts))
         elif not self.numeric and one.kind not in ("date", "path"):
             one.kind, one.details = "text", ()
         if self.numeric:
             one.kind, one.details = ("whole" if self.whole else "number"), ()
-            if self.counts is not None and set(self.counts) == {"0", "1"}:
+            if set(counts) == {"0", "1"}:
                 one.kind, one.details = "yes-no", ("0", "1")
-            one.middle = self.total / max(known, 1)
-            one.spread = max(0.0, self.squares / max(known, 1) - one.middle**2) ** 0.5
             one.steps = self.steps
-        one.missing, one.odd, one.odds = self.missing, (), 0
-        one.blanks = tuple(sorted(marks)) if self.missing else ()
-        one.counts = dict(self.counts or {})
-        one.distinct = len(self.counts) if self.counts is not None else known
+        one.missing, one.odds = self.missing, len(odds)
+        one.odd = tuple((-1, text) for text in odds[:1])
+        one.blanks = (*sorted(marks), *odds) if self.missing else ()
+        one.counts = counts
+        one.distinct = len(counts) or known
         return one
 
 
