@@ -25,7 +25,8 @@ from engine.data.opening import Watch
 from engine.errors import DataError
 from engine.values import Value
 
-MASK_WORDS = ("mask", "label", "seg", "annot", "gt", "ground", "target", "trimap")
+MASK_PARTS = ("mask", "label", "segment", "annotation", "trimap")
+MASK_NAMES = ("seg", "gt", "ground truth", "ground_truth", "groundtruth", "target", "targets")
 MOST_VALUES = 256  # different values in masks; more are no classes
 MOST_QUANTITIES = 50  # different whole numbers in a list above which they are quantities, not classes
 
@@ -104,7 +105,7 @@ def _class_counts(classes: tuple[str, ...], counts: Counter[str]) -> str:
 def _from_list(folder: Path, images: list[str], file: str) -> Layout | None:
     """What a list says; None where most of its rows name no image. Errors: `DataError`, where rows differ."""
     try:
-        rows = list_rows(folder / file)
+        rows = list_rows((folder / file).read_bytes(), file)
     except ValueError as error:
         raise DataError(str(error)) from error
     width = Counter(len(row) for _, row in rows[:100]).most_common(1)[0][0] if rows else 0
@@ -175,7 +176,7 @@ def _meant(row: list[str], column: int) -> str:
 def _masks(folder: Path, kept: list[tuple[str, str]], given: bool, watch: Watch) -> Layout | None:
     """Images and masks in two folders, most of whose names are alike."""
     tops = {inner.split("/")[0] for _, inner in kept if "/" in inner}
-    masks = [name for name in tops if any(word in name.casefold() for word in MASK_WORDS)]
+    masks = [name for name in tops if _means_masks(name.casefold())]
     if len(tops) != 2 or len(masks) != 1:
         return None
     images = (tops - set(masks)).pop()
@@ -222,6 +223,10 @@ def _masks(folder: Path, kept: list[tuple[str, str]], given: bool, watch: Watch)
     if broken:
         remarks.append(f"{counted(len(broken), 'mask')} cannot be read: {' '.join(broken[:3])}")
     return Layout(params, listed["path"], remarks)
+
+
+def _means_masks(name: str) -> bool:
+    return name in MASK_NAMES or any(part in name for part in MASK_PARTS)
 
 
 def counted(count: int, word: str, words: str = "") -> str:

@@ -118,8 +118,8 @@ def images_alone(folder: Path, *, split_folders: bool) -> dict[str, list[Any]]:
     return found
 
 
-def list_rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows of a list of images with their line numbers, blank lines left out.
+def list_rows(raw: bytes, file: str) -> list[tuple[int, list[str]]]:
+    """The rows of a list of images with their line numbers, blank lines left out; `file` names it.
 
     Cells are parted by whichever of , ; tab | stands most often in the first line; without any, by the last
     blank.
@@ -127,7 +127,6 @@ def list_rows(path: Path) -> list[tuple[int, list[str]]]:
     import csv
     import io
 
-    raw = path.read_bytes()
     for encoding in ("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "cp1252", "latin-1"):
         try:
             text = raw.decode(encoding)
@@ -143,7 +142,7 @@ def list_rows(path: Path) -> list[tuple[int, list[str]]]:
     try:
         rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
     except csv.Error as error:
-        raise ValueError(f"{quoted_name(path.name)}, line {reader.line_num}: {error}.") from error
+        raise ValueError(f"{quoted_name(file)}, line {reader.line_num}: {error}.") from error
     return rows
 
 
@@ -172,7 +171,7 @@ def images_listed(
     A column is called by its header, or by its number from 1. What the list names and the folder lacks comes
     as the list has it.
     """
-    rows = list_rows(folder / file)
+    rows = list_rows((folder / file).read_bytes(), file)
     names = rows[0][1] if header and rows else []
     found: dict[str, list[Any]] = {"path": [], "label": [], "split": [], "group": []}
     at = [column_number(one, names, file) for one in (path_column, label_column, split_column or path_column)]

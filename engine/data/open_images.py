@@ -22,7 +22,7 @@ from engine.data.image_listing import (
     readable_name,
     split_number,
 )
-from engine.data.opening import Opened, Watch
+from engine.data.opening import HEAD, Opened, Watch
 from engine.errors import DataError
 from engine.values import Value
 
@@ -66,18 +66,20 @@ def open_list(path: Path, watch: Watch) -> Opened:
 
 
 def names_images(path: Path) -> bool:
-    """Whether a text file's rows name images that lie below its folder. Errors: `OSError`."""
-    rows = [row for _, row in list_rows(path)[:100]]
-    named = [[cell for cell in row if is_image(cell)] for row in rows]
-    first = next((cell for cells in named for cell in cells), None)
-    return (
-        first is not None
-        and 2 * sum(map(bool, named)) >= len(rows)
-        and (
-            (path.parent / first.replace("\\", "/")).is_file()
-            or first.rpartition("/")[2] in {name.rpartition("/")[2] for name in files_below(path.parent)}
-        )
-    )
+    """Whether the first rows of a text file name images that lie beside it or below. Errors: `OSError`."""
+    with open(path, "rb") as file:
+        head = file.read(HEAD)
+    whole = head if len(head) < HEAD else head[: head.rfind(b"\n") + 1]
+    try:
+        rows = [row for _, row in list_rows(whole, path.name)[:100]]
+    except ValueError:
+        return False
+    named = [cells[0] for row in rows if (cells := [cell for cell in row if is_image(cell)])]
+    if not named or 2 * len(named) < len(rows):
+        return False
+    first = named[0].replace("\\", "/")
+    places = [path.parent, *(one for one in path.parent.iterdir() if one.is_dir())]
+    return any((place / text).is_file() for place in places for text in (first, first.rpartition("/")[2]))
 
 
 def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:

@@ -55,6 +55,12 @@ def test_folders_called_test_alone_are_classes(tmp_path: Path) -> None:
     assert opened(tmp_path)[0].params["classes"] == ("reference", "test")
 
 
+def test_names_that_are_alike_are_no_masks(tmp_path: Path) -> None:
+    for name in ("face/1.png", "background/1.png"):
+        picture(tmp_path / name)
+    assert opened(tmp_path)[0].params["classes"] == ("background", "face")
+
+
 def test_a_flat_folder_has_no_labels(tmp_path: Path) -> None:
     for at in range(3):
         picture(tmp_path / "in" / f"{at}.png")
