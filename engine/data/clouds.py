@@ -41,7 +41,7 @@ def cloud_files(folder: Path) -> list[tuple[Path, str, str]]:
 
 
 def read_cloud(path: Path) -> np.ndarray[Any, Any]:
-    """The points of a file, (n, 3) float32. Errors: `ValueError` with the line or what is lacking."""
+    """The points of a file, (n, 3) float32. Errors: `ValueError` with the point or what is lacking."""
     end = path.suffix.casefold()
     if end == ".ply":
         points = ply_points(path)
@@ -55,7 +55,9 @@ def read_cloud(path: Path) -> np.ndarray[Any, Any]:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.readlines()
         first = lines[0].split() if lines else []
-        points = numbers_of(lines, 1 if len(first) == 1 else 0, None, (0, 1, 2), path.name)
+        points = numbers_of(
+            lines, 1 if len(first) == 1 and first[0].isdecimal() else 0, None, (0, 1, 2), path.name
+        )
     found = np.array(points[:, :3], np.float32)
     if not len(found):
         raise ValueError(f"{path.name} has no points.")
@@ -68,7 +70,7 @@ def read_cloud(path: Path) -> np.ndarray[Any, Any]:
 def numbers_of(
     lines: list[str], first: int, count: int | None, at: tuple[int, ...], name: str
 ) -> np.ndarray[Any, Any]:
-    """Some of the numbers on each of `count` lines. Errors: `ValueError` with the line."""
+    """Some of the numbers on each of `count` lines. Errors: `ValueError` with the point."""
     last = len(lines) if count is None else first + count
     if last > len(lines):
         raise ValueError(f"{name} says it has {count:,} points, but ends after {len(lines) - first:,}.")
@@ -80,7 +82,7 @@ def numbers_of(
         try:
             rows.append([float(parts[one]) for one in at])
         except (ValueError, IndexError):
-            raise ValueError(f"{name}, line {number + 1:,}: three numbers should stand there.") from None
+            raise ValueError(f"{name}, point {len(rows) + 1:,}: three numbers should stand there.") from None
     return np.array(rows, np.float64).reshape(-1, len(at))
 
 
