@@ -233,7 +233,7 @@ class DataOpening(QObject):
             place = (centre.x() - WIDTH / 2, centre.y() - FIRST_PORT)
         nodes: list[Node] = []
         for _, one in opened:
-            x, y = snapped(free_spot(place, (WIDTH, TALL), boxes))
+            x, y = snapped(free_spot(place, (WIDTH, TALL), boxes, step=(0.0, STEP)))
             name = _free_name(one.name.strip()[:60] or one.type, taken)
             taken.add(name)
             node_id = workspace.document.project.new_id()

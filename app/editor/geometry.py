@@ -140,7 +140,7 @@ def free_spot(
 ) -> Point:
     """The first place from `wanted` on, going by `step`, where a node of `size` covers no other."""
     x, y = wanted
-    for _ in range(len(boxes) + 1):
+    for _ in range(4 * len(boxes) + 1):  # a node is a few steps high
         here = grown((x, y, x + size[0], y + size[1]), 7)
         if not any(meet(here, box) for box in boxes.values()):
             break

@@ -102,7 +102,7 @@ class EmptyPage(QWidget):
         self.setObjectName("canvasEmpty")
         self.title = QLabel("Nothing here yet", self)
         self.text = QLabel(
-            "Drag a node in from the left, or double-click anywhere to search.\n"
+            "Drop a file or folder of data, drag a node from the left, or double-click to search.\n"
             "A network usually begins with data and ends with a loss.",
             self,
         )

@@ -9,6 +9,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from app.classes import classes_of
+from app.data_files import path_spec
 from app.panels.data_asking import feature_names, shown_node, source_of, trainer_reads
 from app.panels.data_facts import DataFacts, FactsReader
 from app.panels.data_findings import FindingsList
@@ -206,6 +207,8 @@ class DataPanel(QWidget):
                 "Drop a file or a folder onto the canvas, or add a data node from the palette; "
                 "its rows, classes and ranges will stand here."
             )
+        elif (spec := path_spec(self._workspace.type_of(node))) and not node.params.get(spec.name) and error:
+            words = f"{error.rstrip('.')}. Drop one onto the node, or choose one in the inspector."
         elif self._workspace.trainer is None:
             words = self._workspace.engine_error or "The engine is starting; the data are read after that."
         else:

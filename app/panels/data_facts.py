@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 MOST_IMAGES = 240
 MOST_ROWS = 2000
 MOST_NUMBERS = 12_000_000  # of a column's sample
+GRAPH_FILE = "GraphFile"
 ADJACENCY = "adjacency"  # the column of a graph's edges
 Splits = Mapping[str, Mapping[str, Any]]
 
@@ -123,8 +124,36 @@ def facts_of(source: Source) -> DataFacts:
                 raise
             splits, error = {}, str(found)
     made = gather(splits)
+    graphs = graphs_of(made.samples) or graph_of_file(source.node, source.catalogue)
     told = findings(splits, source.asked, look)
-    return DataFacts(made.summary, made.samples, look, graphs_of(made.samples), told, error)
+    return DataFacts(made.summary, made.samples, look, graphs, told, error)
+
+
+def graph_of_file(node: Node, catalogue: Catalogue) -> dict[str, tuple[GraphLook, ...]]:
+    """The whole graph of a file whose nodes are the examples; nothing where the data are none."""
+    if node.type != GRAPH_FILE:
+        return {}
+    import torch
+
+    from engine.data.graph_looks import MOST_READ, look_at_graph
+    from engine.data.graphs import adjacency, numbered, read_graph
+    from engine.data.reading_node import loader_of
+
+    _, folder, options = loader_of(node, catalogue)
+    try:
+        edges, nodes = read_graph(folder / options["file"], options["delimiter"], options["header"])
+    except (OSError, ValueError):
+        return {}
+    numbers = numbered(edges, nodes)
+    if len(numbers) > MOST_READ:
+        return {}
+    ends = [
+        [numbers[graph, one] for one, _, _, graph in edges],
+        [numbers[graph, one] for _, one, _, graph in edges],
+    ]
+    joined = adjacency(len(numbers), torch.tensor(ends).reshape(2, -1), torch.ones(len(edges)), True)
+    look = look_at_graph(joined.numpy())
+    return dict.fromkeys(("train", "validation", "test"), (look,))
 
 
 def graphs_of(samples: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, tuple[GraphLook, ...]]:

@@ -101,7 +101,7 @@ class DataSamples(QWidget):
         self.texts = QPlainTextEdit()
         self.texts.setObjectName("tokenRows")
         self.texts.setReadOnly(True)
-        self.texts.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.texts.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.texts.setFrameShape(QFrame.Shape.NoFrame)
         for picture in (self.tiles, self.series, table, self.scatter, self.clouds, self.texts):
             self._stack.addWidget(picture)
@@ -218,15 +218,14 @@ class DataSamples(QWidget):
     ) -> None:
         """Rows of tokens: as they read where their names are known, else by number, without what fills up."""
         captions = _captions(columns, classes, min(len(rows), AT_ONCE))
+        single = sum(len(one) == 1 for one in known) > 0.8 * len(known) > 0
         lines = []
         for caption, row in zip(captions, rows, strict=False):
             ids = [int(one) for one in row]
             while len(ids) > 1 and ids[-1] == 0:
                 ids.pop()
             words = [known[one] if 0 <= one < len(known) else str(one) for one in ids]
-            single = bool(known) and all(len(one) <= 1 for one in known[4:])
-            text = "".join(words) if single else " · ".join(words)
-            lines.append(f"{caption}\n    {text!r}" if single else f"{caption}\n    {text}")
+            lines.append(f"{caption}   {('' if single else ' · ').join(words)}")
         self.texts.setPlainText("\n".join(lines))
         self.texts.setFont(current_theme().mono(SMALL))
         self._title.setText(f"{name}: tokens of the first rows" + ("" if known else ", by number"))

@@ -73,11 +73,13 @@ class Clouds(Picture):
         if not len(points) or room.width() < 8 or room.height() < 8:
             return
         low, high = points.min(0), points.max(0)
-        size = float(max((high - low)[:2].max(), 1e-9))
-        scale = min(room.width(), room.height()) / size
+        sizes = np.maximum((high - low)[:2].astype(float), 1e-9)
+        scales = np.array([room.width(), room.height()]) / sizes
+        if not len(self._edges[at]):  # where nodes of a graph lie means nothing, but shapes keep their form
+            scales[:] = min(room.width(), room.height()) / sizes.max()
         middle = (low + high) / 2
-        across = room.center().x() + (points[:, 0] - middle[0]) * scale
-        down = room.center().y() - (points[:, 1] - middle[1]) * scale
+        across = room.center().x() + (points[:, 0] - middle[0]) * scales[0]
+        down = room.center().y() - (points[:, 1] - middle[1]) * scales[1]
         near = np.ones(len(points))
         if points.shape[1] > 2:
             near = 0.35 + 0.65 * (points[:, 2] - low[2]) / max(float(high[2] - low[2]), 1e-9)

@@ -16,7 +16,7 @@ from engine.data.preview import spread_rows
 from engine.data.table_looks import ColumnLook, TableLook
 from engine.values import Value
 
-MOST_CELLS = 40_000_000  # numbers that are hashed for a split; of more, a sample of the rows
+MOST_CELLS = 50_000_000  # numbers that are hashed for a split; of more, a sample of the rows
 MOST_LOOKED = 50_000  # rows that are looked at where a column determines another
 IMBALANCE = 10.0  # rows of the largest class for one of the smallest
 FEW = 10  # training rows of a class
@@ -25,7 +25,7 @@ IN_TIME = ("in time", "blocks of time")
 NAMED = 3
 
 Splits = Mapping[str, Mapping[str, Any]]
-Floats = NDArray[np.float64]
+Marks = dict[str, tuple[NDArray[np.uint64], bool]]
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,17 @@ class Asked:
 
 def findings(splits: Splits, asked: Asked, look: TableLook | None = None) -> tuple[Finding, ...]:
     """All that is found in the splits and, for a table, in the file; the serious first."""
+    marks = _marks(splits, asked)
     found = [
         *_labels(splits, asked),
         *(_between_columns(look) if look is not None else ()),
-        *_across(splits, asked),
+        *_across(marks),
         *_sorted_file(splits, asked),
         *(_in_columns(look, asked) if look is not None else ()),
         *_constant(splits, asked, look),
         *_unscaled(splits, asked),
         *_class_sizes(splits, asked),
-        *_within(splits, asked),
+        *_within(marks),
     ]
     return tuple(sorted(found, key=lambda one: not one.serious))
 
@@ -205,7 +206,8 @@ def row_marks(columns: Sequence[Any], most: int = MOST_CELLS) -> NDArray[np.uint
     return marks
 
 
-def _marks(splits: Splits, asked: Asked) -> dict[str, tuple[NDArray[np.uint64], bool]]:
+def _marks(splits: Splits, asked: Asked) -> Marks:
+    """Marks of each split's rows, and whether they are of a sample."""
     found = {}
     for split, part in splits.items():
         names = _inputs(part, asked)
@@ -215,10 +217,9 @@ def _marks(splits: Splits, asked: Asked) -> dict[str, tuple[NDArray[np.uint64], 
     return found
 
 
-def _across(splits: Splits, asked: Asked) -> Iterator[Finding]:
+def _across(marks: Marks) -> Iterator[Finding]:
     """Rows of a held-out split whose inputs are in the training rows too."""
-    marks = _marks(splits, asked)
-    if "train" not in marks or _tiny(splits, asked):
+    if "train" not in marks or _tiny(marks["train"][0]):
         return
     train, part_of_it = marks["train"]
     for split in ("validation", "test"):
@@ -236,29 +237,21 @@ def _across(splits: Splits, asked: Asked) -> Iterator[Finding]:
             )
 
 
-def _within(splits: Splits, asked: Asked) -> Iterator[Finding]:
-    part = splits.get("train", {})
-    names = _inputs(part, asked)
-    if not names or not len(part[names[0]]) or _tiny(splits, asked):
+def _within(marks: Marks) -> Iterator[Finding]:
+    if "train" not in marks or _tiny(marks["train"][0]):
         return
-    marks = row_marks([part[name] for name in names])
-    again = len(marks) - len(np.unique(marks))
+    train, sampled = marks["train"]
+    again = len(train) - len(np.unique(train))
     if again:
-        looked = " of those looked at" if len(marks) < len(part[names[0]]) else ""
-        yield Finding(
-            "duplicates",
-            f"{again:,} of {len(marks):,} training rows{looked} repeat the inputs of another row.",
-        )
+        looked = " of those looked at" if sampled else ""
+        words = f"{again:,} of {len(train):,} training rows{looked} repeat the inputs of another row."
+        yield Finding("duplicates", words)
 
 
-def _tiny(splits: Splits, asked: Asked) -> bool:
+def _tiny(marks: NDArray[np.uint64]) -> bool:
     """Whether there are so few different rows that copies are to be expected: XOR has four."""
-    part = splits.get("train", {})
-    names = _inputs(part, asked)
-    if not names:
-        return True
-    marks = row_marks([part[name] for name in names], 2_000_000)
-    return len(np.unique(marks)) <= 64 or len(np.unique(marks)) < 0.1 * len(marks)
+    different = len(np.unique(marks))
+    return different <= 64 or different < 0.1 * len(marks)
 
 
 # -- numbers --------------------------------------------------------------------------------------

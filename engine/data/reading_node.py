@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from engine.emit.builder import build
 from engine.errors import DataError
 from engine.graph import Node
 
+Loader = Callable[..., Mapping[str, Mapping[str, Any]]]
 LARGEST = 256 << 20  # bytes of a file that is read whole only to be looked at
 
 
@@ -20,18 +21,23 @@ def read_node(node: Node, catalogue: Catalogue) -> Mapping[str, Mapping[str, Any
 
     Errors: `DataError` at the node; `EmitError` or `ParamError` where the node says not how to read.
     """
+    loader, folder, options = loader_of(node, catalogue)
+    with reading(node.id):
+        try:
+            return loader(folder, "cpu", **options)
+        except MemoryError as error:
+            raise DataError("These data do not fit into memory.", node_id=node.id) from error
+
+
+def loader_of(node: Node, catalogue: Catalogue) -> tuple[Loader, Path, dict[str, Any]]:
+    """The function that reads a data node's data, the folder it reads in, and its options."""
     made = catalogue.make(node)
     if not isinstance(made, Data):
         raise DataError(f"{node.name or made.title} holds no data.", node_id=node.id)
     found = build(made, "data", {}).loader
     if found is None:
         raise DataError(f"{made.title} does not say how it is read.", node_id=node.id)
-    loader, options = found
-    with reading(node.id):
-        try:
-            return loader(made.folder() or datasets_folder(), "cpu", **options)  # type: ignore[no-any-return]
-        except MemoryError as error:
-            raise DataError("These data do not fit into memory.", node_id=node.id) from error
+    return found[0], made.folder() or datasets_folder(), found[1]
 
 
 def too_large(node: Node) -> int:
