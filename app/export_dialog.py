@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.background import Background
-from app.exporting import data_size, export, trained_weights
+from app.exporting import data_size, export, own_folder, trained_weights
 from app.widgets.labels import label, restyle
 from app.workspace import Workspace
 from engine.errors import NeuroloomError
@@ -55,11 +55,15 @@ class ExportDialog(QDialog):
         self.data_box = QCheckBox("Copy the data beside it")
         self.data_box.setObjectName("exportData")
         self.data_box.setEnabled(bool(files))
-        about_data = (
-            f"{_folders(files)}, {size / 1e6:.1f} MB. Without it, the script takes --data FOLDER."
-            if files
-            else "This project's data come with scikit-learn, or it has none."
-        )
+        own = own_folder(project, workspace.catalogue)
+        if files:
+            about_data = (
+                f"{_folders(files)}, {size / 1e6:.1f} MB. Without it, the script takes --data FOLDER."
+            )
+        elif own is not None:
+            about_data = f"They stay in {own}; the script reads them there, or takes --data FOLDER."
+        else:
+            about_data = "This project's data are made or come with scikit-learn, or it has none."
         self.weights_box = QCheckBox("Include the trained weights")
         self.weights_box.setObjectName("exportWeights")
         self.weights_box.setEnabled(self._weights is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from engine.catalogue import Catalogue
+from engine.catalogue import Catalogue, Data
 from engine.data.shipped import datasets_folder
 from engine.errors import NeuroloomError
 from engine.exporting import export
@@ -15,7 +15,7 @@ from engine.graph import Link, Node, Project
 LAST_WEIGHTS = "weights-last.safetensors"
 BEST_WEIGHTS = "weights-best.safetensors"
 
-__all__ = ["data_size", "export", "trained_weights"]
+__all__ = ["data_size", "export", "own_folder", "trained_weights"]
 
 
 def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], int]:
@@ -27,6 +27,18 @@ def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], 
     folder = datasets_folder()
     sizes = [(folder / name).stat().st_size for name in names if (folder / name).is_file()]
     return tuple(names), sum(sizes)
+
+
+def own_folder(project: Project, catalogue: Catalogue) -> Path | None:
+    """The folder of files of the person's own, or of downloads, that the script will read; None for none."""
+    for node in project.graph.nodes.values():
+        try:
+            made = catalogue.make(node, project)
+        except NeuroloomError:
+            continue
+        if isinstance(made, Data) and (folder := made.folder()) is not None:
+            return folder
+    return None
 
 
 def trained_weights(project: Project, folder: Path | None) -> tuple[Path | None, str]:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from app.export_dialog import ExportDialog
-from app.exporting import data_size, export, trained_weights
+from app.exporting import data_size, export, own_folder, trained_weights
 from app.workspace import Workspace
+from engine.catalogue import load_catalogue
 from engine.edits import AddNodes, SetParam
 from engine.emit.script import export_script
 from engine.errors import NeuroloomError
 from engine.files import save_project
-from engine.graph import Link, Node
+from engine.graph import Graph, Link, Node, Project
 from tests.app.conftest import add_iris
 
 
@@ -94,3 +95,12 @@ def test_the_dialog_says_what_is_wrong_and_stays(
     assert dialog.isVisible()
     assert dialog._error.isVisible() and dialog._error.text().endswith(".")
     dialog.reject()
+
+
+def test_data_of_ones_own_stay_where_they_are() -> None:
+    catalogue = load_catalogue()
+    own = Project(
+        graph=Graph([Node("n1", "KMNIST"), Node("n2", "Kmnist", params={"path": str(Path.home())})])
+    )
+    assert own_folder(own, catalogue) == Path.home()
+    assert own_folder(Project(graph=Graph([Node("n1", "Iris")])), catalogue) is None
