@@ -15,7 +15,7 @@ from engine.data.opening import Watch
 from engine.data.sniff import BLANKS, Form
 from engine.data.table_reading import read_text_table, text_form, text_trouble
 
-SAMPLE = 50_000  # rows that the kinds are guessed from
+SAMPLE = 20_000  # rows that the kinds are guessed from
 PIECE = 100_000  # rows at a time
 TYPED = ("number", "whole")
 
@@ -32,7 +32,9 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
         key: getattr(form, key) for key in ("delimiter", "quote", "decimal", "encoding", "header", "skip")
     }
     sample = read_text_table(path, None, **given, blanks=(), most=SAMPLE)
+    watch.look(0.0, "looking at the columns")
     found = guesses(sample, form.decimal, Watch(stopped=watch.stopped))
+    watch.look(0.0, "reading")
     as_numbers = {one.name for one in found if one.kind in TYPED or one.details == ("0", "1")}
     inputs = [
         one.name
