@@ -18,6 +18,21 @@ from nodes.wires import need_axes, shown, sizes
 OUTSIDE = {"value": "zeros", "edge": "border", "reflection": "reflection"}
 
 
+def smooth_param() -> Any:
+    """Declare how pixels are read that lie between others: `smooth: bool = smooth_param()`."""
+    return param(True, doc="mix neighbouring pixels; off copies the nearest one")
+
+
+def outside_param() -> Any:
+    """Declare what comes in from outside: `border: str = outside_param()`."""
+    return param("value", choices=tuple(OUTSIDE), doc="what comes in from outside the image")
+
+
+def value_param() -> Any:
+    """Declare the value of a border of one value: `value: float = value_param()`."""
+    return param(0.0, doc="for a border of one value")
+
+
 class Augmentation(Layer, abstract=True):
     """What augmentations share; `shows` proposes the picture of what they do."""
 
@@ -80,7 +95,7 @@ class RandomShift(Augmentation):
     border: str = param(
         "value", choices=tuple(BORDERS), doc="what comes in: one value, the edge, its reflection, what left"
     )
-    value: float = param(0.0, doc="for a border of one value")
+    value: float = value_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.random_images import RandomShift as Made
@@ -104,7 +119,7 @@ class RandomCrop(Augmentation):
     size: Pair = param(24, minimum=1, doc="height × width that is kept")
     pixels: int = param(0, minimum=0, label="Padding", doc="pixels added at each side while training")
     border: str = param("value", choices=tuple(BORDERS), doc="what is added: one value, the edge, a repeat")
-    value: float = param(0.0, doc="for a border of one value")
+    value: float = value_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.random_images import RandomCrop as Made
@@ -121,11 +136,11 @@ class RandomCrop(Augmentation):
 
 
 class Warp(Augmentation, abstract=True):
-    """What those share that resample images."""
+    """What those share that resample images; each declares `smooth`, `border` and `value` after its own."""
 
-    smooth: bool = param(True, doc="mix neighbouring pixels; off copies the nearest one")
-    border: str = param("value", choices=tuple(OUTSIDE), doc="what comes in from outside the image")
-    value: float = param(0.0, doc="for a border of one value")
+    smooth: bool
+    border: str
+    value: float
 
     def _emit(self, e: Emitter, x: Wire, **options: float) -> Emitted:
         from engine.layers.random_images import RandomAffine as Made
@@ -146,6 +161,9 @@ class RandomRotate(Warp):
     formula = "y = x turned by a, a ~ U(-A, A); y = x after training"
     source = "Simard, Steinkraus and Platt, 2003"
     degrees: float = param(15.0, minimum=0, maximum=180, unit="°", label="At most", doc="to either side")
+    smooth: bool = smooth_param()
+    border: str = outside_param()
+    value: float = value_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return self._emit(e, x, degrees=self.degrees)
@@ -163,6 +181,9 @@ class RandomScale(Warp):
     source = "Simard, Steinkraus and Platt, 2003"
     smallest: float = param(0.8, above=0, maximum=100, doc="0.5 is half as large")
     largest: float = param(1.25, above=0, maximum=100, doc="2 is twice as large")
+    smooth: bool = smooth_param()
+    border: str = outside_param()
+    value: float = value_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return self._emit(e, x, smallest=self.smallest, largest=self.largest)
@@ -183,6 +204,9 @@ class RandomAffine(Warp):
     largest: float = param(1.1, above=0, maximum=100, doc="2 is twice as large")
     shift: float = param(0.1, minimum=0, maximum=1, doc="a share of the height and of the width, at most")
     shear: float = param(0.0, minimum=0, maximum=80, unit="°", doc="how far it leans to either side at most")
+    smooth: bool = smooth_param()
+    border: str = outside_param()
+    value: float = value_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         names = ("degrees", "smallest", "largest", "shift", "shear")

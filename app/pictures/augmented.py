@@ -13,12 +13,12 @@ from app.pictures.arrays import rows_of
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import button, stacked
 from app.pictures.registry import picture_kind
-from app.views.cells import Sheet, Sheets
+from app.views.cells import HEAD, Sheet, Sheets
 from app.views.scale import WIDTH
 from engine.pixels import arriving_shape
 from engine.run.feed import Probe, Snapshot
 
-LEAST = 56  # pixels of width and of height of an image
+LEAST_WIDE, LEAST_NAMED = 36, 96  # pixels of an image, alone and where its classes stand above it
 
 
 def augments_images(subject: Subject) -> bool:
@@ -34,7 +34,7 @@ def augments_images(subject: Subject) -> bool:
     "Training images at the left, and what the layer makes of each at random, as it is set now.",
     "Images",
     augments_images,
-    rank=2,
+    rank=0,
 )
 class Augmented(OneProbe):
     """A row an image: the original first."""
@@ -64,16 +64,14 @@ class Augmented(OneProbe):
         if self._found is None:
             return
         found, facts = self._found.array, self._found.extra
-        columns = int(min(found.shape[1], max(2, (self.width() - WIDTH) // LEAST)))
-        rows = int(min(len(found), max(1, self.height() // LEAST)))
         names = _targets(facts)
+        wide, high = (LEAST_NAMED, 64 + HEAD) if names else (LEAST_WIDE, LEAST_WIDE)
+        columns = int(min(found.shape[1], max(2, (self.width() - WIDTH) // wide)))
+        rows = int(min(len(found), max(1, self.height() // high)))
         sheets = []
         for row in range(rows):
-            for column in range(columns):
-                title = (
-                    f"{facts['rows'][row] + 1}" if column == 0 else names[row][column - 1] if names else ""
-                )
-                sheets.append(Sheet(title, found[row, column], signed=False))
+            titles = [f"example {facts['rows'][row] + 1}", *names[row]] if names else [""] * columns
+            sheets += [Sheet(titles[at], found[row, at], signed=False) for at in range(columns)]
         self.sheets.show_sheets(sheets, columns=columns)
         sizes = facts.get("sizes")
         told = "left: training images as they arrive"
@@ -103,7 +101,7 @@ class Augmented(OneProbe):
 
 
 def _targets(facts: Mapping[str, object]) -> list[list[str]]:
-    """For what is mixed: its two classes and how much of each, such as "3 70 % 5 30 %"."""
+    """For what is mixed: its two classes and how much of each, such as "3 70 % · 5 30 %"."""
     mixed = facts.get("mixed")
     if not isinstance(mixed, np.ndarray):
         return []
