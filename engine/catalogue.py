@@ -20,6 +20,7 @@ from engine.graph import Node, Project
 from engine.matching import score_of
 from engine.params import Parametrised, ParamSpec, collect, param
 from engine.symbols import Expr
+from engine.wires import Column, Port, Wire
 
 __all__ = [
     "CATALOGUE",
@@ -66,64 +67,6 @@ FAMILIES = (
 
 
 _NUMBER = re.compile("[1-9][0-9]{0,5}")  # one spelling each, so that no two links mean one place
-
-
-@dataclass(frozen=True, slots=True)
-class Port:
-    """A place on a node where a wire ends.
-
-    With `many`, the port named "x" stands for the ordered family "x1", "x2", ...
-    """
-
-    name: str
-    label: str = ""
-    many: bool = False
-    optional: bool = False
-    doc: str = ""
-
-    @property
-    def title(self) -> str:
-        return self.label or self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a data source: shape without the batch, torch dtype name, classes where it has them."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str = "float32"
-    classes: tuple[str, ...] = ()
-    doc: str = ""
-
-
-class Wire(Expr):
-    """The value on a wire as `emit` sees it: an expression whose shape is known.
-
-    `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`.
-    """
-
-    __slots__ = ("dtype", "shape")
-
-    def __init__(self, expression: Expr, shape: tuple[int, ...], dtype: str) -> None:
-        super().__init__(expression.tree, expression.carries)
-        self.shape = shape
-        self.dtype = dtype
-
-    @property
-    def channels(self) -> int:
-        """Size of the first axis after the batch, `C` of `(C, H, W)`."""
-        return self._axis(0)
-
-    @property
-    def features(self) -> int:
-        """Size of the last axis."""
-        return self._axis(-1)
-
-    def _axis(self, index: int) -> int:
-        if not self.shape:
-            raise EmitError("This node needs features, but its input is one number an example.")
-        return self.shape[index]
 
 
 class Emitter(Protocol):
