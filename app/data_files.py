@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,10 +16,13 @@ from engine.catalogue import NodeType
 from engine.data.opening import OPENERS, stamp
 from engine.document import Change
 from engine.errors import NeuroloomError
+from engine.graph import Node
 from engine.params import ParamSpec
 from engine.problems import Fix, Problem
+from engine.values import Value
 
 SETTLE_MS = 250
+TABLE_FILE = "TableFile"
 MISSING, CHANGED = "file-missing", "file-changed"
 
 
@@ -30,6 +33,7 @@ class Read(NamedTuple):
     parameter: str
     path: str
     stamp: str
+    form: tuple[tuple[str, Value], ...] = ()  # parameters of a node that reads a table
 
 
 class State(NamedTuple):
@@ -60,10 +64,26 @@ def _state(read: Read) -> State | None:
         if read.stamp and path.is_file() and stamp(path) != read.stamp:
             changed = f"“{path.name}” has changed since it was read: its columns and classes may differ."
             return State(read, CHANGED, changed)
+        if read.form and (lost := _lacking(read.form, path.stat().st_mtime_ns)):
+            return State(read, CHANGED, lost)
     except OSError as error:
         why = error.strerror or str(error)
         return State(read, MISSING, f"“{path.name}” cannot be read: {why}.")
     return None
+
+
+@lru_cache(maxsize=64)
+def _lacking(form: tuple[tuple[str, Value], ...], _written: int) -> str:
+    """A sentence on columns that a table lacks when it is read as the node says; "" if it lacks none."""
+    from engine.data.table_looks import lacking
+
+    params = dict(form)
+    try:
+        lost = lacking(params)
+    except NeuroloomError as error:
+        return str(error)
+    name = Path(str(params["path"])).name
+    return f"Read in this way, “{name}” has no column “{lost[0]}”." if lost else ""
 
 
 class DataFiles(QObject):
@@ -99,7 +119,9 @@ class DataFiles(QObject):
                 path = node.params.get(one.name, "") if one.kind == "path" else ""
                 mark = node.params.get("stamp", "") if one is spec else ""
                 if isinstance(path, str) and path and isinstance(mark, str):
-                    found.append(Read(node.id, one.name, path, mark))
+                    table = table_params(self._workspace, node) if one is spec else None
+                    form = tuple(table.items()) if table is not None and node.params.get("table") else ()
+                    found.append(Read(node.id, one.name, path, mark, form))
         return found
 
     def close(self) -> None:
@@ -124,6 +146,15 @@ class DataFiles(QObject):
             return Problem(read.node_id, state.sentence, read.parameter, "error", fix, MISSING)
         fix = Fix("Read again", begin=partial(wanted.emit, read.node_id, Path(read.path)))
         return Problem(read.node_id, state.sentence, read.parameter, "warning", fix, CHANGED)
+
+
+def table_params(workspace: Workspace, node: Node) -> dict[str, Value] | None:
+    """The parameters of a node that reads a table, defaults included; None for any other."""
+    if node.type != TABLE_FILE:
+        return None
+    kind = workspace.type_of(node)
+    usual = {spec.name: spec.default for spec in kind.params} if kind is not None else {}
+    return {**usual, **node.params}
 
 
 # -- choosing -------------------------------------------------------------------------------------

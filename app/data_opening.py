@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,16 +15,17 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.background import Background
 from app.data_card import OpeningCard
-from app.data_files import choose, path_spec
+from app.data_files import choose, path_spec, table_params
 from app.editor.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.widgets.banner import Notice
 from engine.data.opening import Opened, Stopped, Watch, open_data
 from engine.data.replacing import replaced
 from engine.document import Change
 from engine.edits import AddNodes, Edit, SetParam
-from engine.errors import NeuroloomError
+from engine.errors import DataError, NeuroloomError
 from engine.graph import Node
 from engine.names import names_of
+from engine.values import Value
 
 if TYPE_CHECKING:
     from app.document_page import DocumentPage
@@ -40,13 +41,15 @@ STEP = TALL + 24.0  # from one new node down to the next
 class Wanted:
     """What to open: `place` is where the first node's corner goes (scene), `onto` a node it may be for.
 
-    `sure` says that the node shall read the file, without a question.
+    `sure` says that the node shall read the file, without a question; `form` are the parameters of a table's
+    node that reads its own file again, and says how.
     """
 
     paths: tuple[Path, ...]
     place: Point | None = None
     onto: str = ""
     sure: bool = False
+    form: Mapping[str, Value] | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def look_into(wanted: Wanted, progress: Progress) -> Found:
     for path in wanted.paths:
         progress.name, progress.share, progress.doing = path.name, None, "looking"
         try:
-            opened.append((path, open_data(path, progress.watch())))
+            opened.append((path, _opened(path, wanted, progress.watch())))
         except Stopped:
             return Found(wanted, stopped=True)
         except NeuroloomError as error:
@@ -94,6 +97,17 @@ def look_into(wanted: Wanted, progress: Progress) -> Found:
             log.exception("%s could not be opened", path)
             errors.append(f'"{path.name}" could not be opened: {error}')
     return Found(wanted, tuple(opened), tuple(errors))
+
+
+def _opened(path: Path, wanted: Wanted, watch: Watch) -> Opened:
+    if wanted.form is None:
+        return open_data(path, watch)
+    from engine.data.open_table import open_as
+
+    try:
+        return open_as(path, wanted.form, watch)
+    except OSError as error:
+        raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
 
 
 class DataOpening(QObject):
@@ -131,8 +145,11 @@ class DataOpening(QObject):
             self._ask(Wanted(tuple(paths), place, onto if len(paths) == 1 else ""))
 
     def read(self, node_id: str, path: Path) -> None:
-        """Lets a data node read this file, or read its own again."""
-        self._ask(Wanted((path,), onto=node_id, sure=True))
+        """Lets a data node read this file, or read its own again as its parameters say."""
+        node = self._workspace.node(node_id)
+        own = node is not None and node.params.get("path") == str(path) and node.params.get("table")
+        form = table_params(self._workspace, node) if node is not None and own else None
+        self._ask(Wanted((path,), onto=node_id, sure=True, form=form))
 
     def _wanted(self, node_id: str, path: Path | None) -> None:
         node = self._workspace.node(node_id)

@@ -5,6 +5,7 @@ Everything that is guessed becomes a parameter of the node; what a person should
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -34,6 +35,7 @@ LARGE = 64 << 20  # bytes above which a file is looked through piece by piece
 HEAD = 4 << 20  # bytes that the form and the kinds are guessed from
 SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 TYPED = (b"PAR1", b"ARROW1")
+FORM = ("delimiter", "quote", "decimal", "encoding", "header", "skip", "sheet")  # parameters that say how
 WIDEST = 100_000  # columns
 
 
@@ -49,6 +51,38 @@ def open_it(path: Path, watch: Watch) -> Opened:
         from engine.data.open_images import names_images, open_list
 
         return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
+    except (ValueError, ImportError) as error:
+        raise DataError(str(error)) from error
+
+
+def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
+    """A table node for a file whose form a person has set in `params`, of a node with its defaults filled in.
+
+    Errors: `DataError`, `Stopped`.
+    """
+    kept = {name: params[name] for name in FORM}
+    header, skip, sheet = bool(params["header"]), int(str(params["skip"])), str(params["sheet"])
+    try:
+        if path.suffix.casefold() in SHEETS:
+            frame = read_sheet(path, sheet, header=header, skip=skip)
+            return _from_frame(path, frame, kept, [], skip + header + 1, watch)
+        with open(path, "rb") as file:
+            if file.read(8).startswith(TYPED):
+                return open_it(path, watch)
+        form = Form(
+            delimiter={"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"])),
+            quote="" if params["quote"] == "none" else str(params["quote"]),
+            decimal=str(params["decimal"]),
+            encoding=str(params["encoding"]),
+            header=header,
+            skip=skip,
+        )
+        first = skip + header + 1
+        if path.stat().st_size > LARGE and form.encoding == "utf-8" and form.delimiter != "spaces":
+            found, rows, hit = streamed(path, form, watch)
+            return _opened(path, kept, found, rows, hit, [], first)
+        frame = read_text_table(path, None, **asdict(form), blanks=())
+        return _from_frame(path, frame, kept, [], first, watch)
     except (ValueError, ImportError) as error:
         raise DataError(str(error)) from error
 

@@ -72,6 +72,16 @@ def look_at_table(params: Mapping[str, Value], most: int = MOST_ROWS) -> TableLo
     return TableLook(tuple(frame.columns), first, columns, len(frame), whole)
 
 
+def lacking(params: Mapping[str, Value]) -> tuple[str, ...]:
+    """Columns that a table node uses and its file, read as the node's form says, does not have.
+
+    Errors: `DataError` where the file cannot be read.
+    """
+    used = [str(row[0]) for row in _rows(params.get("table")) if len(row) >= 3 and row[2] != "ignore"]
+    names = set(_frame(params, None, 1).columns) if used else set()
+    return tuple(name for name in used if name not in names)
+
+
 def details_for(params: Mapping[str, Value], name: str, kind: str) -> tuple[str, ...]:
     """What a column needs to be of another kind: classes, words for no and yes, or a form of dates.
 

@@ -19,6 +19,7 @@ from app.panels.data_roles import rows_of
 from app.places import Places
 from app.widgets.path_field import PathField
 from app.workspace import Workspace
+from engine.edits import SetParam
 from tests.app.fake_run import FakeTrainer
 from tests.app.readings import catalogue_with_readings, readings_opener
 
@@ -250,3 +251,25 @@ def test_a_table_shows_its_rows_and_a_click_in_a_head_sets_a_role(
     button = next(one for one in panel.findings.buttons() if one.text() == "Leave out what")
     qtbot.mouseClick(button, LEFT)
     assert rows_of(workspace.node(node.id))["what"][2] == "ignore"
+
+
+def test_a_delimiter_that_is_corrected_leads_to_other_columns(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    lines = [f"{at % 7};{at},{at % 3}" for at in range(40)]
+    path = write(tmp_path, "t.csv", "\n".join(["a;b,c", *lines]) + "\n")
+    window.document_page.opening.open([path])
+    settle(window, qtbot)
+    workspace = window.workspace
+    (node,) = workspace.graph.nodes.values()
+    other = "," if node.params.get("delimiter") == ";" else ";"
+    names = {",": ["a;b", "c"], ";": ["a", "b,c"]}
+    workspace.apply("Set", SetParam(node.id, "delimiter", other))
+    qtbot.waitUntil(lambda: any(one.code == CHANGED for one in workspace.shapes.problems))
+    (problem,) = [one for one in workspace.shapes.problems if one.code == CHANGED]
+    assert "has no column" in problem.message
+    problem.fix.begin()
+    settle(window, qtbot)
+    assert list(rows_of(workspace.node(node.id))) == names[other]
+    assert workspace.node(node.id).params["delimiter"] == other
+    qtbot.waitUntil(lambda: not any(one.code == CHANGED for one in workspace.shapes.problems))
