@@ -70,7 +70,7 @@ class GraphFile(Dealt):
         return (Path(self.path).name,) if self.path else ()
 
     def emit(self, e: Emitter) -> Emitted:
-        from engine.data.graphs import load_graph
+        from engine.data.graphs import load_graph, read_edge_list, read_graphml
 
         if not self.path:
             raise DataError("No graph is chosen.", fix="Choose a list of edges or a GraphML file.")
@@ -78,7 +78,10 @@ class GraphFile(Dealt):
             raise DataError("Graphs have no groups.", fix="Deal the rows in another way.")
         labelled = any(column.classes for column in self.columns())
         how = self.dealing(classes=labelled)
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"read": read_graphml}
+        if not self.path.casefold().endswith((".graphml", ".xml")):
+            form = {"delimiter": MARKS.get(self.delimiter, self.delimiter), "header": self.header}
+            options = {"read": read_edge_list, **form}
         if self.split == GIVEN:
             options["by"] = "split"
         elif self.split in (BY_CLASS, FOLDS) and labelled:
@@ -86,8 +89,6 @@ class GraphFile(Dealt):
         return e.load(
             load_graph,
             file=Path(self.path).name,
-            delimiter=MARKS.get(self.delimiter, self.delimiter),
-            header=self.header,
             features=self.features,
             target=self.target if labelled else "",
             classes=self.classes,

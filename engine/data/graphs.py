@@ -71,8 +71,10 @@ def read_table(path: Path) -> list[dict[str, str]]:
     return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
 
 
-def read_graphml(path: Path) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
-    """Edges and nodes of a GraphML file. Errors: `ValueError`, also for one that defines entities of its own.
+def read_graphml(
+    path: Path, delimiter: str = "", header: bool = False
+) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
+    """Edges and nodes of a GraphML file, as of a list of edges. Errors: `ValueError`, also for a DOCTYPE.
 
     Entities could swell a small file to more than memory holds, or name other files, so none is followed.
     """
@@ -101,17 +103,6 @@ def read_graphml(path: Path) -> tuple[list[tuple[str, str, float, str]], list[di
     edges = [(str(a), str(b), float(more.get("weight", 1.0)), "") for a, b, more in graph.edges(data=True)]
     nodes = [{"id": str(one), **{k: str(v) for k, v in more.items()}} for one, more in graph.nodes(data=True)]
     return edges, nodes
-
-
-def read_graph(
-    path: Path, delimiter: str, header: bool
-) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
-    """Edges and the table of nodes of a file. Errors: `ValueError`, `OSError`."""
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no {path}: choose the file again.")
-    if path.name.casefold().endswith((".graphml", ".xml")):
-        return read_graphml(path)
-    return read_edge_list(path, delimiter, header)
 
 
 def numbered(
@@ -179,8 +170,7 @@ def load_graph(
     device: str,
     *,
     file: str,
-    delimiter: str,
-    header: bool,
+    read: Callable[..., Any],
     features: tuple[str, ...],
     target: str,
     classes: tuple[str, ...],
@@ -188,6 +178,8 @@ def load_graph(
     examples: str,
     size: int,
     deal: Callable[..., dict[str, Tensor]],
+    delimiter: str = "",
+    header: bool = False,
     by: str = "",
     **dealing: Any,
 ) -> dict[str, dict[str, Tensor]]:
@@ -198,7 +190,9 @@ def load_graph(
     the split. "graphs": {"nodes" (N, n, F + 1), "adjacency" (N, n, n), "mask" (N, n), "label" (N,)}, padded;
     the labels are in `NAME.graphs.csv`. Errors: `ValueError`, `OSError`.
     """
-    edges, table = read_graph(folder / file, delimiter, header)
+    if not (folder / file).is_file():
+        raise FileNotFoundError(f"There is no {folder / file}: choose the file again.")
+    edges, table = read(folder / file, delimiter, header)
     numbers = numbered(edges, table)
     count = len(numbers)
     ends = torch.tensor([[numbers[g, a], numbers[g, b]] for a, b, _, g in edges]).reshape(-1, 2).T

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from engine.data.graphs import numbered, read_graph, read_table
+from engine.data.graphs import numbered, read_edge_list, read_graphml, read_table
 from engine.data.opening import Opened, Watch, stamp
 from engine.errors import DataError
 from engine.values import Value
@@ -23,7 +23,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
     markup = path.name.casefold().endswith((".graphml", ".xml"))
     try:
         delimiter, header = ("", False) if markup else _form(path)
-        edges, table = read_graph(path, delimiter, header)
+        edges, table = read_graphml(path) if markup else read_edge_list(path, delimiter, header)
         labels = {row.get("graph", ""): row.get("label", "") for row in read_table(_beside(path, "graphs"))}
     except (ValueError, ImportError) as error:
         raise DataError(str(error)) from error

@@ -54,6 +54,7 @@ HIDDEN = (
 )
 # imported inside the functions that need them, so that only scripts which use them ask for them
 PACKAGES = {
+    "networkx": "networkx",
     "sklearn": "scikit-learn",
     "polars": "polars",
     "fastexcel": "fastexcel",
