@@ -20,6 +20,7 @@ from engine.graph import Graph, Link, Node, Project
 from engine.plan import Rule
 from engine.plan_problems import plan_problems
 from engine.problems import Fix, Problem, Severity
+from engine.questions import class_axis
 from engine.remedies import doing, inserting
 
 if TYPE_CHECKING:
@@ -181,7 +182,9 @@ def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]
     column = data.column(wire[1]) if isinstance(data, Data) else None
     if column is None or not column.classes or found is None or not found.shape:
         return
-    classes, scores = len(column.classes), found.shape[0]
+    right = book.input_signature(node.id, "target")
+    last = right is not None and len(found.shape) > 1 and class_axis(found.shape, right.shape) == -1
+    classes, scores = len(column.classes), found.shape[-1 if last else 0]
     if scores == classes or (scores > classes and node.type == "Accuracy"):
         return
     before, _ = _before(graph, node, "prediction")

@@ -49,6 +49,19 @@ class Question:
     spread: tuple[Wire, str] | None = None
 
 
+def class_axis(scores: tuple[int, ...], right: tuple[int, ...]) -> int | None:
+    """Along which axis of an example scores tell classes: 0, -1 for the last, None where they don't fit.
+
+    Images and single answers have their classes first, `(V, H, W)` against `(H, W)`; sequences have them
+    last, `(T, V)` against `(T,)`. Where both fit, `(n, n)` against `(n,)`, they are last, as in sequences.
+    """
+    if len(scores) == 2 and scores[:-1] == right:
+        return -1
+    if scores and scores[1:] == right:
+        return 0
+    return -1 if scores and scores[:-1] == right else None
+
+
 def questions(project: Project, book: ShapeBook) -> tuple[Question, ...]:
     """Every question of the network, losses first, then metrics, then rules; one an example and node."""
     found = [
@@ -147,7 +160,7 @@ def _question(project: Project, book: ShapeBook, node_id: str) -> Question | Non
     column = _column(book, wire)
     labels = column.classes if column is not None else ()
     name = column.name if column is not None else ""
-    if answer.shape and right.dtype == "int64" and right.shape == answer.shape[1:]:
+    if answer.shape and right.dtype == "int64" and class_axis(answer.shape, right.shape) is not None:
         if right.shape:
             return None  # a class for each place: no single answer an example
         return Question(node_id, CLASSES, prediction, wire, answer.shape[0], labels, name)

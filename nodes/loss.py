@@ -7,6 +7,7 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
 from engine.errors import EmitError
+from engine.questions import class_axis
 from engine.symbols import Expr, F, carried, without_defaults
 from nodes.wires import same_shapes, sizes
 
@@ -39,6 +40,9 @@ class CrossEntropy(WeightedLoss):
     smoothing: float = param(
         0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
     )
+    ignored: int | None = param(
+        None, minimum=0, label="Leave out class", doc="places with this class don't count, such as filling, 0"
+    )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         shares = target.dtype == "float32" and len(target.shape) > 0 and target.shape == prediction.shape
@@ -48,12 +52,18 @@ class CrossEntropy(WeightedLoss):
             )
         if shares:
             return without_defaults(F.cross_entropy(prediction, target, label_smoothing=self.smoothing))
-        if not prediction.shape or target.shape != prediction.shape[1:]:
+        axis = class_axis(prediction.shape, target.shape)
+        if axis is None:
             raise EmitError(
                 "Cross-entropy needs one score for each class and one class number for each example, "
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
-        return without_defaults(F.cross_entropy(prediction, target, label_smoothing=self.smoothing))
+        options = {"label_smoothing": self.smoothing}
+        if self.ignored is not None:
+            options["ignore_index"] = self.ignored
+        if axis == -1 and len(prediction.shape) > 1:
+            prediction, target = prediction.flatten(0, -2), target.flatten()
+        return without_defaults(F.cross_entropy(prediction, target, **options))
 
 
 class BCEWithLogits(WeightedLoss):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
+from engine.catalogue import Emitted, Emitter, Metric, Port, Wire, param
 from engine.errors import EmitError
+from engine.questions import class_axis
 from engine.symbols import F, equal, torch
 from nodes.loss import numbers
 from nodes.wires import same_shapes, sizes
@@ -20,10 +21,18 @@ class Accuracy(Metric):
         Port("target", doc="right class; or 0 and 1, or -1 and 1"),
     )
     aliases: ClassVar[tuple[str, ...]] = ("correct",)
+    ignored: int | None = param(
+        None, minimum=0, label="Leave out class", doc="places with this class don't count, such as filling, 0"
+    )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
-        if target.dtype == "int64" and prediction.shape and target.shape == prediction.shape[1:]:
-            return equal(prediction.argmax(1), target).float().mean()
+        axis = class_axis(prediction.shape, target.shape)
+        if target.dtype == "int64" and axis is not None:
+            right = equal(prediction.argmax(-1 if axis and len(prediction.shape) > 1 else 1), target)
+            if self.ignored is not None:
+                kept = target.ne(self.ignored)
+                return right.logical_and(kept).sum() / kept.sum().clamp(1)
+            return right.float().mean()
         if prediction.shape != target.shape:
             raise EmitError(
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "

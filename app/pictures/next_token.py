@@ -15,6 +15,7 @@ from app.pictures.registry import picture_kind
 from app.pictures.shown import of_example
 from app.views.bars import ROW, Bar, Bars
 from app.widgets.labels import ElidedLabel, label
+from engine.questions import class_axis
 from engine.run.feed import Probe, Snapshot
 
 MOST = 10
@@ -40,7 +41,7 @@ def reads_tokens(subject: Subject) -> bool:
         right = book.signature(target.source, target.source_port)
         if scores is None or right is None or right.dtype != "int64" or not scores.shape:
             continue
-        fits = scores.shape[1:] == right.shape and len(right.shape) <= 1
+        fits = class_axis(scores.shape, right.shape) is not None and len(right.shape) <= 1
         if fits and (right.shape or _from_sequence(subject, answer.source)):
             return True
     return False

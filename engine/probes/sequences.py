@@ -94,7 +94,7 @@ def next_token(look: Look, probe: Probe) -> Taken | None:
         raise NeuroloomError("Nothing here answers with classes.", node_id=probe.node_id)
     batch = look.batch(look.example, 1)
     seen = look.values({head.prediction[0], head.target[0]}, batch)
-    scores = seen[head.prediction[0]][head.prediction[1]][0].float()
+    scores = head.by_class(seen[head.prediction[0]][head.prediction[1]])[0].float()
     right = seen.get(head.target[0], {}).get(head.target[1], batch.get(head.target[1]))
     places = 1
     place = 0

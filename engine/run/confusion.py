@@ -43,7 +43,7 @@ class Confusions:
         for head in self._heads:
             scores, right = self._batch.get(head.prediction), self._batch.get(head.target)
             if scores is not None and right is not None:
-                pair = right.to(torch.int64).flatten() * head.size + scores.argmax(1).flatten()
+                pair = right.to(torch.int64).flatten() * head.size + head.by_class(scores).argmax(1).flatten()
                 self._pairs[head.loss_id].append(pair)
         self._batch.clear()
 

@@ -17,6 +17,7 @@ from engine.questions import CLASSES as CLASSES
 from engine.questions import VALUES as VALUES
 from engine.questions import YES_NO as YES_NO
 from engine.questions import Wire as Wire
+from engine.questions import class_axis
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -29,6 +30,7 @@ class Head:
 
     `column` is the data column that the target comes from unchanged, None where it is computed.
     `labels` are the names of the classes, where the data has them; `size` is the number of classes or values.
+    With `last`, the classes are the last axis of the scores, as in sequences.
     """
 
     loss_id: str
@@ -38,6 +40,11 @@ class Head:
     size: int
     column: str | None = None
     labels: tuple[str, ...] = ()
+    last: bool = False
+
+    def by_class(self, scores: Tensor) -> Tensor:
+        """Scores with the classes along axis 1, after the batch: those of sequences come with them last."""
+        return scores.movedim(-1, 1) if self.last else scores
 
 
 class _SeenAll(Exception):
@@ -116,10 +123,11 @@ def _head(
 ) -> Head:
     scores, right = seen[prediction], seen[target]
     column = next((name for name, value in batch.items() if value is right), None)
-    if not right.dtype.is_floating_point and right.shape == scores.shape[:1] + scores.shape[2:]:
-        return Head(
-            loss_id, CLASSES, prediction, target, scores.shape[1], column, _labels(project, catalogue, target)
-        )
+    axis = class_axis(tuple(scores.shape[1:]), tuple(right.shape[1:]))
+    if not right.dtype.is_floating_point and axis is not None and scores.shape[0] == right.shape[0]:
+        labels, last = _labels(project, catalogue, target), axis == -1 and scores.dim() > 2
+        size = scores.shape[-1 if last else 1]
+        return Head(loss_id, CLASSES, prediction, target, size, column, labels, last)
     loss = catalogue.get(project.graph.nodes[loss_id].type)
     kind = YES_NO if loss is not None and "bce" in loss.aliases else VALUES
     labels = _labels(project, catalogue, target) if kind == YES_NO else ()

@@ -360,7 +360,7 @@ def _probabilities(
     head: Head, seen: Mapping[str, Mapping[str, Tensor]], about: Mapping[str, Any]
 ) -> tuple[reduce.Array, dict[str, Any]]:
     """The probability of each class `(classes,)` for one example, and its target."""
-    scores = seen[head.prediction[0]][head.prediction[1]][0].float()
+    scores = head.by_class(seen[head.prediction[0]][head.prediction[1]])[0].float()
     right = seen[head.target[0]][head.target[1]][0]
     if head.kind == YES_NO:
         found = scores.sigmoid().flatten()

@@ -11,7 +11,9 @@ from math import prod
 from pathlib import Path
 
 from engine.catalogue import Catalogue, Column, Data, Layer, NodeType
-from engine.data.opening import open_data
+from engine.data.open_series import open_it as open_series
+from engine.data.open_text import open_pairs
+from engine.data.opening import Watch, open_data
 from engine.graph import Graph, Link, Node, Project
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop
@@ -26,18 +28,25 @@ GROUNDS = (
     ("SantaFe", "window", "next", ""),
     ("SantaFe", "window", "next", "Transpose"),
     ("Digits", "digit", "digit", ""),
+    ("Digits", "image", "digit", "Patches"),
 )
 # Of the loss types by what a target is: classes, a yes or no, a quantity.
 TARGETS = (("Iris", "species", 3), ("BreastCancer", "benign", 1), ("Diabetes", "progression", 1))
 # Values for parameters whose default suits another size than that of the data here.
 FITTING: Mapping[str, Mapping[str, Value]] = {
     "Reshape": {"shape": (2, -1)},
+    **{one: {"size": 6} for one in ("Crop", "RandomCrop")},
+    "LabelNoise": {"classes": 3},
     "DrawnPoints": {"points": tuple((at / 20, (at % 7) / 7, at % 2) for at in range(40))},
     **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares")},
 }
 # The file that a node type of a person's own data is tried with, opened as the window opens it.
 FILES = Path(__file__).parents[1] / "data_files"
 OPENED: Mapping[str, str] = {
+    "SeriesFile": "tides.csv",
+    "TextCorpus": "story.txt",
+    "LabelledText": "reviews.jsonl",
+    "TextPairs": "pairs.tsv",
     "TableFile": "plants.csv",
     "ArrayFile": "flowers.npz",
     "CloudFile": "solids",
@@ -45,6 +54,14 @@ OPENED: Mapping[str, str] = {
     "ImageFolder": "images",
 }
 EVERYTHING = 100_000  # as batch: one step an epoch
+
+
+def opened(type_id: str) -> Mapping[str, Value]:
+    """The parameters of a node type that was opened on its file."""
+    path = FILES / OPENED[type_id]
+    if type_id == "SeriesFile":  # what a table is otherwise
+        return open_series(path, Watch()).params
+    return (open_pairs(path, Watch()) if type_id == "TextPairs" else open_data(path)).params
 
 
 def plan(**changes: object) -> Plan:
@@ -100,6 +117,9 @@ def _squares(how: Plan) -> Project:
 
 def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[str, Project]]:
     made = node_type(FITTING.get(node_type.type_id))
+    if isinstance(made, Layer) and made.hands_on == {"output": "x"}:
+        yield node_type.type_id, _on_target(node_type)
+        return
     for port in made.outputs():
         name = node_type.type_id if port.name == "output" else f"{node_type.type_id} {port.name}"
         for ground in GROUNDS:
@@ -109,6 +129,17 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
                 break
         else:
             yield name, project  # the test shows its problems
+
+
+def _on_target(node_type: type[NodeType]) -> Project:
+    """A layer for class numbers, between the data and the loss."""
+    project = _table(plan())
+    nodes = [
+        *project.graph.nodes.values(),
+        Node("n4", node_type.type_id, "tried", FITTING[node_type.type_id]),
+    ]
+    links = [link for link in project.graph.links if link.target_port != "target"]
+    return _project(nodes, [*links, Link("n1", "species", "n4", "x"), Link("n4", "output", "n3", "target")])
 
 
 def _layer(made: NodeType, port: str, data: str, column: str, target: str, between: str) -> Project:
@@ -145,13 +176,15 @@ def _layer(made: NodeType, port: str, data: str, column: str, target: str, betwe
 def _data(node_type: type[NodeType]) -> Project:
     params: Mapping[str, Value] = FITTING.get(node_type.type_id, {})
     if node_type.type_id in OPENED:
-        params = open_data(FILES / OPENED[node_type.type_id]).params
+        params = opened(node_type.type_id)
     assert issubclass(node_type, Data)
     if node_type.public:
         params = {"path": str(public_folder(node_type.public))}
     made = node_type(params)
     columns = made.columns()
     target = next((column for column in columns[1:] if _is_class(column)), columns[1])
+    if columns[0].dtype == "int64" and len(columns[0].shape) == 1:
+        return _tokens(made, dict(params), None if node_type.type_id != "LabelledText" else target)
     nodes = [
         Node("n1", node_type.type_id, params=dict(params)),
         Node("n2", "Flatten"),
@@ -163,6 +196,30 @@ def _data(node_type: type[NodeType]) -> Project:
         Link("n2", "output", "n3", "x"),
         Link("n3", "output", "n4", "prediction"),
         Link("n1", target.name, "n4", "target"),
+    ]
+    return _project(nodes, links)
+
+
+def _tokens(made: Data, params: dict[str, Value], target: Column | None) -> Project:
+    """Tokens looked up in a table; a class an example, or the next token at each place, is to be said."""
+    pairs = made.type_id == "TextPairs"
+    size = int(getattr(made, "target_size" if pairs else "size"))
+    nodes = [
+        Node("n1", made.type_id, params=params),
+        Node("n2", "Embedding", params={"entries": size, "size": 4}),
+        Node("n3", "Linear", params={"units": len(target.classes) if target else size}),
+        Node("n4", "CrossEntropy"),
+    ]
+    last = "n2"
+    links = [Link("n1", "target" if pairs else "tokens", "n2", "x")]
+    if target:
+        nodes.append(Node("n5", "Flatten"))
+        links.append(Link("n2", "output", "n5", "x"))
+        last = "n5"
+    links += [
+        Link(last, "output", "n3", "x"),
+        Link("n3", "output", "n4", "prediction"),
+        Link("n1", target.name if target else "next", "n4", "target"),
     ]
     return _project(nodes, links)
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from engine.catalogue import Layer, NodeType
-from engine.data.opening import open_data
 from engine.emit.builder import build
 from engine.errors import DataError, EmitError, ParamError
 from engine.params import ParamSpec
@@ -20,7 +19,7 @@ from engine.symbols import evaluate
 from engine.symbols import name as variable
 from nodes.augment import Mixing
 from tests.engine.sketches import Sketch, catalogue
-from tests.gallery.recipes import FILES, OPENED
+from tests.gallery.recipes import OPENED, opened
 
 LAYERS = [found for found in catalogue().types() if issubclass(found, Layer)]
 SHAPES = [(), (1,), (6,), (16,), (5, 3), (4, 6), (1, 8, 8), (4, 9, 7), (3, 1, 1), (2, 3, 4, 5)]
@@ -28,7 +27,7 @@ SUITED = {"JoinPatches": [(4, 16), (9, 4)], "RandomColour": [(3, 4, 5)]}  # shap
 ENOUGH, MOST = 10, 400  # tries that fit, tries in all
 EXAMPLES = 3
 # What was found in the file that a node type of a person's own data is tried with.
-OPENED_AS = {type_id: dict(open_data(FILES / name).params) for type_id, name in OPENED.items()}
+OPENED_AS = {type_id: dict(opened(type_id)) for type_id in OPENED}
 
 
 def values_of(spec: ParamSpec, choose: random.Random) -> list[Any]:
@@ -145,7 +144,7 @@ def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[
                 node_type.kind == "data"
             ):  # what one field says may hang on another: folds on the way of dealing
                 params = {**OPENED_AS.get(node_type.type_id, {}), **some_of(node_type, choose)}
-            if node_type.type_id in ("CrossEntropy", "Distillation"):
+            if node_type.type_id in ("CrossEntropy", "Distillation", "Accuracy"):
                 arriving["target"] = Signature((), "int64")
         name = choose.choice(sorted(quiet))
         spec = node_type.param_spec(name)

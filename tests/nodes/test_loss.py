@@ -163,3 +163,27 @@ def test_smoothed_labels_leave_doubt_about_the_real() -> None:
     d_real, d_made = torch.sigmoid(REAL), torch.sigmoid(MADE)
     real = -(0.9 * torch.log(d_real) + 0.1 * torch.log(1 - d_real)).mean()
     assert found.item() == pytest.approx((real - torch.log(1 - d_made).mean()).item(), rel=1e-5)
+
+
+def test_cross_entropy_of_a_sequence_has_its_classes_last() -> None:
+    import torch.nn.functional as F
+
+    scores, right = torch.randn(3, 5, 7), torch.randint(0, 7, (3, 5))
+    wanted = F.cross_entropy(scores.transpose(1, 2), right).item()
+    assert measured("CrossEntropy", {}, scores, right) == pytest.approx(wanted)
+    square = torch.randn(3, 5, 5)
+    wanted = F.cross_entropy(square.transpose(1, 2), right % 5).item()
+    assert measured("CrossEntropy", {}, square, right % 5) == pytest.approx(wanted)
+    maps, marks = torch.randn(3, 7, 4, 2), torch.randint(0, 7, (3, 4, 2))
+    assert measured("CrossEntropy", {}, maps, marks) == pytest.approx(F.cross_entropy(maps, marks).item())
+
+
+def test_places_of_a_class_that_is_left_out_do_not_count() -> None:
+    import torch.nn.functional as F
+
+    scores, right = torch.randn(2, 4, 6), torch.tensor([[3, 1, 0, 0], [2, 0, 0, 0]])
+    kept = right != 0
+    wanted = F.cross_entropy(scores[kept], right[kept]).item()
+    assert measured("CrossEntropy", {"ignored": 0}, scores, right) == pytest.approx(wanted)
+    wanted = (scores[kept].argmax(-1) == right[kept]).float().mean().item()
+    assert measured("Accuracy", {"ignored": 0}, scores, right) == pytest.approx(wanted)
