@@ -11,19 +11,19 @@ from engine.symbols import evaluate
 from nodes.likelihood import GaussianLikelihood
 
 
-def loss(mean, deviation, target, **values):
-    arriving = {port: Signature((1,), "float32") for port in ("prediction", "deviation", "target")}
+def loss(mean, log_variance, target, **values):
+    arriving = {port: Signature((1,), "float32") for port in ("prediction", "log_variance", "target")}
     code = build(GaussianLikelihood(values), "loss", wires_of(arriving))
-    given = {"prediction": mean, "deviation": deviation, "target": target}
+    given = {"prediction": mean, "log_variance": log_variance, "target": target}
     tensors = {name: torch.tensor(found)[:, None] for name, found in given.items()}
     return evaluate(next(iter(code.ports.values())), tensors).item()
 
 
 def test_it_is_the_mean_of_its_formula():
-    means, deviations, targets = [0.0, 1.0], [0.5, -2.0], [1.0, 1.0]
+    variances = [math.log(0.25), math.log(4.0)]
     wanted = [(math.log(0.25) + 1 / 0.25) / 2, math.log(4.0) / 2]
-    assert loss(means, deviations, targets) == pytest.approx(sum(wanted) / 2)
+    assert loss([0.0, 1.0], variances, [1.0, 1.0]) == pytest.approx(sum(wanted) / 2)
 
 
 def test_a_variance_is_never_less_than_the_least():
-    assert loss([0.0], [0.0], [0.1], least=0.01) == pytest.approx((math.log(0.01) + 1) / 2)
+    assert loss([0.0], [-99.0], [0.1], least=0.01) == pytest.approx((math.log(0.01) + 1) / 2)
