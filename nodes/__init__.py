@@ -28,9 +28,11 @@ from nodes import (
     public_sets,
     recurrent,
     rules,
+    series_file,
     shape,
     sources,
     table_file,
+    text_file,
     transforms,
 )
 
@@ -45,6 +47,9 @@ for _module in (
     graph_file,
     cloud_file,
     image_files,
+    table_file,
+    series_file,
+    text_file,
     sources,
     transforms,
     images,
