@@ -83,6 +83,7 @@ class AddNoise(Layer):
 
     family = "norm"
     title = "Add noise"
+    shows = ("augmented",)
     aliases: ClassVar[tuple[str, ...]] = ("gaussian noise", "corrupt", "denoising", "jitter")
     formula = "y = x + N(0, s²); y = x after training"
     source = "Bishop, 1995; Vincent, Larochelle, Bengio and Manzagol, 2008"
