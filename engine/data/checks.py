@@ -1,6 +1,7 @@
 """What a person should know of their data before training: a sentence each, and a fix where one is near.
 
-Findings are counted on arrays as a whole; of long ones only the rows of a sample, which the sentence says.
+Findings are counted on whole arrays; of long ones on the rows of a sample, which the sentence says. The window
+knows them before torch is there, so functions import it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.data.preview import spread_rows
 from engine.data.table_looks import ColumnLook, TableLook
 from engine.values import Value
 
@@ -184,6 +184,8 @@ def row_marks(columns: Sequence[Any], most: int = MOST_CELLS) -> NDArray[np.uint
 
     Where there are more than `most` numbers, only rows spread evenly are marked.
     """
+    from engine.data.preview import spread_rows
+
     count = len(columns[0])
     width = sum(max(1, column.numel() // max(1, count)) for column in columns)
     rows = max(1, min(count, most // max(1, width)))
@@ -373,5 +375,7 @@ def _leave_out(name: str) -> Change:
 
 
 def _array(values: Any, most: int | None) -> NDArray[Any]:
+    from engine.data.preview import spread_rows
+
     found: NDArray[Any] = (spread_rows(values, most) if most else values[:]).detach().cpu().numpy()
     return found
