@@ -15,6 +15,7 @@ import numpy as np
 from engine.data.array_files import FileRows
 from engine.data.array_reading import stored_array
 from engine.data.opening import Opened, Watch, stamp
+from engine.data.table_reading import column_names
 from engine.errors import DataError
 from engine.values import Value
 
@@ -126,6 +127,8 @@ def words_of(name: str) -> set[str]:
 def opened(path: Path, found: Sequence[Found], watch: Watch, remarks: list[str]) -> Opened:
     """The node for arrays that belong together. Errors: `DataError`."""
     columns = as_columns(found, remarks)
+    for column, name in zip(columns, column_names([column.name for column in columns]), strict=True):
+        column.name = name
     aside = {one.base: one for one in found if all(one not in column.parts for column in columns)}
     for number, column in enumerate(columns):
         _look_through(path.parent, column, partial(_tell, watch, number, len(columns)))
@@ -189,7 +192,7 @@ def as_columns(found: Sequence[Found], remarks: list[str]) -> list[Column]:
 
 
 def _own(found: Found) -> str:
-    return (found.key.partition("/")[2] or found.key or found.base).strip() or "values"
+    return (found.key.partition("//")[2] or found.key or found.base).strip() or "values"
 
 
 def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -> None:

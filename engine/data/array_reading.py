@@ -162,14 +162,14 @@ def mapped(
 
 
 def stored_array(path: Path, key: str, most: int) -> np.ndarray[Any, Any]:
-    """The array of a file (`key`: which of an `.npz`; a field of records after "/"), not read unless it must.
+    """The array of a file (`key`: which of an `.npz`; behind "//" a field of records), read if it must be.
 
     At most `most` bytes are read. Errors: `ValueError`, `OSError`.
     """
     if not path.is_file():
         raise FileNotFoundError(f"There is no {path}: choose the file again.")
     name = path.name.casefold()
-    key, _, part = key.partition("/")
+    key, _, part = key.partition("//")
     if name.endswith(".npz"):
         found = stored_npz(path, key, most)
     elif name.endswith((".idx", "-ubyte", ".gz")):

@@ -123,7 +123,7 @@ def _checked(found: Found, by_column: bool, remarks: list[str], alone: bool = Fa
         for name in found.dtype.names:
             kind = found.dtype[name]
             shape, kind = found.shape + kind.shape, kind.base
-            key = f"{found.key}/{name}"
+            key = f"{found.key}//{name}"
             parts += _checked(Found(found.file, key, shape, kind, name), by_column, remarks)
         return parts or unfit("has no field of numbers")
     if found.dtype.kind not in "biufUS":

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import io
+import json
 import struct
+import subprocess
+import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -21,7 +25,12 @@ from engine.data.dealing import dealt_in_time
 from engine.data.lazy import Lazy
 from engine.data.opening import Opened, Stopped, Watch, open_data
 from engine.emit.builder import build
+from engine.emit.script import export_script
 from engine.errors import DataError
+from engine.graph import Graph, Link, Node, Project
+from engine.plan import Plan
+from engine.run.headless import run_headless
+from tests.gallery.test_gallery import alone
 
 LARGE = 2**30
 
@@ -387,3 +396,48 @@ def test_a_compressed_array_above_what_is_allowed_is_not_unpacked(tmp_path: Path
     }
     splits = load_arrays(tmp_path, "cpu", columns=columns, memory=4, **how)
     assert isinstance(splits["train"]["x"], Lazy)  # as floats it would be four times that
+
+
+HOSTILE = [
+    "x'); __import__('os').system('id'); #",
+    "a/b",
+    "../../up",
+    "层",
+    'quo"te',
+    "new\nline",
+    "in",
+    " ",
+    "in ",
+]
+
+
+@pytest.mark.parametrize("memory", [0, 64])
+def test_names_are_only_names(tmp_path: Path, memory: int) -> None:
+    """Trained as the program does and by the export, with columns in memory or in their file."""
+    file = zipped(
+        {f"{name}.npy": saved(np.full((40, 2), number)) for number, name in enumerate(HOSTILE)}, False
+    )
+    (tmp_path / "a.npz").write_bytes(file)
+    opened = open_data(tmp_path / "a.npz")
+    params = {**opened.params, "memory": memory}
+    columns = load_catalogue().get("ArrayFile")(params).columns()  # type: ignore[misc, attr-defined]
+    assert len({column.name for column in columns}) == len(HOSTILE)
+    found = in_order(opened, memory=memory)
+    assert [int(values[0, 0]) for values in found.values()] == list(range(len(HOSTILE)))
+    nodes = [Node("n1", "ArrayFile", "data", params), Node("n2", "Linear", params={"units": 2})]
+    for number, column in enumerate(columns):
+        links = [Link("n1", columns[0].name, "n2", "x"), Link("n1", column.name, "n3", "target")]
+        links.append(Link("n2", "output", "n3", "prediction"))
+        project = Project(
+            graph=Graph([*nodes, Node("n3", "MSE")], links), plan=Plan().with_(epochs=1), next_id=4
+        )
+        text = export_script(project, load_catalogue()).text
+        calls = [node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        assert not any(isinstance(call, ast.Name) and call.id == "__import__" for call in calls)
+        if number == 1:
+            records: list[Any] = []
+            run_headless(project, load_catalogue(), tmp_path, device="cpu", on_line=records.append)
+            (tmp_path / "alone.py").write_text(text, encoding="utf-8")
+            command = [sys.executable, "-W", "error", "alone.py", "--json", "--device", "cpu"]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=alone())
+            assert done.stdout.splitlines() == [json.dumps(one) for one in records], done.stderr[-1000:]
