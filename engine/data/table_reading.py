@@ -88,15 +88,30 @@ def text_form(
         "eol_char": line_end(path) if isinstance(source, Path) else "\n",
         "infer_schema": False,
     }
-    try:
-        top = pl.read_csv(source, has_header=False, n_rows=1, truncate_ragged_lines=True, **form)
-    except pl.exceptions.PolarsError as error:
-        why = str(error).splitlines()[0]
-        if "utf-8" in why:
-            raise ValueError(text_trouble(path, source, error, form)) from error
-        raise ValueError(f'"{path.name}" holds no table that can be read: {why}.') from error
+    top = None
+    for given in (beginning(source), source):  # of a large file, polars would look at much more for one row
+        try:
+            top = pl.read_csv(given, has_header=False, n_rows=1, truncate_ragged_lines=True, **form)
+            break
+        except pl.exceptions.PolarsError as error:
+            why = str(error).splitlines()[0]
+            if given is not source:
+                continue
+            if "utf-8" in why:
+                raise ValueError(text_trouble(path, source, error, form)) from error
+            raise ValueError(f'"{path.name}" holds no table that can be read: {why}.') from error
+    assert top is not None
     form["has_header"] = header and bool(len(top))
     return form, column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
+
+
+def beginning(source: Any) -> Any:
+    """The whole lines at the beginning of a file; all of what is small, or held in memory."""
+    if not isinstance(source, Path):
+        return source
+    with open(source, "rb") as file:
+        head = file.read(1 << 18)
+    return head[: head.rfind(b"\n") + 1] or source
 
 
 def decoded(path: Path, encoding: str, delimiter: str) -> Any:

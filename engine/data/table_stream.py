@@ -43,7 +43,7 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
     ]
     del sample
     how, names = text_form(path, path, form.delimiter, form.quote, form.header, form.skip)
-    marks = {*SURE, *(mark for one in found for mark in one.blanks)}
+    marks = {mark for one in found if one.name in as_numbers for mark in one.blanks}
     total = _rows_about(path)
     odds: dict[str, list[str]] = defaultdict(list)
     while True:
@@ -54,14 +54,15 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
             with_column_names=lambda _: names,
             schema_overrides={name: pl.Float64 for name in as_numbers},
             decimal_comma=form.decimal == "," and bool(as_numbers),
-            null_values=["", *sorted(marks.union(*odds.values()))],
+            # each of them slows every cell down, so only what is known to stand among numbers
+            null_values=sorted(marks.union(*odds.values())) or None,
         )
         rows = hit = 0
         try:
             for piece in frame.collect_batches(chunk_size=PIECE, maintain_order=True, lazy=True):
                 lost = {tally.guess.name for tally in tallies if tally.add(piece[tally.guess.name])}
                 rows += len(piece)
-                hit += rows_hit(piece, [name for name in inputs if name in lost], ())
+                hit += rows_hit(piece, [name for name in inputs if name in lost], SURE)
                 watch.look(min(1.0, rows / total), "reading")
             return [tally.made(form.decimal, marks, odds[tally.guess.name]) for tally in tallies], rows, hit
         except pl.exceptions.PolarsError as error:
@@ -91,8 +92,8 @@ class Tally:
         self.steps = guess.steps
         self.whole = guess.kind != "number"
 
-    def add(self, cells: Any) -> int:
-        """Take the next rows into account; returns how many of them are missing."""
+    def add(self, cells: Any) -> bool:
+        """Take the next rows into account; returns whether some of them may be missing."""
         known = cells.drop_nulls() if cells.null_count() else cells
         if self.numeric:
             if not math.isfinite(known.sum()):  # seldom, and much cheaper than to look at every number
@@ -112,7 +113,8 @@ class Tally:
                 self.counts = None
         self.rows += len(cells)
         self.missing += len(cells) - len(known)
-        return len(cells) - len(known)
+        marked = not self.numeric and any(mark in (self.counts or ()) for mark in SURE)
+        return len(known) < len(cells) or marked
 
     def named_counts(self) -> dict[str, int]:
         """Rows a value, by the value's text."""
@@ -128,10 +130,12 @@ class Tally:
         one = self.guess
         known = self.rows - self.missing
         counts = self.named_counts()
+        lost = {mark: often for mark, often in counts.items() if mark in SURE and not self.numeric}
+        counts = {text: often for text, often in counts.items() if text not in lost}
         if not self.numeric and self.counts is not None and one.kind != "date":
             made = guesses(pl.DataFrame({one.name: list(counts)}, {one.name: pl.String}), decimal, Watch())
             one = made[0]
-            if one.kind == "text" and len(counts) <= min(MOST_TARGETS, known / 2):
+            if one.kind in ("text", *TYPED) and len(counts) <= min(MOST_TARGETS, known / 2):
                 one.kind, one.details = "category", tuple(sorted(counts))
         elif not self.numeric and one.kind not in ("date", "path"):
             one.kind, one.details = "text", ()
@@ -140,9 +144,9 @@ class Tally:
             if set(counts) == {"0", "1"}:
                 one.kind, one.details = "yes-no", ("0", "1")
             one.steps = self.steps
-        one.missing, one.odds = self.missing, len(odds)
+        one.missing, one.odds = self.missing + sum(lost.values()), len(odds)
         one.odd = tuple((-1, text) for text in odds[:1])
-        one.blanks = (*sorted(marks), *odds) if self.missing else ()
+        one.blanks = (*sorted(marks if self.numeric and self.missing else lost), *odds)
         one.counts = counts
         one.distinct = len(counts) or known
         return one

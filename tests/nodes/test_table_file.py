@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from engine.catalogue import load_catalogue
 from engine.data.opening import open_data
@@ -82,3 +84,48 @@ def test_without_a_file_it_says_so():
     assert TableFile().columns() == ()
     with pytest.raises(ParamError, match="No file"):
         TableFile().emit(None)
+
+
+def test_folders_and_classes_of_any_letters(tmp_path):
+    """Spaces and any script in folder, file, columns and classes: opened, trained, exported, run."""
+    folder = tmp_path / "My Data (1)" / "données" / "猫"
+    folder.mkdir(parents=True)
+    path = folder / "ß größe.csv"
+    rows = "".join(f'{at % 7},{"곽ñ"[at % 2]} "q"\n' for at in range(40))
+    path.write_text("größe °C,label ✓\n" + rows.replace('"', "'"), encoding="utf-8")
+    project = project_of(path, title="猫 (1)")
+    kind = TableFile(project.graph.node("n1").params).columns()[1]
+    assert kind.name == "label ✓" and kind.classes == ("ñ 'q'", "곽 'q'")
+    here, there = both(project, folder / "run me.py")
+    assert here == there
+    assert "Path(__file__).parent" in (folder / "run me.py").read_text(encoding="utf-8")
+
+
+def test_a_quantity_gives_the_loss_that_is_worked_out_by_hand(tmp_path):
+    """One target column stays (N, 1): the loss is the mean over rows, not over pairs of rows."""
+    path = tmp_path / "prices.csv"
+    path.write_text("size,price\n" + "".join(f"{at},{at * 0.5 + at % 3}\n" for at in range(30)))
+    project = project_of(path, split="in time", target_scaling="none", scaling="none")
+    project.graph._replace(replace(project.graph.node("n2"), params={"units": 1, "bias": False}))
+    here, there = both(project, tmp_path / "prices.py")
+    assert here == there
+    torch.manual_seed(3)
+    weight = torch.nn.Linear(1, 1, bias=False).weight.item()
+    order = torch.randperm(18, generator=torch.Generator().manual_seed(3))[:8]
+    errors = [(weight * at - (at * 0.5 + at % 3)) ** 2 for at in order.tolist()]
+    assert json.loads(here[0])["loss"] == pytest.approx(sum(errors) / 8, rel=1e-5)
+
+
+def test_too_few_units_are_told_before_training(tmp_path):
+    """Labels 1..10 are classes 0..9; a head that is too small is a problem of the project."""
+    path = tmp_path / "labels.csv"
+    path.write_text("x,label\n" + "".join(f"{at / 4},{at % 10 + 1}\n" for at in range(100)))
+    project = project_of(path)
+    assert TableFile(project.graph.node("n1").params).columns()[1].classes == tuple(
+        str(n) for n in range(1, 11)
+    )
+    assert check(project, CATALOGUE).errors == []
+    project.graph._replace(replace(project.graph.node("n2"), params={"units": 9}))
+    assert [problem.message for problem in check(project, CATALOGUE).errors] == [
+        "label has 10 classes, but 9 scores come in."
+    ]

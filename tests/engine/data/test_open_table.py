@@ -7,6 +7,7 @@ import io
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import polars as pl
 import pytest
@@ -266,6 +267,56 @@ def test_parquet_arrow_and_excel_hold_the_same(tmp_path):
         assert torch.equal(values[end]["kind"], values["parquet"]["kind"])
 
 
+def workbook(path: Path, sheets: dict[str, list[list[str | float]]]) -> None:
+    """A spreadsheet as small as can be: one XML part a sheet, texts inline."""
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts, names, links, types = {}, "", "", ""
+    for number, (name, rows) in enumerate(sheets.items(), start=1):
+        body = ""
+        for at, row in enumerate(rows, start=1):
+            cells = ""
+            for letter, cell in zip("ABCDE", row, strict=False):
+                text = f't="inlineStr"><is><t>{cell}</t></is>' if isinstance(cell, str) else f"><v>{cell}</v>"
+                cells += f'<c r="{letter}{at}" {text}</c>' if cell != "" else ""
+            body += f'<row r="{at}">{cells}</row>'
+        parts[f"xl/worksheets/sheet{number}.xml"] = (
+            f"<worksheet {space}><sheetData>{body}</sheetData></worksheet>"
+        )
+        names += f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
+        links += (
+            f'<Relationship Id="r{number}" Type="{office}/worksheet" Target="worksheets/sheet{number}.xml"/>'
+        )
+        types += f'<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="{kind}.worksheet+xml"/>'
+    parts["xl/workbook.xml"] = f'<workbook {space} xmlns:r="{office}"><sheets>{names}</sheets></workbook>'
+    parts["xl/_rels/workbook.xml.rels"] = (
+        f'<Relationships xmlns="{package}/relationships">{links}</Relationships>'
+    )
+    first = f'<Relationship Id="a" Type="{office}/officeDocument" Target="xl/workbook.xml"/>'
+    parts["_rels/.rels"] = f'<Relationships xmlns="{package}/relationships">{first}</Relationships>'
+    types += f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+    parts["[Content_Types].xml"] = f'<Types xmlns="{package}/content-types">{types}</Types>'
+    with ZipFile(path, "w") as book:
+        for name, text in parts.items():
+            book.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{text}')
+
+
+def test_sheets_of_a_spreadsheet(tmp_path):
+    path = tmp_path / "book.xlsx"
+    flowers = [["A title"], ["length", "kind"], *[[at / 4, "ab"[at % 2]] for at in range(20)]]
+    workbook(path, {"flowers": flowers, "notes": [["x", "y"], [1, 2], [3, 4]]})
+    found = open_data(path)
+    assert found.params["sheet"] == "flowers" and found.params["skip"] == 1
+    assert any('there are also "notes"' in remark for remark in found.remarks)
+    values = in_order(found.params)
+    assert values["features"][:, 0].tolist() == [at / 4 for at in range(20)]
+    assert values["kind"].tolist() == [at % 2 for at in range(20)]
+    with pytest.raises(ValueError, match='has no sheet "gone"; it has flowers, notes'):
+        loaded(found.params, sheet="gone")
+
+
 def test_large_files_are_looked_through_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(table_stream, "SAMPLE", 50)
     monkeypatch.setattr(table_stream, "PIECE", 200)
@@ -273,13 +324,14 @@ def test_large_files_are_looked_through_in_pieces(tmp_path, monkeypatch):
         f"{at},{at / 8},{at % 3},{'abc'[at % 3] if at < 900 else 'late'},{'' if at == 700 else at % 2}"
         for at in range(1000)
     ]
+    rows[800] = "800,100,2,NA,0"
     path = tmp_path / "large.csv"
     path.write_text("id,x,few,kind,y\n" + "\n".join(rows) + "\n")
     whole = open_data(path)
     monkeypatch.setattr(open_table, "LARGE", 100)
     shares: list[float] = []
     pieces = open_data(path, Watch(lambda share, doing: shares.append(share or 0)))
-    assert pieces.params["table"] == whole.params["table"] and pieces.params["rows"] == 1000
+    assert dict(pieces.params) == dict(whole.params) and pieces.remarks == whole.remarks
     assert shares == sorted(shares) and len(shares) > 2
     assert "late" in pieces.params["table"][3]
     asked = iter([False, False, False, True, True, True])
