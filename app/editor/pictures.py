@@ -60,7 +60,8 @@ class Picture:
 def picture_of(snapshot: Snapshot, room: tuple[float, float], *, data: bool = False) -> Picture | None:
     """Tiles for maps `(C, H, W)` and `(H, W)`, bars for vectors; None for what is no picture.
 
-    `room` is the width and height there is. A picture of data is grey and has its labels beside it.
+    `room` is the width and height there is. A picture of data is grey, or in the colours of its three
+    channels, and has its labels beside it.
     """
     array = np.asarray(snapshot.array)
     if array.size <= 1:
@@ -70,12 +71,22 @@ def picture_of(snapshot: Snapshot, room: tuple[float, float], *, data: bool = Fa
         return _bars(array.reshape(-1), *room)
     if room[1] < SMALLEST_TILE:
         return None
+    if data and len(maps) in (3, 4):
+        return Picture(room[0], room[1], (_tile(_coloured(maps[:3])),), caption=_labels(snapshot))
     count = 1 if data else max(1, int((room[0] + TILE_GAP) // (room[1] + TILE_GAP)))
     shown = maps[:count]
     low, high = limits(shown)
     tiles = tuple(_tile(shade(values, GREY if data else VIRIDIS, low, high)) for values in shown)
     width = room[0] if data else len(tiles) * (room[1] + TILE_GAP) - TILE_GAP
     return Picture(width, room[1], tiles, caption=_labels(snapshot) if data else "")
+
+
+def _coloured(channels: Array) -> NDArray[np.uint32]:
+    """Red, green and blue (3, H, W) as colours (H, W); what leaves 0..1 is brought into it, alike for all."""
+    low, high = float(np.nanmin(channels)), float(np.nanmax(channels))
+    low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (low, high if high > low else low + 1)
+    red, green, blue = (255 * np.nan_to_num((channels - low) / (high - low))).astype(np.uint32)
+    return np.asarray(np.uint32(0xFF000000) | (red << np.uint32(16)) | (green << np.uint32(8)) | blue)
 
 
 def _tile(colours: NDArray[np.uint32]) -> QImage:

@@ -131,3 +131,11 @@ def test_nodes_inside_a_block_show_pictures_too(
     view.grab()
     view.compose.leave()
     assert Probe("n3", "activations") not in watching(workspace).union
+
+
+def test_data_with_three_channels_are_in_colour() -> None:
+    colours = np.zeros((3, 2, 2), np.float32)
+    colours[0], colours[1, 0, 1] = 1.0, 0.5
+    (tile,) = picture_of(Snapshot(0, 0, colours), (102, 32), data=True).tiles
+    assert tile.pixelColor(0, 0).getRgb() == (255, 0, 0, 255)
+    assert tile.pixelColor(1, 0).getRgb() == (255, 127, 0, 255)
