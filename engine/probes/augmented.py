@@ -1,7 +1,7 @@
 """What an augmentation makes of the user's own images: originals, and random results of one node.
 
-The layer is a module that takes what its ports take, changes images (N, C, H, W) where `training` is True, and
-gives images, or images and targets.
+The layer is a module that takes what its ports take, changes images (N, C, H, W) where `training` is True,
+and gives images, or images and targets.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,12 +15,15 @@ import torch
 import torch.nn.functional as F
 
 from engine.data.shipped import datasets_folder
+from engine.emit.builder import build
 from engine.emit.script import export_script
 from engine.graph import Project
 from engine.layers import random_images as ours
 from engine.layers.mixing import CutMix, MixUp
 from engine.layers.noisy import LabelNoise, MaskingNoise, NoisyLinear, SaltAndPepper
 from engine.run.headless import run_headless
+from engine.shapes import Signature, wires_of
+from engine.symbols import evaluate
 from nodes.augment import Augmentation
 from tests.engine.run.networks import run_of
 from tests.engine.sketches import Sketch, catalogue
@@ -31,6 +35,7 @@ KINDS = [
     for found in catalogue().types()
     if issubclass(found, Augmentation) and len(found.ports_in) == 1 and found.type_id != "LabelNoise"
 ]
+ENCODINGS = [found.type_id for found in catalogue().types() if found.family == "encoding"]
 X = torch.rand(200, 3, 8, 8, generator=torch.Generator().manual_seed(1))
 ZERO, ONE = torch.zeros(200), torch.ones(200)
 STILL = {  # with which nothing happens while training either
@@ -94,6 +99,26 @@ def test_it_runs_where_products_are_in_bfloat16(type_id: str) -> None:
     torch.manual_seed(3)
     assert found.dtype == torch.float32 and torch.equal(found, model(X))
     assert layer_of(type_id).train()(X.bfloat16()).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("type_id", [*KINDS, "MixUp", "CutMix", "LabelNoise", *ENCODINGS])
+def test_everything_is_made_on_the_device_of_what_comes_in(type_id: str) -> None:
+    """A device without numbers refuses what was made elsewhere, as a GPU does."""
+    whole = type_id in ("LabelNoise", "OneHot", "Thermometer")
+    shape = (5, 6) if type_id == "PositionalEncoding" else (3, 8, 8)
+    book = catalogue().get(type_id)
+    ports = {port.name: Signature(shape, "int64" if whole else "float32") for port in book().inputs()}  # type: ignore[misc]
+    if "target" in ports:
+        ports["target"] = Signature((), "int64")
+    code = build(book(FITTING.get(type_id)), "layer", wires_of(ports))  # type: ignore[misc]
+    layers = {name: evaluate(made, {}).to("meta") for name, made in code.modules.items()}
+    variables: dict[str, Any] = {"self": SimpleNamespace(**layers)}
+    for name, found in ports.items():
+        variables[name] = torch.empty(4, *found.shape, dtype=getattr(torch, found.dtype), device="meta")
+    calls = [unpack.call for unpack in code.unpacks] or list(code.ports.values())
+    for call in calls:
+        made = evaluate(call, variables)
+        assert all(one.device.type == "meta" for one in (made if isinstance(made, tuple) else (made,)))
 
 
 def test_images_are_mirrored_whole_and_as_often_as_asked() -> None:
