@@ -391,8 +391,10 @@ class TextInput(Input):
 
     def make(self, base: Row) -> Row | None:
         tokens = {token: number for number, token in enumerate(self._for.classes)}
-        letters = all(len(token) == 1 for token in tokens)
+        plain = [token for token in tokens if not (token.startswith("[") and token.endswith("]"))]
+        letters = all(len(token) == 1 for token in plain)
         words = list(self.field.text()) if letters else self.field.text().split()
+        words = ["␣" if word == " " and "␣" in tokens else word for word in words]
         self.unknown = tuple(word for word in words if word not in tokens)
         length = self._for.shape[0]
         known = [tokens[word] for word in words if word in tokens][-length:]

@@ -10,6 +10,7 @@ import numpy as np
 from engine.data import open_table
 from engine.data.opening import Opened, Watch, stamp
 from engine.data.series_files import form_for, numpy_numbers, reader_of, series_in_order
+from engine.data.sniff import number_in
 from engine.errors import DataError
 from engine.values import Value
 
@@ -45,6 +46,9 @@ def _table(path: Path, watch: Watch) -> Opened:
     found = opened.params["table"]
     assert isinstance(found, tuple)
     table = [list(row) for row in found if isinstance(row, tuple)]
+    for row in table:  # in a table a whole number may be a class; in a series it is a reading
+        if row[1] in ("category", "yes-no") and all(number_in(str(one)) is not None for one in row[3:]):
+            row[1:] = ["whole", "input"]
     time = next((str(row[0]) for row in table if row[1] == "date"), "") or _counting(table)
     for row in table:
         row[2] = "time" if row[0] == time else "input" if row[1] in NUMBERS else "ignore"
@@ -59,6 +63,8 @@ def _table(path: Path, watch: Watch) -> Opened:
     form = form_for(path, {**form, "sheet": ""})
     columns = tuple(tuple(row) for row in table)
     values, times, parted, _ = reader_of(path)(path, columns, names, time, group, **form)
+    if len(values) < 3:
+        raise DataError(f'"{path.name}" has {len(values)} readings: too few for a series.')
     if group and times is not None and len(np.unique(times)) < len(times):
         for row in table:
             row[2] = "group" if row[0] == group else row[2]
