@@ -1,7 +1,7 @@
 """What a person should know of their data before training: a sentence each, and a fix where one is near.
 
-Findings are counted on whole arrays; of long ones on the rows of a sample, which the sentence says. The window
-knows them before torch is there, so functions import it.
+Findings are counted on whole arrays; of long ones on rows of a sample, which the sentence says. The window knows
+them before torch is there, so functions import it.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ def _missing(one: ColumnLook, asked: Asked, rows: int, of: str) -> Finding:
     if one.role == "target" or how == "drop rows":
         what = "; such rows are left out"
     elif how:
-        what = f"; they are {how.replace('fill', 'filled')} of the training rows"
+        what = f"; they are {how.replace('fill with', 'filled with the')} of the training rows"
     if one.role == "input" and how == "drop rows":
         fix = Change("Fill with the median", {"missing": "fill with median"})
     elif one.role == "input" and how:
