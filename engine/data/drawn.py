@@ -21,7 +21,7 @@ def dealt_as_drawn(
     """
     classes = torch.zeros(n, dtype=torch.int64) if keys is None else keys
     place = torch.zeros(n, dtype=torch.float64)
-    for one in classes.unique().tolist():
+    for one in sorted(set(classes.tolist())):
         at = classes == one
         turn = torch.arange(1, int(at.sum()) + 1, dtype=torch.float64)
         place[at] = (turn * 0.6180339887498949 + one * 0.5698402909980532 + seed * 0.7548776662466927) % 1
