@@ -102,6 +102,7 @@ class ImageFolder(Dealt):
     levels: Ints = param((0, 255), hidden=True, doc="the values in the masks, in the order of their classes")
     colours: bool = param(False, hidden=True, doc="whether the masks' values are colours")
     count: int = param(0, minimum=0, hidden=True, doc="how many images the folder held when it was opened")
+    broken: int = param(0, minimum=0, hidden=True, doc="how many of those looked at could not be read")
 
     def folder(self) -> Path | None:
         return Path(self.path) if self.path else None
@@ -154,6 +155,8 @@ class ImageFolder(Dealt):
         found = [f"{self.count:,} image{'' if self.count == 1 else 's'}"]
         if classes := len(self._classes()):
             found.append(f"{classes:,} class{'' if classes == 1 else 'es'}")
+        if self.broken:
+            found.append(f"{self.broken:,} {'left out' if self.unreadable == LEAVE_OUT else 'unreadable'}")
         height, width = self._sizes()
         return " · ".join([*found, f"{height}×{width} {self.channels}"])
 

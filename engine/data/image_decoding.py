@@ -23,7 +23,7 @@ def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
         from PIL import Image, UnidentifiedImageError
     except ImportError as error:
         raise ImportError("Images are read by Pillow: pip install pillow.") from error
-    warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # told below, in words
+    warnings.filterwarnings("ignore", module="PIL")  # what matters is told below, in words
     kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
     most = 100_000_000
     what = quoted_name(name)

@@ -109,6 +109,7 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     params = {
         **laid_out.params,
         **_proposed(found),
+        "broken": len(found.unreadable),
         "path": str(folder),
         "stamp": stamp_of(folder, names),
     }

@@ -99,8 +99,10 @@ def test_a_damaged_file_stops_training_with_its_name(tmp_path: Path) -> None:
         drawn(tmp_path / "b" / f"{at}.png", 200, at)
     sketch = sketched(tmp_path)
     (tmp_path / "b" / "3.png").write_bytes(b"")
-    with pytest.raises(DataError, match=r'"b/3.png" is empty'):
-        trained(sketch)
+    for memory in (1000, 0):
+        SetParam("n1", "memory", memory).apply(sketch.project)
+        with pytest.raises(NeuroloomError, match=r'"b/3.png" is empty'):
+            trained(sketch)
 
 
 def test_a_class_that_is_new_is_told(tmp_path: Path) -> None:
@@ -121,6 +123,9 @@ def test_what_leaves_it() -> None:
         ("label", (), ("a", "b")),
     ]
     assert classed.summary() == "2 images · 2 classes · 4×6 RGB"
+    assert ImageFolder({**folder, "layout": "no labels", "broken": 1}).summary() == (
+        "2 images · 1 unreadable · 4×6 RGB"
+    )
     masked = ImageFolder({**folder, "layout": "masks", "levels": (0, 255), "channels": "grey"})
     assert masked.columns()[1].shape == (4, 6) and masked.columns()[1].classes == ("0", "255")
     coloured = ImageFolder({**folder, "layout": "masks", "levels": (0, 255), "colours": True})
