@@ -78,6 +78,7 @@ def _ways() -> dict[str, Callable[[], int]]:
     import torch
     from torch.utils.data import DataLoader, Dataset
 
+    torch.set_num_threads(1)  # each batch is little; two threads that wait for each other measure the wait
     split, batches = _mnist()
     image, digit = split["image"], split["digit"]
     size = len(next(iter(batches(split)))["image"])
