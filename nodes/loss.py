@@ -62,7 +62,7 @@ class CrossEntropy(WeightedLoss):
         if self.ignored is not None:
             options["ignore_index"] = self.ignored
         if axis == -1 and len(prediction.shape) > 1:
-            prediction, target = prediction.flatten(0, -2), target.flatten()
+            return without_defaults(F.cross_entropy(prediction.flatten(0, -2), target.flatten(), **options))
         return without_defaults(F.cross_entropy(prediction, target, **options))
 
 

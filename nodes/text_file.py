@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,12 @@ from nodes.delimited import Delimited, Encoded
 CHARACTERS, WORDS = "characters", "words"
 ONE, BLANK, LINES = "one text", "blank lines", "lines"
 SPECIAL = "tokens 0 to 4 are filling, unknown, begin, end and mask"
+
+
+@cache
+def numbered(size: int) -> tuple[str, ...]:
+    """Tokens by their numbers, so that layers of another size are found; () where there are too many."""
+    return tuple(map(str, range(size))) if size <= 20_000 else ()
 
 
 class Tokenised(Encoded, abstract=True):
@@ -97,6 +104,7 @@ class TextCorpus(Dealt, Tokenised):
         names = self.tokens if len(self.tokens) == self.size else ()
         if (self.tokeniser, self.lower, self.documents) != (CHARACTERS, False, ONE):
             names = ()  # they were learned for characters of one text
+        names = names or numbered(self.size)
         return (
             Column("tokens", (self.length,), "int64", names, doc=f"numbers of the tokens; {SPECIAL}"),
             Column("next", (self.length,), "int64", names, doc="the token after each"),
@@ -164,8 +172,15 @@ class LabelledText(Dealt, Tokenised, Delimited):
         return ("a folder for each class",) if self.kind_of_file == "folders" else super().holds()
 
     def columns(self) -> tuple[Column, ...]:
+        known = numbered(self.size)
         return (
-            Column("tokens", (self.length,), "int64", doc=f"numbers of the tokens, filled up; {SPECIAL}"),
+            Column(
+                "tokens",
+                (self.length,),
+                "int64",
+                numbered(self.size),
+                doc=f"numbers of the tokens, filled up; {SPECIAL}",
+            ),
             Column("mask", (self.length,), doc="1 where there is a token, 0 where it is filled up"),
             Column("length", (), "int64", doc="how many tokens the text has"),
             Column("label", (), "int64", self.classes, doc="the class of the text"),
@@ -232,22 +247,29 @@ class TextPairs(Dealt, Tokenised, Delimited):
     )
 
     def columns(self) -> tuple[Column, ...]:
-        said = (self.target_length,)
+        said, known, words = (self.target_length,), numbered(self.size), numbered(self.target_size)
         return (
-            Column("source", (self.length,), "int64", doc=f"tokens that are read; {SPECIAL}"),
+            Column("source", (self.length,), "int64", known, doc=f"tokens that are read; {SPECIAL}"),
             Column("source_mask", (self.length,), doc="1 where there is a token"),
             Column("source_length", (), "int64", doc="how many tokens are read"),
-            Column("target", said, "int64", doc="begin, then the tokens that are said"),
-            Column("next", said, "int64", doc="the tokens that are said, then end"),
+            Column(
+                "target",
+                said,
+                "int64",
+                numbered(self.target_size),
+                doc="begin, then the tokens that are said",
+            ),
+            Column("next", said, "int64", words, doc="the tokens that are said, then end"),
             Column("target_mask", said, doc="1 where something is to be said"),
         )
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.texts import load_text_pairs
 
+        how = self._how()
         return e.load(
             load_text_pairs,
-            **self._how(),
+            **how,
             other=self.other,
             source=self.source_column,
             target=self.target_column,

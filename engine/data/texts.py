@@ -106,10 +106,10 @@ def corpus_windows(
             f"The part for {split} has {at:,} tokens, but a window of {length:,} and the token after it need "
             f"{length + 1:,}: give it a larger share, or shorten the window."
         )
-    ids, first = torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
+    read, at_first = torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
     return {
-        "tokens": cut_windows(ids, first, length, device),
-        "next": cut_windows(ids, first + 1, length, device),
+        "tokens": cut_windows(read, at_first, length, device),
+        "next": cut_windows(read, at_first + 1, length, device),
     }
 
 

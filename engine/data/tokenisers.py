@@ -208,7 +208,8 @@ def shown(token: str) -> str:
 
 def learned_tokeniser(texts: list[str], *, way: str, size: int, lower: bool = False) -> Tokeniser:
     """A tokeniser of at most `size` tokens by the name of its way."""
-    return tokeniser_called(way)(texts, size, lower)
+    found: Tokeniser = tokeniser_called(way)(texts, size, lower)
+    return found
 
 
 def tokeniser_called(way: str) -> Any:
