@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -31,6 +32,7 @@ SPLITS = (
     ("test", "test", "The rows that are only looked at in the end"),
 )
 POLL_MS = 100
+PATIENCE = 60  # looks until the panel reads what the trainer does not
 FRESH = 20  # looks after a change: the trainer reads data anew a moment later, without a signal
 OVERVIEW: Option = ("overview", "Overview", "Rows, classes and what the data look like")
 ROWS: Option = ("rows", "Rows", "The first rows as the file has them")
@@ -49,6 +51,7 @@ class DataPanel(QWidget):
         self.roles = Roles(workspace, self)
         self._shown: tuple[object, ...] | None = None
         self._left = 0
+        self._waited = 0
         self._node_id = ""
         self._special: dict[str, QWidget] = {}
         self._title = ElidedLabel("Data", "heading")
@@ -141,7 +144,7 @@ class DataPanel(QWidget):
         self.reader.join()
 
     def _changed(self, _change: object) -> None:
-        self._left = FRESH
+        self._left, self._waited = FRESH, 0
         self._look()
 
     def _opened(self, node_id: str) -> None:
@@ -175,7 +178,7 @@ class DataPanel(QWidget):
         trainer = self._workspace.trainer
         key: object = None
         if node is not None and trainer is not None:
-            trained = trainer_reads(self._workspace, node_id)
+            trained = trainer_reads(self._workspace, node_id) and self._patient(trainer)
             data = trainer.data if trained else None
             if not trained or data is not None:
                 key = (node_id, node.type, node.params, id(data))
@@ -199,6 +202,14 @@ class DataPanel(QWidget):
             self._shown = shown
             self._show(node, facts, names)
         self._stack.setCurrentIndex(1)
+
+    def _patient(self, trainer: Any) -> bool:
+        """Whether the trainer may still come to the data: it has not failed, nor been waited for long."""
+        if trainer.data is not None:
+            self._waited = 0
+            return True
+        self._waited += 1
+        return trainer.state != "failed" and self._waited <= PATIENCE
 
     def _say(self, node: Node | None, error: str) -> None:
         self._shown = None

@@ -1,7 +1,7 @@
 """What a person should know of their data before training: a sentence each, and a fix where one is near.
 
-Findings are counted on whole arrays; of long ones on rows of a sample, which the sentence says. The window knows
-them before torch is there, so functions import it.
+Findings are counted on whole arrays; of long ones on rows of a sample, which the sentence says. The window
+knows them before torch is there; therefore functions import it.
 """
 
 from __future__ import annotations

@@ -273,3 +273,12 @@ def test_a_delimiter_that_is_corrected_leads_to_other_columns(
     assert list(rows_of(workspace.node(node.id))) == names[other]
     assert workspace.node(node.id).params["delimiter"] == other
     qtbot.waitUntil(lambda: not any(one.code == CHANGED for one in workspace.shapes.problems))
+
+
+def test_a_node_without_a_file_says_how_it_gets_one(window: MainWindow, qtbot: QtBot) -> None:
+    window.canvas.add_node("TableFile", None)
+    window.bottom.show_panel("Data")
+    panel = window.bottom.data
+    words = "No file is chosen yet. Drop one onto the node, or choose one in the inspector."
+    qtbot.waitUntil(lambda: panel._message.text() == words)
+    assert window.inspector.findChild(PathField).name.text() == "no file chosen"

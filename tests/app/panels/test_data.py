@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.panels.data import DataPanel
-from app.panels.data_facts import gather
+from app.panels.data_facts import gather, graphs_of
 from app.panels.data_samples import DataSamples
 from app.views.segments import Segments
 from app.workspace import Workspace
-from engine.edits import Remove
+from engine.edits import Remove, SetParam
 from tests.app.fake_run import DIGITS, FakeTrainer, workspace_with_fakes
 
 torch = pytest.importorskip("torch")
@@ -119,3 +119,59 @@ def test_a_series_is_shown_in_order_and_a_table_by_histograms(qtbot: QtBot) -> N
     assert [picture.isHidden() for picture in samples.histograms] == [False] * 4 + [True] * 4
     samples.show_samples({"features": np.zeros((0, 4))}, {})
     assert samples.tiles.message == "There are no rows in this split."
+
+
+def test_three_channels_are_shown_in_colour(qtbot: QtBot) -> None:
+    samples = DataSamples()
+    qtbot.addWidget(samples)
+    samples.resize(300, 200)
+    images = np.zeros((2, 3, 4, 4), np.float32)
+    images[0, 0] = 1.0
+    images[1, 2] = 0.5
+    samples.show_samples({"image": images, "kind": np.array([1, 0])}, {"kind": ("cat", "dog")})
+    samples.grab()
+    grid = samples.tiles._grid
+    colours = samples.tiles.colours(0, 2, grid)
+    assert [hex(colour[0, 0]) for colour in colours] == ["0xffff0000", "0xff00007f"]
+    assert samples.tiles.captions == ["row 1: kind dog", "row 2: kind cat"]
+
+
+def test_clouds_tokens_and_points_of_the_plane_have_pictures_of_their_own(qtbot: QtBot) -> None:
+    samples = DataSamples()
+    qtbot.addWidget(samples)
+    samples.resize(400, 200)
+    points, mask = np.random.default_rng(0).normal(size=(3, 5, 3)), np.ones((3, 5))
+    mask[1, 3:] = 0
+    samples.show_samples({"points": points, "mask": mask}, {})
+    assert [len(cloud) for cloud in samples.clouds.shown] == [5, 3, 5]
+    samples.grab()
+    known = ("·", "?", "<", ">", "a", "b", "c")
+    samples.show_samples({"tokens": np.array([[4, 5, 6, 0, 0], [6, 6, 4, 4, 4]])}, {"tokens": known})
+    assert samples.texts.toPlainText() == "row 1   abc\nrow 2   ccaaa"
+    samples.show_samples({"tokens": np.array([[14, 5, 0]])}, {})
+    assert samples.texts.toPlainText() == "row 1   14 · 5"
+    samples.show_samples({"x": np.zeros((4, 2)), "kind": np.array([0, 1, 1, 0])}, {"kind": ("a", "b")})
+    assert samples.scatter.labels.tolist() == [0.0, 1.0, 1.0, 0.0]
+    samples.grab()
+
+
+def test_a_graph_is_drawn_with_its_edges(qtbot: QtBot) -> None:
+    joined = np.zeros((1, 3, 3))
+    joined[0, 0, 1] = joined[0, 1, 2] = 1
+    graphs = graphs_of({"train": {"adjacency": joined}})["train"]
+    samples = DataSamples()
+    qtbot.addWidget(samples)
+    samples.resize(300, 200)
+    samples.show_samples({"adjacency": joined}, {}, (), graphs)
+    assert graphs[0].edges.tolist() == [[0, 1], [1, 2]]
+    assert len(samples.clouds.shown[0]) == 3
+    samples.grab()
+
+
+def test_data_that_the_trainer_cannot_read_are_read_by_the_panel_itself(shown: Shown, qtbot: QtBot) -> None:
+    shown.trainer.state = "failed"
+    shown.workspace.apply("Set", SetParam("n1", "validation", 0.5))
+    qtbot.waitUntil(
+        lambda: [bar.value for bar in shown.panel.counts.bars] == [30_000.0, 30_000.0, 10_000.0],
+        timeout=30_000,
+    )
