@@ -172,7 +172,6 @@ class LabelledText(Dealt, Tokenised, Delimited):
         return ("a folder for each class",) if self.kind_of_file == "folders" else super().holds()
 
     def columns(self) -> tuple[Column, ...]:
-        known = numbered(self.size)
         return (
             Column(
                 "tokens",
