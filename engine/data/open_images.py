@@ -90,6 +90,10 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
         place = quoted_name(os.path.basename(str(error.filename)))
         raise DataError(f"The folder {place} cannot be read: {error.strerror}.") from error
     images = [name for name in names if is_image(name)]
+    if not images and any("/" in name and name.casefold().endswith(".txt") for name in names):
+        from engine.data.open_text import open_it as open_texts
+
+        return open_texts(path, watch)
     if not images:
         raise DataError(
             f"There is no image in {quoted_name(folder.name)}.", fix="Open a folder that holds some."

@@ -11,7 +11,7 @@ import pytest
 
 from engine.data.dealing import dealt_as_given, dealt_at_random, dealt_in_time
 from engine.data.open_text import open_it, open_labelled, open_pairs
-from engine.data.opening import Watch
+from engine.data.opening import Watch, open_data
 from engine.data.texts import load_corpus, load_labelled_text, load_text_pairs
 from engine.data.tokenisers import (
     learned_characters,
@@ -186,6 +186,7 @@ def test_folders_give_classes_and_splits(tmp_path: Path) -> None:
     )
     assert {split: len(part["label"]) for split, part in found.items()} == dict.fromkeys(found, 2)
     assert open_labelled(tmp_path, Watch()).params["split"] == "as given"
+    assert open_data(tmp_path).type == "LabelledText"
 
 
 def test_a_text_without_a_class_is_named(tmp_path: Path) -> None:
