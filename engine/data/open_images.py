@@ -93,7 +93,7 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     if not images and any("/" in name and name.casefold().endswith(".txt") for name in names):
         from engine.data.open_text import open_it as open_texts
 
-        return open_texts(path, watch)
+        return open_texts(folder, watch)
     if not images:
         raise DataError(
             f"There is no image in {quoted_name(folder.name)}.", fix="Open a folder that holds some."
