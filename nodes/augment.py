@@ -13,7 +13,7 @@ from engine.errors import EmitError
 from engine.params import Pair
 from engine.symbols import Expr, carried, without_defaults
 from nodes.images import BORDERS, IMAGE, need_room, need_window, two
-from nodes.wires import need_axes, shown, sizes
+from nodes.wires import need_axes, plural, shown, sizes
 
 OUTSIDE = {"value": "zeros", "edge": "border", "reflection": "reflection"}
 
@@ -106,6 +106,8 @@ class RandomShift(Augmentation):
         return self._kept(e, Made, rows, columns, mode=BORDERS[self.border], value=self.value)(x)
 
     def summary(self) -> str:
+        if isinstance(self.pixels, int):
+            return f"up to {plural(self.pixels, 'pixel')}"
         return f"up to {shown(self.pixels)} pixels"
 
 

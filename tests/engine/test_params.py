@@ -176,12 +176,16 @@ def test_whole_numbers_become_floats_where_floats_are_meant() -> None:
     assert repr(NUMBER.check(1)) == "1.0"
 
 
+KINDS = ("int", "float", "bool", "choice", "pair", "ints", "floats", "text", "path", "names", "rows")
+
+
 @pytest.mark.parametrize("node_type", catalogue().types(), ids=lambda found: found.type_id)
 def test_every_default_is_allowed_and_survives_its_own_field(node_type: type) -> None:
     for spec in node_type.params:
-        assert spec.kind in ("int", "float", "bool", "choice", "pair", "ints", "floats", "text")
+        assert spec.kind in KINDS
         assert spec.check(spec.default) == spec.default
-        assert spec.parse(spec.format(spec.default)) == spec.default
+        if spec.kind != "rows":  # a table has a panel of its own
+            assert spec.parse(spec.format(spec.default)) == spec.default
         assert spec.doc, f"{spec.name} has no help"
 
 
