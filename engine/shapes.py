@@ -17,6 +17,7 @@ import torch
 from engine.bypass import linked, passed_on, without_muted
 from engine.catalogue import (
     Catalogue,
+    Column,
     Composite,
     Data,
     Input,
@@ -168,6 +169,9 @@ class ShapeBook:
             node_type = self.catalogue.make(Node("", type_id, "", params))
         except NeuroloomError as error:
             return Facts(problem=_problem(None, error, "type"))
+        if isinstance(node_type, Transform):
+            first = next(iter(arriving.values()), Signature((1,)))
+            return _fitted(node_type, Column("x", first.shape, first.dtype))
         return self._ask(node_type, type_id, params, arriving)
 
     def inside(self, given: Mapping[str, Signature]) -> ShapeBook:
@@ -252,11 +256,8 @@ class ShapeBook:
             name = node.name or node_type.title
             message = f"{name} is fitted while the data are read: connect it to data or another transform."
             return Facts(problem=Problem(node.id, message, link.target_port, code="transform"))
-        try:
-            node_type.bind(column)
-        except NeuroloomError as error:
-            return Facts(problem=_problem(node.id, error, "shape"))
-        return Facts({one.name: Signature(one.shape, one.dtype) for one in node_type.columns()})
+        facts = _fitted(node_type, column)
+        return facts if facts.problem is None else Facts(problem=replace(facts.problem, node_id=node.id))
 
     def folded(self, source: str, data: Data, gone: Iterable[str]) -> ShapeBook:
         """A copy for reading, in which `data` stands at `source` and the transforms `gone` are in it."""
@@ -302,6 +303,15 @@ def check(project: Project, catalogue: Catalogue) -> ShapeBook:
     book = ShapeBook(catalogue)
     book.update(project)
     return book
+
+
+def _fitted(node_type: Transform, arriving: Column) -> Facts:
+    """What a transform makes of a column."""
+    try:
+        node_type.bind(arriving)
+    except NeuroloomError as error:
+        return Facts(problem=_problem(None, error, "shape"))
+    return Facts({one.name: Signature(one.shape, one.dtype) for one in node_type.columns()})
 
 
 def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:

@@ -48,6 +48,10 @@ class Lazy:
         asked = self.picked[rows.cpu() if isinstance(rows, Tensor) else rows]
         return self.read(asked).to(self.device)
 
+    def index_select(self, dim: int, rows: Tensor) -> Tensor:
+        """Rows by number, as of a tensor; `dim` is 0."""
+        return self[rows]
+
     def dim(self) -> int:
         return len(self.shape)
 

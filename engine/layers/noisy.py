@@ -86,7 +86,8 @@ class SaltAndPepper(nn.Module):
 class MaskingNoise(nn.Module):
     """While training, sets a random share of the inputs to `value` and leaves the others as they are.
 
-    With a `block` above 1, squares of so many pixels a side are masked in all channels of images (N, C, H, W).
+    With a `block` above 1, squares of so many pixels a side are masked in all channels of images
+    (N, C, H, W).
     """
 
     def __init__(self, share: float, value: float = 0.0, block: int = 1) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from engine.catalogue import Layer, NodeType
+from engine.catalogue import Column, Layer, NodeType, Transform
 from engine.emit.builder import build
 from engine.errors import DataError, EmitError, ParamError
 from engine.params import ParamSpec
@@ -129,6 +129,9 @@ def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[
     """A field that changes nothing is a field that lies."""
     quiet = {spec.name for spec in node_type.params if not spec.hidden and spec.kind != "path"}
     quiet.discard("weight")  # the weight of a loss is in the sum
+    quiet -= (
+        {"x_from", "x_to", "y_from", "y_to"} if node_type.type_id == "DrawnPoints" else set()
+    )  # of its pad
     quiet.discard("sheet")  # of spreadsheets, and the table that is tried here is a file of text
     if getattr(node_type, "rule_ports", ()):
         quiet.discard("units")  # the target says how many, so no two numbers of units fit one
@@ -141,9 +144,7 @@ def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[
             params, arriving = attempt(node_type, choose)
         else:
             params, arriving = {}, {port.name: Signature((3,)) for port in node_type.ports_in}
-            if (
-                node_type.kind == "data"
-            ):  # what one field says may hang on another: folds on the way of dealing
+            if node_type.kind in ("data", "transform"):  # what one field says may hang on another
                 params = {**OPENED_AS.get(node_type.type_id, {}), **some_of(node_type, choose)}
             if node_type.type_id in ("CrossEntropy", "Distillation", "Accuracy"):
                 arriving["target"] = Signature((), "int64")
@@ -178,6 +179,9 @@ def written(made: NodeType, arriving: dict[str, Signature]) -> str:
         return str(made.column())  # type: ignore[attr-defined]
     if made.kind == "source":
         return str(made.emit(None, variable("n"), variable("device")))
+    if isinstance(made, Transform):
+        made.bind(Column("x", arriving["x"].shape, arriving["x"].dtype))
+        return f"{made.fit()} {made.columns()}"
     code = build(made, "layer", wires_of(arriving))
     loader = code.loader[1] if code.loader else {}
     columns = made.columns() if made.kind == "data" else ()  # type: ignore[attr-defined]

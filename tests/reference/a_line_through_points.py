@@ -134,7 +134,7 @@ def batches(
     n = len(split["x"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(size or n):
-        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
 @torch.no_grad()

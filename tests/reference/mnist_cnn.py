@@ -119,7 +119,7 @@ def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) ->
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(BATCH):
-        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
 @torch.no_grad()

@@ -20,6 +20,14 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 100
 
 
+def around_gap(share: Tensor, gap_from: float, gap_to: float) -> Tensor:
+    """Shares 0..1 as places in -1..1 outside the gap, as evenly as they came."""
+    if gap_from >= gap_to:
+        return 2 * share - 1
+    at = share * (2 - (gap_to - gap_from)) - 1
+    return torch.where(at < gap_from, at, at + (gap_to - gap_from))
+
+
 def curve(form: str, x: Tensor) -> Tensor:
     """The value of a curve at x in -1..1."""
     if form == "bump":
@@ -30,7 +38,29 @@ def curve(form: str, x: Tensor) -> Tensor:
         return x**3 - x / 2
     if form == "two waves":
         return torch.sin(math.pi * x) + torch.sin(3 * math.pi * x) / 2
+    if form == "staircase":
+        return (2.5 * (x + 1)).floor().clamp(0, 4) / 2 - 1
+    if form == "sinc":
+        return torch.sinc(5 * x)
+    if form == "three bumps":
+        places = ((1.0, -0.6, 0.1), (-0.7, 0.0, 0.15), (0.5, 0.5, 0.08))
+        return torch.stack([high * (-(((x - at) / wide) ** 2) / 2).exp() for high, at, wide in places]).sum(0)
+    if form == "quintic":
+        return 16 * x**5 - 20 * x**3 + 5 * x
+    if form == "hinges":
+        return (x + 0.5).abs() - 2 * x.abs() + (x - 0.5).abs()
     return torch.sin(math.pi * x)
+
+
+def noise_over(spread: str, x: Tensor) -> Tensor:
+    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
+    if spread == "growing":
+        return x + 1
+    if spread == "in the middle":
+        return 2 - 2 * x.abs()
+    if spread == "at the ends":
+        return 2 * x.abs()
+    return torch.ones_like(x)
 
 
 def columns_of(
@@ -67,22 +97,39 @@ def load_curve(
     *,
     form: str = "sine",
     noise: float = 0.25,
+    noise_as: str = "share",
+    spread: str = "even",
+    placing: str = "evenly",
+    gap_from: float = 0.0,
+    gap_to: float = 0.0,
     rows: int = 300,
     validation: float = 0.2,
     test: float = 0.2,
     seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
-    """A curve with noise as {split: {"x": (N, 1) in -1..1, "y": (N, 1), "clean": (N, 1)}}.
+    """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1.
 
-    y = (1 - noise) · curve + noise · N(0, 1), the curve scaled to mean 0 and deviation 1: a noise of 1 leaves
-    nothing to learn (seed 000 §1.3.1).
+    As a "share", y = (1 - noise) · curve + noise · N(0, 1), the curve scaled to mean 0 and deviation 1: a
+    noise of 1 leaves nothing to learn (seed 000 §1.3.1). As a "deviation", y = curve + noise · N(0, 1).
+    `spread` says where noise is stronger; nothing lies between `gap_from` and `gap_to`.
+    Errors: `ValueError` where the gap leaves no room.
     """
+    if gap_to - gap_from >= 2:
+        raise ValueError("The gap spans all of -1 to 1: make it narrower.")
     draw = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(rows, 1, generator=draw)
     x = torch.linspace(-1, 1, rows)[:, None]
+    if placing != "evenly":
+        x = 2 * torch.rand(rows, 1, generator=draw) - 1
+    if gap_from < gap_to:
+        x = around_gap((x + 1) / 2, gap_from, gap_to)
     value = curve(form, x)
-    value = (value - value.mean()) / value.std(correction=0)
-    y = (1 - noise) * value + noise * torch.randn(rows, 1, generator=draw)
-    columns = {"x": x, "y": y, "clean": (1 - noise) * value}
+    clean = value
+    if noise_as == "share":
+        value = (value - value.mean()) / value.std(correction=0)
+        clean = (1 - noise) * value
+    deviation = noise * noise_over(spread, x)
+    columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
     return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
 
 
@@ -105,7 +152,21 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
-    splits = load_curve(folder, device, form="sine", noise=0.25, rows=300, validation=0.2, test=0.2, seed=0)
+    splits = load_curve(
+        folder,
+        device,
+        form="sine",
+        rows=300,
+        noise=0.25,
+        noise_as="share",
+        spread="even",
+        placing="evenly",
+        gap_from=0.0,
+        gap_to=0.0,
+        validation=0.2,
+        test=0.2,
+        seed=0,
+    )
     used = ("x", "y")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
@@ -114,7 +175,7 @@ def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) ->
     n = len(split["x"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(BATCH):
-        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
 @torch.no_grad()

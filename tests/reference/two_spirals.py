@@ -20,21 +20,41 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 120
 
 
-def plane_points(form: str, rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Points (rows, 2), half of them of each class, and their classes (rows,); `noise` is a deviation."""
+def plane_points(
+    form: str,
+    rows: int,
+    noise: float,
+    draw: torch.Generator,
+    margin: float = 0.2,
+    spread: float = 0.35,
+    turns: float = 1.5,
+) -> tuple[Tensor, Tensor]:
+    """Points (rows, 2), half of them of each class, and their classes (rows,).
+
+    `noise` is a deviation; `margin` keeps two halves, disc and ring apart, `spread` is the deviation of
+    blobs, `turns` is how often spirals turn.
+    """
     side = torch.arange(rows) % 2
     along, across = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)
     jitter = noise * torch.randn(rows, 2, generator=draw)
     sign = 2 * side - 1.0
-    if form == "two halves":  # apart by a straight line, with a gap of 0.2 to each side of it
+    if form == "two halves":  # apart by a straight line, with a gap to each side of it
         x, y = 2 * along - 1, 2 * across - 1
-        depth = 0.2 + (x + y + 2) / 5  # how far behind the line, along its normal
+        depth = margin + (x + y + 2) / 5  # how far behind the line, along its normal
         shift = (x - y) / 2
-        jitter = jitter.clamp(-0.1, 0.1)  # the gap stays open
+        jitter = jitter.clamp(-margin / 2, margin / 2)  # the gap stays open
         x, y = shift + sign * depth, sign * depth - shift
     elif form == "blobs":
-        spread = 0.35 * torch.randn(rows, 2, generator=draw)
-        x, y = sign + spread[:, 0], sign + spread[:, 1]
+        away = spread * torch.randn(rows, 2, generator=draw)
+        x, y = sign + away[:, 0], sign + away[:, 1]
+    elif form == "overlapping":  # no line does better than x + y = 0
+        away = 2 * spread * torch.randn(rows, 2, generator=draw)
+        x, y = sign / 2 + away[:, 0], sign / 2 + away[:, 1]
+    elif form == "disc in ring":  # evenly over the area, about the unit circle
+        inner = (1 - margin / 2) * along.sqrt()
+        outer = ((1 + margin / 2) ** 2 + (4 - (1 + margin / 2) ** 2) * along).sqrt()
+        radius, angle = torch.where(side == 0, inner, outer), 2 * math.pi * across
+        x, y = radius * angle.cos(), radius * angle.sin()
     elif form == "XOR":
         corner = torch.where(torch.arange(rows) % 4 < 2, 1.0, -1.0)
         x, y = corner * (0.15 + 0.85 * along), -sign * corner * (0.15 + 0.85 * across)
@@ -44,8 +64,8 @@ def plane_points(form: str, rows: int, noise: float, draw: torch.Generator) -> t
     elif form == "moons":
         angle = math.pi * along
         x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
-    else:  # spirals: two arms of one turn and a half
-        radius, angle = 0.1 + 0.9 * along, 3 * math.pi * along + math.pi * side
+    else:  # spirals: two arms
+        radius, angle = 0.1 + 0.9 * along, 2 * math.pi * turns * along + math.pi * side
         x, y = radius * angle.cos(), radius * angle.sin()
     return torch.stack([x, y], 1) + jitter, side
 
@@ -85,12 +105,15 @@ def load_points(
     form: str = "moons",
     rows: int = 400,
     noise: float = 0.1,
+    margin: float = 0.2,
+    spread: float = 0.35,
+    turns: float = 1.5,
     validation: float = 0.2,
     test: float = 0.2,
     seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
-    point, side = plane_points(form, rows, noise, torch.Generator().manual_seed(seed))
+    point, side = plane_points(form, rows, noise, torch.Generator().manual_seed(seed), margin, spread, turns)
     columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
     return columns_of(columns, three_ways(side, validation, test, seed), device)
 
@@ -128,7 +151,17 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2); label (N,)."""
     splits = load_points(
-        folder, device, form="spirals", rows=1000, noise=0.05, validation=0.2, test=0.2, seed=0
+        folder,
+        device,
+        form="spirals",
+        rows=1000,
+        noise=0.05,
+        margin=0.2,
+        spread=0.35,
+        turns=1.5,
+        validation=0.2,
+        test=0.2,
+        seed=0,
     )
     used = ("point", "label")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
@@ -138,7 +171,7 @@ def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) ->
     n = len(split["point"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(BATCH):
-        yield {name: column[rows.to(column.device)] for name, column in split.items()}
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
 @torch.no_grad()

@@ -113,6 +113,7 @@ class ByHand:
     threads = None
     data_node = "n1"
     data_files: tuple[str, ...] = ()
+    loading = ""
 
     def __init__(
         self,

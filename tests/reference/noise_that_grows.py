@@ -1,0 +1,268 @@
+"""Noise that grows
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python noise_that_grows.py --epochs 120
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 64, 120
+
+
+def around_gap(share: Tensor, gap_from: float, gap_to: float) -> Tensor:
+    """Shares 0..1 as places in -1..1 outside the gap, as evenly as they came."""
+    if gap_from >= gap_to:
+        return 2 * share - 1
+    at = share * (2 - (gap_to - gap_from)) - 1
+    return torch.where(at < gap_from, at, at + (gap_to - gap_from))
+
+
+def curve(form: str, x: Tensor) -> Tensor:
+    """The value of a curve at x in -1..1."""
+    if form == "bump":
+        return 1 / (1 + 25 * x**2)
+    if form == "step":
+        return torch.sign(x)
+    if form == "cubic":
+        return x**3 - x / 2
+    if form == "two waves":
+        return torch.sin(math.pi * x) + torch.sin(3 * math.pi * x) / 2
+    if form == "staircase":
+        return (2.5 * (x + 1)).floor().clamp(0, 4) / 2 - 1
+    if form == "sinc":
+        return torch.sinc(5 * x)
+    if form == "three bumps":
+        places = ((1.0, -0.6, 0.1), (-0.7, 0.0, 0.15), (0.5, 0.5, 0.08))
+        return torch.stack([high * (-(((x - at) / wide) ** 2) / 2).exp() for high, at, wide in places]).sum(0)
+    if form == "quintic":
+        return 16 * x**5 - 20 * x**3 + 5 * x
+    if form == "hinges":
+        return (x + 0.5).abs() - 2 * x.abs() + (x - 0.5).abs()
+    return torch.sin(math.pi * x)
+
+
+def noise_over(spread: str, x: Tensor) -> Tensor:
+    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
+    if spread == "growing":
+        return x + 1
+    if spread == "in the middle":
+        return 2 - 2 * x.abs()
+    if spread == "at the ends":
+        return 2 * x.abs()
+    return torch.ones_like(x)
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the shares are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
+
+
+def load_curve(
+    folder: Path,
+    device: str,
+    *,
+    form: str = "sine",
+    noise: float = 0.25,
+    noise_as: str = "share",
+    spread: str = "even",
+    placing: str = "evenly",
+    gap_from: float = 0.0,
+    gap_to: float = 0.0,
+    rows: int = 300,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
+) -> dict[str, dict[str, Tensor]]:
+    """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1.
+
+    As a "share", y = (1 - noise) · curve + noise · N(0, 1), the curve scaled to mean 0 and deviation 1: a
+    noise of 1 leaves nothing to learn (seed 000 §1.3.1). As a "deviation", y = curve + noise · N(0, 1).
+    `spread` says where noise is stronger; nothing lies between `gap_from` and `gap_to`.
+    Errors: `ValueError` where the gap leaves no room.
+    """
+    if gap_to - gap_from >= 2:
+        raise ValueError("The gap spans all of -1 to 1: make it narrower.")
+    draw = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(rows, 1, generator=draw)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    if placing != "evenly":
+        x = 2 * torch.rand(rows, 1, generator=draw) - 1
+    if gap_from < gap_to:
+        x = around_gap((x + 1) / 2, gap_from, gap_to)
+    value = curve(form, x)
+    clean = value
+    if noise_as == "share":
+        value = (value - value.mean()) / value.std(correction=0)
+        clean = (1 - noise) * value
+    deviation = noise * noise_over(spread, x)
+    columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
+    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
+
+
+def gaussian_likelihood(mean: Tensor, log_variance: Tensor, target: Tensor, least: float = 1e-3) -> Tensor:
+    """Half of v + (target - mean)² exp(-v), averaged; v is the log variance, at least log(`least`).
+
+    The three have the same shape. Without the constant log(2 π) / 2.
+    """
+    v = log_variance.clamp(min=math.log(least))
+    return ((v + (target - mean) ** 2 * (-v).exp()) / 2).mean()
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden_1 = nn.Linear(1, 32)
+        self.hidden_2 = nn.Linear(32, 32)
+        self.mean = nn.Linear(32, 1)
+        self.log_variance = nn.Linear(32, 1)
+
+    def forward(self, x_: Tensor) -> tuple[Tensor, Tensor]:  # (N, 1)
+        x = torch.tanh(self.hidden_1(x_))                    # (N, 32)
+        hidden_2 = torch.tanh(self.hidden_2(x))              # (N, 32)
+        mean = self.mean(hidden_2)                           # (N, 1)
+        log_variance = self.log_variance(hidden_2)           # (N, 1)
+        return mean, log_variance
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    mean, log_variance = model(batch["x"])
+    return {"loss": gaussian_likelihood(mean, log_variance, batch["y"], 0.001)}
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
+    splits = load_curve(
+        folder,
+        device,
+        form="sine",
+        rows=1200,
+        noise=0.3,
+        noise_as="deviation",
+        spread="growing",
+        placing="evenly",
+        gap_from=0.0,
+        gap_to=0.0,
+        validation=0.2,
+        test=0.2,
+        seed=0,
+    )
+    used = ("x", "y")
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["x"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["x"])
+        n += size
+        for name, value in objective(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.005)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Noise that grows")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.set_num_threads(1)  # faster than several for so small a network
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Three bell curves
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python three_bell_curves.py --epochs 60
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 64, 60
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = dealt.diff() > 0
+    return order[~held], order[held]
+
+
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the shares are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
+
+
+def load_mixture(
+    folder: Path,
+    device: str,
+    *,
+    dimensions: str = "1-D",
+    weights: tuple[float, ...] = (0.5, 0.3, 0.2),
+    x: tuple[float, ...] = (-2.0, 0.0, 2.0),
+    y: tuple[float, ...] = (0.0, 1.0, 0.0),
+    deviations: tuple[float, ...] = (0.5, 0.3, 0.8),
+    rows: int = 1000,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
+) -> dict[str, dict[str, Tensor]]:
+    """A Gaussian mixture as {split: {"point": (N, 1 or 2), "component": (N,), "density": (N, 1)}}.
+
+    `weights` are in proportion; `x` and, in 2-D, `y` are the means. The density is the mixture's own.
+    Components are drawn at random, so a rare one may be absent of a small set.
+    """
+    draw = torch.Generator().manual_seed(seed)
+    share = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    means = torch.tensor([x] if dimensions == "1-D" else [x, y], dtype=torch.float64).T
+    deviation = torch.tensor(deviations, dtype=torch.float64)
+    component = torch.multinomial(share, rows, replacement=True, generator=draw)
+    moved = torch.randn(rows, means.shape[1], generator=draw, dtype=torch.float64)
+    point = means[component] + deviation[component][:, None] * moved
+    far = ((point[:, None] - means) ** 2).sum(2) / deviation**2
+    height = share / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
+    density = (height * (-far / 2).exp()).sum(1, keepdim=True)
+    columns = {"point": point.float(), "component": component, "density": density.float()}
+    return columns_of(columns, three_ways(component, validation, test, seed), device)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(2, 16)
+        self.scores = nn.Linear(16, 3)
+
+    def forward(self, point: Tensor) -> Tensor:  # (N, 2)
+        x = torch.tanh(self.hidden(point))       # (N, 16)
+        return self.scores(x)                    # (N, 3)
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    scores = model(batch["point"])
+    return {"loss": F.cross_entropy(scores, batch["component"])}
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    scores = model(batch["point"])
+    return {
+        "loss": F.cross_entropy(scores, batch["component"]),
+        "accuracy": (scores.argmax(1) == batch["component"]).float().mean(),
+    }
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: point (N, 2); component (N,)."""
+    splits = load_mixture(
+        folder,
+        device,
+        dimensions="2-D",
+        weights=(0.5, 0.2, 0.3),
+        x=(-1.2, 0.0, 1.2),
+        y=(0.0, 0.9, 0.0),
+        deviations=(0.8, 0.4, 0.6),
+        rows=1500,
+        validation=0.2,
+        test=0.2,
+        seed=0,
+    )
+    used = ("point", "component")
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["point"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["point"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.01)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Three bell curves")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.set_num_threads(1)  # faster than several for so small a network
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(Path(), args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()
