@@ -257,8 +257,8 @@ def param(
 ) -> Any:
     """Declare a parameter on a class body: `units: int = param(64, minimum=1, doc="...")`.
 
-    The annotation gives the kind: int, float, bool, str, Pair, Ints, Floats, FilePath, Names or Rows, with `| None`
-    where it may be off.
+    The annotation gives the kind: int, float, bool, str, Pair, Ints, Floats, FilePath, Names or Rows, with
+    `| None` where it may be off.
     """
     spec = ParamSpec(
         name="",

@@ -254,7 +254,7 @@ class ChaoticSeries(Data):
 
 
 class RandomGraphs(Made):
-    """Small graphs: half of them random, half of blocks with more ties inside; a network tells which is which."""
+    """Small graphs: half of them random, half of blocks with more ties inside; a network tells them apart."""
 
     title = "Random graphs"
     aliases: ClassVar[tuple[str, ...]] = (

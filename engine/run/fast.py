@@ -296,7 +296,10 @@ class _Lane:
         self.weights = sum(weight.numel() for weight in self._model.parameters())
 
     def step(self) -> None:
-        batch = {name: column[self._rows.to(column.device)] for name, column in self._columns.items()}
+        batch = {
+            name: column.index_select(0, self._rows.to(column.device))
+            for name, column in self._columns.items()
+        }
         self._optimiser.zero_grad()
         loss = self.program.objective(self._model, batch)["loss"]
         torch.autograd.backward(loss)

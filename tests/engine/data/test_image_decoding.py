@@ -111,7 +111,8 @@ def test_three_ways_of_resizing(tmp_path: Path) -> None:
     padded = levels(path, channels="grey", fit="pad to fit", size=(6, 6))[0]
     assert np.array_equal(padded[2:4], wide) and not padded[:2].any() and not padded[4:].any()
     stretched = levels(path, channels="grey", size=(2, 3))[0]
-    assert stretched.tolist() == [[29, 150, 29]] * 2  # weights 1/4, 3/4, 3/4, 1/4; at the border 3/4, 3/4, 1/4
+    # weights 1/4, 3/4, 3/4, 1/4; at the border 3/4, 3/4, 1/4
+    assert stretched.tolist() == [[29, 150, 29]] * 2
 
 
 def test_masks_are_class_numbers_whatever_they_are_saved_as(tmp_path: Path) -> None:
