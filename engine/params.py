@@ -46,8 +46,8 @@ _YES_OR_NO = {
 class ParamSpec:
     """One parameter of a node type, an optimiser or a schedule.
 
-    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints, floats, text, path (of a file or
-    folder; absolute), names (texts) or rows (a table of plain values). `minimum` and `maximum` bound each
+    `kind` is int, float, bool, choice, pair (two ints, or one for both), ints, floats, text, path (of a file
+    or folder; absolute), names (texts) or rows (a table of plain values). `minimum` and `maximum` bound each
     number, `above` and `below` bound it without being reached. `words` are the texts a pair may be instead
     ("same"). An `optional` parameter may be None. One that is `hidden` is found by reading a file, or set
     in a panel of its own, and has no field.
