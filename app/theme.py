@@ -18,6 +18,10 @@ GAP = 4
 _GREY = "#8d97a8"
 _FAMILIES = {
     "data": "#56b4e9",
+    "files": "#56b4e9",
+    "data sets": "#56b4e9",
+    "made data": "#56b4e9",
+    "noise": "#56b4e9",
     "transforms": "#56b4e9",
     "input": "#56b4e9",
     "convolution": "#e69f00",

@@ -45,7 +45,10 @@ __all__ = [
 ]
 
 FAMILIES = (
-    "data",
+    "files",
+    "data sets",
+    "made data",
+    "noise",
     "transforms",
     "images",
     "augmentation",
@@ -227,7 +230,7 @@ class Data(NodeType, abstract=True):
     """Gives batches; `files` are looked for in the data folder, the one that is installed or `folder`."""
 
     kind = "data"
-    family = "data"
+    family = "data sets"
     ports_in: ClassVar[tuple[Port, ...]] = ()
     ports_out: ClassVar[tuple[Port, ...]] = ()
     files: ClassVar[tuple[str, ...]] = ()
@@ -291,7 +294,7 @@ class Source(NodeType, abstract=True):
     """
 
     kind = "source"
-    family = "data"
+    family = "noise"
     ports_in = ()
 
     def column(self) -> Column:

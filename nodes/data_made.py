@@ -28,6 +28,7 @@ class LogicGates(Data):
     There is nothing to hold back: whoever knows four rows knows a gate.
     """
 
+    family = "made data"
     title = "Logic gates"
     aliases: ClassVar[tuple[str, ...]] = ("and", "or", "xor", "boolean", "truth table")
     source = "McCulloch and Pitts, 1943; XOR: Minsky and Papert, 1969"
@@ -56,6 +57,7 @@ class WorkedExample(Data):
     One step of backpropagation with them can be followed on paper.
     """
 
+    family = "made data"
     title = "Three points"
     aliases: ClassVar[tuple[str, ...]] = ("worked example", "by hand", "delta rule")
     source = "made up, to be worked by hand"
@@ -78,6 +80,7 @@ class WorkedExample(Data):
 class Made(Shuffled, abstract=True):
     """What the sets that a formula draws share."""
 
+    family = "made data"
     seed: int = param(
         0,
         minimum=0,
@@ -214,6 +217,7 @@ class Curve(Made):
 class Patterns(Data):
     """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to mend."""
 
+    family = "made data"
     aliases: ClassVar[tuple[str, ...]] = ("hopfield", "memory", "associative")
     source = "corners: Hopfield, 1982; digits: Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
     form: str = param(

@@ -193,6 +193,7 @@ class ShiftedDigits(Made):
 class ChaoticSeries(Data):
     """A series of simple equations that nobody foretells for long: windows, and the value that follows."""
 
+    family = "made data"
     title = "Chaotic series"
     aliases: ClassVar[tuple[str, ...]] = (
         "mackey-glass",

@@ -15,6 +15,7 @@ WAYS = (BY_CLASS, RANDOM, BY_GROUP, IN_TIME, GIVEN, FOLDS, BLOCKS, BOOTSTRAP)
 class Dealt(Data, abstract=True):
     """A data set whose rows are dealt in a way that a person picks."""
 
+    family = "files"
     split: str = param(
         BY_CLASS,
         choices=WAYS,

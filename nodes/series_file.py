@@ -23,6 +23,7 @@ class SeriesFile(Numbered):
     Mean and deviation come from the training readings alone.
     """
 
+    family = "files"
     title = "Time series"
     aliases: ClassVar[tuple[str, ...]] = ("forecast", "windows", "lags", "horizon", "csv", "own data")
     source = "a file of yours"

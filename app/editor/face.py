@@ -14,7 +14,7 @@ from engine.graph import BLOCK, BLOCK_INPUT, BLOCK_OUTPUT, Graph, Node, Project
 from engine.names import fresh_name
 from engine.values import natural
 
-PICTURED = ("data", "convolution")  # families that get a strip of pictures whether or not there is one yet
+PICTURED = ("data", "source", "convolution")  # kinds and families that get a strip of pictures from the start
 NUMBERED = ("convolution", "dense", "recurrent")  # a network usually has several of these
 _DIMENSIONS = re.compile(r" [123]-d$")
 
@@ -50,7 +50,7 @@ def face_of(node: Node, graph: Graph, catalogue: Catalogue, project: Project) ->
         summary = f"unknown: {node.type}"
         return Face(name, summary, "unknown", "unknown", False, False, layout, muted=node.muted)
     made, summary = _made(node, found, project)
-    tall = found.family in PICTURED
+    tall = found.kind in PICTURED or found.family in PICTURED
     inputs = list(_inputs(made.inputs(), incoming)) if made is not None else list(_named(incoming))
     outputs = (
         [PortName(port.name, port.title, port.doc) for port in made.outputs()] if made is not None else []

@@ -72,7 +72,7 @@ class Wires:
     def _family(self, link: Link) -> str:
         """Wires from any but the first column of a data source stand out: they bypass the model."""
         face = self._scene.node_items[link.source].face
-        if face.family != "data" or not face.layout.outputs:
+        if face.kind != "data" or not face.layout.outputs:
             return ""
         return "" if face.layout.outputs[0].name == link.source_port else "data"
 

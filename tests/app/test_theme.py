@@ -21,6 +21,7 @@ from app.theme import (
     themes,
 )
 from app.widgets.python_text import code_colours
+from engine.catalogue import load_catalogue
 
 THEMES = pytest.mark.parametrize("theme", [DARK, LIGHT], ids=["dark", "light"])
 SURFACES = ("window", "panel", "raised", "canvas", "node")
@@ -64,6 +65,14 @@ def test_style_sheet_fills_in_every_role(theme: Theme, qapp: object) -> None:
 def test_unknown_family_is_grey() -> None:
     assert DARK.family("made up") == DARK.family("shape")
     assert DARK.family("data") != DARK.family("shape")
+
+
+@THEMES
+def test_all_that_brings_data_has_one_colour(theme: Theme) -> None:
+    types = load_catalogue().types()
+    bringing = {found.family for found in types if found.kind in ("data", "source", "transform")}
+    assert {"files", "data sets", "made data", "noise", "transforms"} <= bringing
+    assert {theme.family(family).name() for family in bringing} == {theme.family("data").name()}
 
 
 def test_setting_a_theme_tells_everyone(qtbot) -> None:  # type: ignore[no-untyped-def]

@@ -78,6 +78,17 @@ def test_about_forty_types_are_there_in_families() -> None:
     assert [found for _, group in catalogue().families() for found in group] == TYPES
 
 
+def test_files_of_your_own_come_first_and_no_group_of_data_is_long() -> None:
+    groups = {family: [found.type_id for found in types] for family, types in catalogue().families()}
+    assert list(groups)[:4] == ["files", "data sets", "made data", "noise"]
+    assert groups["files"][:2] == ["TableFile", "ImageFolder"]
+    assert {"DrawnPoints", "SeriesFile", "TextPairs"} <= set(groups["files"])
+    assert {"Mnist", "Iris", "Cifar10"} <= set(groups["data sets"])
+    assert {"LogicGates", "Patterns", "Blobs", "ChaoticSeries"} <= set(groups["made data"])
+    assert groups["noise"] == ["GaussianNoise", "UniformNoise"]
+    assert all(len(groups[family]) <= 16 for family in list(groups)[:4])
+
+
 @pytest.mark.parametrize("node_type", TYPES, ids=lambda found: found.type_id)
 def test_every_type_describes_itself(node_type: type) -> None:
     assert catalogue().get(node_type.type_id) is node_type
