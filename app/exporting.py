@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from engine.catalogue import Catalogue, Data
-from engine.data.shipped import datasets_folder
+from engine.data.shipped import datasets_folder, installed_files
 from engine.errors import NeuroloomError
 from engine.exporting import export
 from engine.files import load_project
@@ -21,9 +22,8 @@ __all__ = ["data_size", "export", "own_folder", "trained_weights"]
 def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], int]:
     """The data files a script of this project reads, and their size in bytes."""
     names: dict[str, None] = {}
-    for node in _all_nodes(project):
-        found = catalogue.get(node.type)
-        names |= dict.fromkeys(getattr(found, "files", ()))
+    for made in _data_nodes(project, catalogue):
+        names |= dict.fromkeys(made.files or installed_files(made.folder(), made.holds()))
     folder = datasets_folder()
     sizes = [(folder / name).stat().st_size for name in names if (folder / name).is_file()]
     return tuple(names), sum(sizes)
@@ -31,14 +31,21 @@ def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], 
 
 def own_folder(project: Project, catalogue: Catalogue) -> Path | None:
     """The folder of files of the person's own, or of downloads, that the script will read; None for none."""
+    for made in _data_nodes(project, catalogue):
+        folder = made.folder()
+        if folder is not None and not folder.is_relative_to(datasets_folder()):
+            return folder
+    return None
+
+
+def _data_nodes(project: Project, catalogue: Catalogue) -> Iterator[Data]:
     for node in project.graph.nodes.values():
         try:
             made = catalogue.make(node, project)
         except NeuroloomError:
             continue
-        if isinstance(made, Data) and (folder := made.folder()) is not None:
-            return folder
-    return None
+        if isinstance(made, Data):
+            yield made
 
 
 def trained_weights(project: Project, folder: Path | None) -> tuple[Path | None, str]:

@@ -15,6 +15,23 @@ def datasets_folder() -> Path:
     return Path(str(resources.files("resources") / "datasets"))
 
 
+def installed_files(folder: Path | None, holds: Iterable[str]) -> tuple[str, ...]:
+    """What a data node of an example reads, relative to the installed data sets; empty for other folders.
+
+    Of a folder of many files it is those that `holds` names and those beside them of the same stem, such as
+    the nodes of a graph; of a folder that is a data set itself, every file below it.
+    """
+    installed = datasets_folder()
+    if folder is None or not folder.is_relative_to(installed):
+        return ()
+    stems = {name.split(".")[0] for name in holds if (folder / name).is_file()}
+    if stems:
+        found = [one for one in folder.iterdir() if one.is_file() and one.name.split(".")[0] in stems]
+    else:
+        found = [one for one in folder.rglob("*") if one.is_file()]
+    return tuple(sorted(one.relative_to(installed).as_posix() for one in found))
+
+
 def copy_files(files: Iterable[str], target: Path, source: Path | None = None) -> list[Path]:
     """Copy data files, and the texts that say whose they are, from `source` (as installed) to `target`.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Data
+from engine.data.shipped import datasets_folder
 from engine.emit.builder import build
 from engine.emit.entry import plain_text
 from engine.emit.folding import Prepared, Step
@@ -20,6 +21,8 @@ def home_text(folder: Path | None, beside: Path | None) -> str:
     own = "Path(__file__).parent"
     if folder is None:
         return own
+    if folder.is_relative_to(datasets_folder()):  # copied beside the script as other installed data are
+        return f"{own} / {quoted(folder.relative_to(datasets_folder()).as_posix())}"
     if beside is not None and folder.is_relative_to(beside):
         below = folder.relative_to(beside).as_posix()
         return own if below == "." else f"{own} / {quoted(below)}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, portable_source
+from engine.data.shipped import installed_files
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
@@ -165,9 +166,9 @@ def write_script(
         rewrite(made, fast)
     types = made.book.types
     data = types[made.source] if made.source else None
-    files = data.files if isinstance(data, Data) else ()
     holds = data.holds() if isinstance(data, Data) else ()
     home = data.folder() if isinstance(data, Data) else None
+    files = (data.files or installed_files(home, holds)) if isinstance(data, Data) else ()
     rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
     trains = isinstance(data, Data) and (
         rules or any(isinstance(types[one], Loss) for one in made.graph.nodes)

@@ -56,7 +56,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[s
         except Exception:  # shown by the test of that type
             continue
         words = ["--json", "--device", "cpu", "--seed", str(SEED)]
-        words += ["--data", str(datasets_folder())] if script.files else []
+        words += ["--data", str(script.folder or datasets_folder())] if script.files else []
         (folder / f"{stem(name)}.py").write_text(script.plain.text, encoding="utf-8")
         (folder / f"{stem(name)}.json").write_text(json.dumps(words), encoding="utf-8")
     command = [sys.executable, "-W", "error", "-c", RUNNER]

@@ -115,7 +115,7 @@ def test_its_export_gives_the_same_numbers(
     command = [sys.executable, "-u", "-W", "error", script.name, "--json", "--device", "cpu"]
     command += ["--epochs", str(epochs), "--seed", "5"]
     if made.files:  # files of a person's own are found where they lie
-        command += ["--data", str(datasets_folder())]
+        command += ["--data", str(made.folder or datasets_folder())]
     assert printed_by(command, tmp_path, most) == lines
     assert most == len(lines) or lines[-1].startswith('{"test_')
 

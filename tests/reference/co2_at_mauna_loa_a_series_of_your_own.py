@@ -801,10 +801,7 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 def main() -> None:
     parser = argparse.ArgumentParser(description="CO2 at Mauna Loa, a series of your own")
     parser.add_argument(
-        "--data",
-        type=Path,
-        default=Path("/work/main/resources/datasets/files"),
-        help="folder that holds co2.csv",
+        "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds co2.csv"
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -576,7 +576,7 @@ def main() -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        default=Path("/work/main/resources/datasets/files/faces"),
+        default=Path(__file__).parent / "files/faces",
         help="folder that holds the images",
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)

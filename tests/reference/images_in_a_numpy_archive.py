@@ -617,7 +617,7 @@ def main() -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        default=Path("/work/main/resources/datasets/files"),
+        default=Path(__file__).parent / "files",
         help="folder that holds small_digits.npz",
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)

@@ -432,10 +432,7 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 def main() -> None:
     parser = argparse.ArgumentParser(description="Karate club")
     parser.add_argument(
-        "--data",
-        type=Path,
-        default=Path("/work/main/resources/datasets/files"),
-        help="folder that holds karate.edges",
+        "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds karate.edges"
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=SEED)

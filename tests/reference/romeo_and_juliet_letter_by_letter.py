@@ -425,7 +425,7 @@ def main() -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        default=Path("/work/main/resources/datasets/files"),
+        default=Path(__file__).parent / "files",
         help="folder that holds romeo_and_juliet.txt",
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)
