@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import isfinite
+from textwrap import wrap
 from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
@@ -14,7 +15,7 @@ from nodes.dealing import BOOTSTRAP, BY_CLASS, FOLDS, RANDOM, Dealt
 CLASSES, VALUES = "classes", "values"
 FEWEST_CLASSES, MOST_CLASSES = 2, 10
 MOST_POINTS = 20_000
-_A_LINE = 6  # points that stand on a line of an exported script
+_A_LINE = 92  # columns that the points on a line of an exported script take
 
 
 def class_names(count: int, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -101,7 +102,8 @@ class DrawnPoints(Dealt):
         if self.split == BY_CLASS:
             dealing["deal"] = dealt_as_drawn
         written = [_written(number, point, self) for number, point in enumerate(self.points, start=1)]
-        lines = tuple(", ".join(written[at : at + _A_LINE]) for at in range(0, len(written), _A_LINE))
+        whole = ", ".join(point.replace(" ", "_") for point in written)  # a point is not broken
+        lines = tuple(line.rstrip(",").replace("_", " ") for line in wrap(whole, _A_LINE))
         return e.load(load_drawn, points=lines, values=self.draws_values, spare=self.spare, **dealing)
 
     def summary(self) -> str:

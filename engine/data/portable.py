@@ -100,7 +100,11 @@ def _source(thing: Any) -> str:
 @cache
 def _names(thing: Any) -> tuple[str, ...]:
     """The names that the source of `thing` reads, annotations included, in order and each once."""
-    tree = ast.parse(_source(thing))
+    return names_read(ast.parse(_source(thing)))
+
+
+def names_read(tree: ast.AST) -> tuple[str, ...]:
+    """The names that a definition reads and does not bind itself, in order and each once."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     bound = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
-from engine.data.portable import IMPORTS, portable_source
+from engine.data.portable import IMPORTS, names_read, portable_source
 from engine.data.shipped import installed_files
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
@@ -317,8 +317,8 @@ def _docstring(
     return [Line(text) for text in [*lines, '"""']]
 
 
-def _imports(tree: ast.AST) -> list[Line]:
-    used = {found.id for found in ast.walk(tree) if isinstance(found, ast.Name)} | {"nn", "torch"}
+def _imports(tree: ast.Module) -> list[Line]:
+    used = {"nn", "torch"}.union(*(names_read(part) for part in tree.body))
     groups = (
         [LIBRARY[one] for one in LIBRARY if one in used and one in STANDARD],
         [LIBRARY[one] for one in LIBRARY if one in used and one not in STANDARD],

@@ -15,7 +15,6 @@ import io
 import json
 import math
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

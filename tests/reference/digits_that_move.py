@@ -140,11 +140,11 @@ class Model(nn.Module):
 def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses of a batch; training minimises "loss"."""
     scores, dense_scores = model(batch["signal"])
-    convolution_loss = F.cross_entropy(scores, batch["digit"])
+    conv_loss = F.cross_entropy(scores, batch["digit"])
     dense_loss = F.cross_entropy(dense_scores, batch["digit"])
     return {
-        "loss": convolution_loss + dense_loss,
-        "convolution_loss": convolution_loss,
+        "loss": conv_loss + dense_loss,
+        "conv_loss": conv_loss,
         "dense_loss": dense_loss,
     }
 
@@ -152,11 +152,11 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses and metrics of a batch."""
     scores, dense_scores = model(batch["signal"])
-    convolution_loss = F.cross_entropy(scores, batch["digit"])
+    conv_loss = F.cross_entropy(scores, batch["digit"])
     dense_loss = F.cross_entropy(dense_scores, batch["digit"])
     return {
-        "loss": convolution_loss + dense_loss,
-        "convolution_loss": convolution_loss,
+        "loss": conv_loss + dense_loss,
+        "conv_loss": conv_loss,
         "dense_loss": dense_loss,
         "convolutions": (scores.argmax(1) == batch["digit"]).float().mean(),
         "dense_layers": (dense_scores.argmax(1) == batch["digit"]).float().mean(),
