@@ -34,7 +34,7 @@ def texts(value: object) -> Iterator[str]:
 def test_no_path_is_one_of_this_machine_and_every_file_is_there(file: Path) -> None:
     for node in json.loads(file.read_text("utf-8"))["nodes"]:
         for text in texts(node["params"]):
-            assert len(text) == 1 or not Path(text).is_absolute() and not text.startswith("project:")
+            assert len(text) == 1 or (not Path(text).is_absolute() and not text.startswith("project:"))
             if text.startswith(INSTALLED):
                 assert (datasets_folder() / text.removeprefix(INSTALLED)).exists()
 
