@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, QStackedWidget, QWidget
 
 from app.progress import TrainingBar
@@ -12,7 +12,9 @@ from app.widgets.labels import label
 
 HEIGHT = 44
 _ROOMY = 1360
+_NAMED = 1260  # from here on there is room for a longer file name
 _NARROWEST = 1120
+_AROUND = 38  # pixels of the chip beside its name
 
 
 class FileChip(QPushButton):
@@ -23,15 +25,16 @@ class FileChip(QPushButton):
         self.setObjectName("fileChip")
         self.setAccessibleName("Open file")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(110)
-        self.setMaximumWidth(220)
         self._name = ""
+        self._most = 220
         self.unsaved = False
         themes.theme_changed.connect(self._repaint)
+        self._fit()
 
     def show_file(self, name: str, path: str, unsaved: bool) -> None:
         """Shows another name, or whether it is saved."""
         self._name, self.unsaved = name, unsaved
+        self._fit()
         state = "unsaved changes" if unsaved else "saved" if path else "not saved yet"
         self.setToolTip(f"{path or name}\n{state}")
         self.setAccessibleDescription(f"{name}, {state}")
@@ -40,6 +43,20 @@ class FileChip(QPushButton):
     def name(self) -> str:
         """The name on show, in full."""
         return self._name
+
+    @property
+    def most(self) -> int:
+        """How wide it may become for a long name, in pixels."""
+        return self._most
+
+    @most.setter
+    def most(self, width: int) -> None:
+        self._most = width
+        self._fit()
+
+    def _fit(self) -> None:
+        wide = QFontMetrics(current_theme().font(BODY)).horizontalAdvance(self._name)
+        self.setFixedWidth(min(self._most, max(130, wide + _AROUND)))
 
     def sizeHint(self) -> QSize:
         return QSize(200, 28)
@@ -54,7 +71,7 @@ class FileChip(QPushButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(BODY))
         painter.setPen(theme.text)
-        inner = self.rect().adjusted(12, 0, -26, 0)
+        inner = self.rect().adjusted(12, 0, 12 - _AROUND, 0)
         shown = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, inner.width())
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         if self.unsaved:
@@ -126,7 +143,7 @@ class TopBar(QWidget):
         super().resizeEvent(event)
         roomy = self.width() >= _ROOMY
         self._name.setVisible(roomy)
-        self.chip.setFixedWidth(200 if roomy else 130)
+        self.chip.most = 200 if roomy else 180 if self.width() >= _NAMED else 130
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

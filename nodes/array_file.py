@@ -26,7 +26,7 @@ class ArrayFile(Dealt):
 
     title = "Array file"
     aliases: ClassVar[tuple[str, ...]] = ("numpy", "npy", "npz", "idx", "memory map", "own data", "matrix")
-    source = "your own file"
+    source = "a file of your own"
     path: FilePath = param(
         "", label="File", doc="a .npy, .npz or IDX file; others that belong to it lie beside"
     )

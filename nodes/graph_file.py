@@ -22,7 +22,7 @@ class GraphFile(Dealt):
 
     title = "Graph file"
     aliases: ClassVar[tuple[str, ...]] = ("network", "edges", "edge list", "graphml", "adjacency", "social")
-    source = "your own file"
+    source = "a file of your own"
     path: FilePath = param(
         "", label="File", doc="a list of edges, or GraphML; NAME.nodes.csv beside it tells of the nodes"
     )

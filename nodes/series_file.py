@@ -26,7 +26,7 @@ class SeriesFile(Numbered):
     family = "files"
     title = "Time series"
     aliases: ClassVar[tuple[str, ...]] = ("forecast", "windows", "lags", "horizon", "csv", "own data")
-    source = "a file of yours"
+    source = "a file of your own"
     path: FilePath = param("", label="File", doc="a CSV, text, Parquet, Arrow, Excel or .npy file")
     stamp: str = param("", hidden=True, doc="marks the content that the columns were found in")
     rows: int = param(0, minimum=0, hidden=True, doc="how many rows were found")

@@ -28,7 +28,7 @@ class TableFile(Dealt):
 
     title = "Table"
     aliases: ClassVar[tuple[str, ...]] = ("csv", "tsv", "excel", "spreadsheet", "parquet", "arrow", "file")
-    source = "a file of yours"
+    source = "a file of your own"
     path: FilePath = param(
         "", label="File", doc="a CSV, TSV, Parquet, Arrow, Feather, Excel or OpenDocument file"
     )

@@ -74,7 +74,7 @@ class TextCorpus(Dealt, Tokenised):
 
     title = "Text corpus"
     aliases: ClassVar[tuple[str, ...]] = ("language model", "characters", "next token", "bpe", "txt", "gpt")
-    source = "a file of yours"
+    source = "a file of your own"
     tokens: Names = param((), hidden=True, doc="what the tokens are called, as they were when it was opened")
     documents: str = param(
         ONE,

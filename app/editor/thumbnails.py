@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.editor.node_item import NodeItem
 from app.editor.pictures import Picture, picture_of
+from app.views.picture import figures
 from app.views.watching import Live
 from engine.run.feed import LAYER_STEP, Probe, Snapshot
 
@@ -117,5 +118,5 @@ class Thumbnails(QObject):
             if value is None:  # a plan of several objectives records what each of them lowers, not each loss
                 value = trainer.feed.last(f"val_{name}")
             if value is not None:
-                found[item.node_id] = f"{value:.4f}" if abs(value) < 1e4 else f"{value:.3g}"
+                found[item.node_id] = figures(value)
         return found

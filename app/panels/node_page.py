@@ -99,7 +99,8 @@ class NodePage(QWidget):
         text = self._type.doc()
         ink = current_theme().text.name()  # what is computed stands out of what is said about it
         formula = f'<span style="color:{ink}">{_written(self._type.formula)}</span>'
-        parts = [escape(text), formula if self._type.formula else "", escape(self._type.source)]
+        said = self._type.source
+        parts = [escape(text), formula if self._type.formula else "", escape(said[:1].upper() + said[1:])]
         made = label("<br>".join(filter(None, parts)), "small", wrap=True)
         made.setTextFormat(Qt.TextFormat.RichText)
         made.setObjectName("nodeHelp")

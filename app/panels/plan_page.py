@@ -92,7 +92,7 @@ class PlanPage(QWidget):
         self.notes_field.setObjectName("projectNotes")
         self.notes_field.setAccessibleName("Project notes")
         self.notes_field.setPlaceholderText("Notes about this project")
-        self.notes_field.setFixedHeight(72)
+        self.notes_field.setFixedHeight(82)  # four whole lines
         self.notes_field.setTabChangesFocus(True)
         self.notes_field.textChanged.connect(self._set_notes)
         column.addWidget(self.notes_field)
@@ -178,6 +178,7 @@ class PlanPage(QWidget):
         plan = project.plan
         if self.title_field.text() != project.title:
             self.title_field.setText(project.title)
+            self.title_field.setCursorPosition(0)  # a long title shows its beginning
         if self.notes_field.toPlainText() != project.notes:
             with QSignalBlocker(self.notes_field):
                 self.notes_field.setPlainText(project.notes)

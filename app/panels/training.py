@@ -14,7 +14,7 @@ from app.panels.training_answers import TrainingAnswers
 from app.panels.training_curves import TrainingCurves
 from app.panels.training_layers import TrainingLayers
 from app.theme import Theme, current_theme, themes
-from app.views.picture import colour_of, number
+from app.views.picture import colour_of, figures
 from app.views.run_csv import metrics_csv
 from app.views.watching import Live, Probes
 from app.widgets.labels import ElidedLabel
@@ -128,13 +128,12 @@ def finished_words(feed: Feed, epochs: int) -> tuple[str, str]:
     scores = []
     for name in feed.series():
         if name.startswith("test_") and (value := feed.last(name)) is not None:
-            figures = f"{value:.4f}" if 5e-4 <= value < 100 else number(value)
-            scores.append(f"test {name.removeprefix('test_').replace('_', ' ')} {figures}")
+            scores.append(f"test {name.removeprefix('test_').replace('_', ' ')} {figures(value)}")
     accuracy_first = sorted(scores, key=_is_loss)
     words = " · ".join(accuracy_first)
     head = f"Finished after {epochs} epoch{'s' if epochs != 1 else ''}."
     early = next((event.message for event in feed.events if event.message.startswith("Stopped early")), "")
-    return f"{head} {words}" if words else head, early
+    return f"{head} {words[:1].upper()}{words[1:]}" if words else head, early
 
 
 def _how_on(step: Mapping[str, Any]) -> str:

@@ -172,7 +172,8 @@ class TrainingAnswers(QWidget):
                 line.setToolTip(f"{true} taken for {guess}: {count:,} times")
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
-        self._title.setText("Forecast, validation")
+        self._title.setText("Forecast")  # its legend needs the room
+        self._title.setToolTip("Validation examples: what is right and what is predicted")
         predicted, right = snapshot.array[:, 0], snapshot.array[:, 1]
         self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
         self._legend.show()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QRect, QSignalBlocker, QSize
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
     QLabel,
+    QLayout,
+    QLayoutItem,
     QPushButton,
     QSizePolicy,
     QSlider,
@@ -18,6 +20,8 @@ from PySide6.QtWidgets import (
 
 from app.widgets.fields import QuietCombo
 from app.widgets.labels import label
+
+_GAP, _LINE_GAP = 6, 4
 
 
 def choice(name: str, entries: Sequence[tuple[str, object]], tip: str, width: int = 104) -> QuietCombo:
@@ -72,14 +76,86 @@ def button(name: str, text: str, tip: str) -> QPushButton:
 
 
 def row(*widgets: QWidget) -> QWidget:
-    """Controls one beside the other."""
+    """Controls one beside the other; those that find no room stand in the next line."""
     holder = QWidget()
-    layout = QHBoxLayout(holder)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(6)
+    layout = _Lines(holder)
     for widget in widgets:
         layout.addWidget(widget)
     return holder
+
+
+class _Lines(QLayout):
+    """Items from left to right in as many lines as the width asks for."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setContentsMargins(0, 0, 0, 0)
+        self._items: list[QLayoutItem] = []
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return sum(self._heights(self._lines(width)))
+
+    def sizeHint(self) -> QSize:
+        shown = self._shown()
+        wide = sum(item.sizeHint().width() for item in shown) + _GAP * max(0, len(shown) - 1)
+        return QSize(wide, max((item.sizeHint().height() for item in shown), default=0))
+
+    def minimumSize(self) -> QSize:
+        sizes = [item.sizeHint() for item in self._shown()]
+        return QSize(
+            max((one.width() for one in sizes), default=0), max((one.height() for one in sizes), default=0)
+        )
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        lines = self._lines(rect.width())
+        top = rect.top()
+        for line, height in zip(lines, self._heights(lines), strict=True):
+            left = rect.left()
+            for item in line:
+                size = item.sizeHint()
+                wide = min(size.width(), rect.width())
+                item.setGeometry(QRect(left, top + (height - size.height()) // 2, wide, size.height()))
+                left += wide + _GAP
+            top += height
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
+
+    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+        lines: list[list[QLayoutItem]] = []
+        used = 0
+        for item in self._shown():
+            wide = item.sizeHint().width()
+            if lines and used + _GAP + wide <= width:
+                lines[-1].append(item)
+                used += _GAP + wide
+            else:
+                lines.append([item])
+                used = wide
+        return lines
+
+    def _heights(self, lines: list[list[QLayoutItem]]) -> list[int]:
+        last = len(lines) - 1
+        return [
+            max(item.sizeHint().height() for item in line) + (_LINE_GAP if at < last else 0)
+            for at, line in enumerate(lines)
+        ]
 
 
 def dial(word: str, slider: QSlider, value: QLabel) -> QHBoxLayout:

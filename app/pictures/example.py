@@ -72,5 +72,6 @@ def class_words(snapshot: Snapshot, classes: Classes) -> str:
         names = classes.get(port, ())
         value = np.asarray(array).reshape(-1)
         if names and len(value) == 1 and 0 <= int(value[0]) < len(names):
-            return f"{port} {names[int(value[0])]}"
+            name = str(names[int(value[0])])
+            return name if name.startswith(port) else f"{port} {name}"
     return ""

@@ -24,7 +24,7 @@ WARMEST = 300  # hundredths
 
 
 def reads_tokens(subject: Subject) -> bool:
-    """Whether the node's loss compares classes with what comes next in a sequence."""
+    """Whether the loss that the node is, or gives scores to, compares classes with what comes next in a sequence."""
     project, book = subject.as_trained
     if book is None or subject.node_id not in project.graph.nodes:
         return False
@@ -35,7 +35,7 @@ def reads_tokens(subject: Subject) -> bool:
         if made is None or made.kind != "loss":
             continue
         answer, target = graph.feeding(loss, "prediction"), graph.feeding(loss, "target")
-        if answer is None or target is None:
+        if answer is None or target is None or subject.node_id not in (loss, answer.source):
             continue
         scores = book.signature(answer.source, answer.source_port)
         right = book.signature(target.source, target.source_port)

@@ -62,8 +62,7 @@ class Columns(Picture):
         painter.setPen(theme.dim)
         left = QRectF(0, 0, area.left() - 6, 14)
         for value, y in ((high, area.top()), (low, area.bottom()), (0.0, zero)):
-            near = value == 0.0 and min(abs(y - area.top()), abs(y - area.bottom())) < 14 and (high or low)
-            if near and not (high == 0.0 or low == 0.0):
+            if value == 0.0 and (high or low) and min(abs(y - area.top()), abs(y - area.bottom())) < 14:
                 continue
             left.moveTop(min(max(0.0, y - 7), self.height() - 14))
             painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number(value))

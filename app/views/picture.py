@@ -120,6 +120,11 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def figures(value: float) -> str:
+    """A score or loss with four decimals as long as they say something: `0.9907`, `3.1e-05`."""
+    return f"{value:.4f}" if value == 0 or 5e-4 <= abs(value) < 100 else number(value)
+
+
 def percent(share: float) -> str:
     """A share of 1 as `0 %`, `0.13 %`, `50 %`."""
     return f"{share * 100:.3g} %" if share < 0.995 else f"{share * 100:.4g} %"

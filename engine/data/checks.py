@@ -311,16 +311,24 @@ def _in_columns(look: TableLook, asked: Asked) -> Iterator[Finding]:
             yield _missing(one, asked, look.rows, of)
 
 
+_IN_A_SERIES = {  # a row that is left out would shift all that follow
+    "interpolate": "they are put on the line between the readings around them",
+    "carry forward": "the reading before stands in for them",
+    "stop": "the series cannot be read until Missing readings says what is put there",
+}
+
+
 def _missing(one: ColumnLook, asked: Asked, rows: int, of: str) -> Finding:
     how = str(asked.params.get("missing", ""))
     what, fix = "", None
     if one.role == "target" or how == "drop rows":
         what = "; such rows are left out"
     elif how:
-        what = f"; they are {how.replace('fill with', 'filled with the')} of the training rows"
+        filled = f"they are {how.replace('fill with', 'filled with the')} of the training rows"
+        what = f"; {_IN_A_SERIES.get(how, filled)}"
     if one.role == "input" and how == "drop rows":
         fix = Change("Fill with the median", {"missing": "fill with median"})
-    elif one.role == "input" and how:
+    elif one.role == "input" and how and how not in _IN_A_SERIES:
         fix = Change("Leave such rows out", {"missing": "drop rows"})
     cells = f"{one.missing:,} of {rows:,} cells{' looked at' if of else ''} of “{one.name}” are blank{what}."
     return Finding("missing", cells, fix)

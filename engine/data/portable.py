@@ -109,4 +109,5 @@ def names_read(tree: ast.AST) -> tuple[str, ...]:
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     bound = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    bound |= {(node.asname or node.name) for node in ast.walk(tree) if isinstance(node, ast.alias)}
     return tuple(dict.fromkeys(node.id for node in nodes if node.id not in bound))

@@ -10,7 +10,6 @@ FOLDER holds karate.edges; --data names another than the usual.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 from collections.abc import Callable, Iterator

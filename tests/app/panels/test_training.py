@@ -282,7 +282,7 @@ def test_a_finished_run_tells_its_test_scores(shown: Shown) -> None:
     feed.append("test_accuracy", 5160, 12.0, 150.0, 0.9907)
     shown.trainer.state = "finished"
     shown.workspace.state_changed.emit("finished")
-    assert shown.words("outcomeText") == "Finished after 12 epochs. test accuracy 0.9907 · test loss 0.0311"
+    assert shown.words("outcomeText") == "Finished after 12 epochs. Test accuracy 0.9907 · test loss 0.0311"
     assert not shown.panel.outcome.show_node.isVisible()
     shown.trainer.state = "running"
     shown.workspace.state_changed.emit("running")

@@ -17,6 +17,12 @@ from tests.engine.run.networks import DATASETS, run_of
 GALLERY = DATASETS.parent / "gallery"
 
 
+@pytest.mark.parametrize("node", ["n1", "n2"])
+def test_the_text_itself_and_what_reads_it_give_no_scores(shaped: Workspace, node: str) -> None:
+    shaped.document.replace(load_project(GALLERY / "romeo-letters.nloom"), None)
+    assert "next-token" not in {one.id for one in proposed(Subject(shaped, node))}
+
+
 @pytest.mark.parametrize(
     ("name", "node", "kind"),
     [

@@ -156,7 +156,28 @@ def test_what_gives_the_target_away_numbers_rows_or_is_blank_is_told(tmp_path: P
     assert number.change == Change("Leave out id", roles={"id": "ignore"})
     assert blank.message == "10 of 100 cells of “gaps” are blank; such rows are left out."
     assert blank.change == Change("Fill with the median", {"missing": "fill with median"})
+    filled = findings({}, Asked({**params, "missing": "fill with mean"}), look)  # type: ignore[arg-type]
+    assert "; they are filled with the mean of the training rows." in filled[2].message
+    assert filled[2].change == Change("Leave such rows out", {"missing": "drop rows"})
     assert same.message.startswith("“same” is the same in every row")
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ("interpolate", "they are put on the line between the readings around them"),
+        ("carry forward", "the reading before stands in for them"),
+    ],
+)
+def test_no_reading_of_a_series_is_left_out(tmp_path: Path, way: str, words: str) -> None:
+    rows = [f"{10 + index},{index % 5 if index % 7 else ''}" for index in range(40)]
+    columns = (("t", "whole", "time"), ("y", "whole", "input"))
+    params = table(tmp_path, "t,y\n" + "\n".join(rows) + "\n", columns)
+    look = look_at_table(params)  # type: ignore[arg-type]
+    found = findings({}, Asked({**params, "missing": way}), look)  # type: ignore[arg-type]
+    blank = next(one for one in found if one.code == "missing")
+    assert blank.message == f"6 of 40 cells of “y” are blank; {words}."
+    assert blank.change is None
 
 
 def test_a_column_of_another_kind_gets_what_that_kind_needs(tmp_path: Path) -> None:
