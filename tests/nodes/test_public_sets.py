@@ -59,6 +59,6 @@ def test_the_script_asks_for_the_folder(tmp_path: Path, monkeypatch: pytest.Monk
         Link("n1", "article", "n4", "target"),
     ]
     text = export_script(Project(graph=Graph(nodes, links), next_id=5), load_catalogue()).text
-    assert f'Path("{(tmp_path / "datasets" / "fashion-mnist").as_posix()}")' in text
+    assert f'"{(tmp_path / "datasets" / "fashion-mnist").as_posix()}"' in text
     assert "folder that holds the files of Fashion-MNIST" in text
     assert 'load_idx_images(folder, device, target="article", classes=10' in text
