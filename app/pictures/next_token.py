@@ -24,7 +24,7 @@ WARMEST = 300  # hundredths
 
 
 def reads_tokens(subject: Subject) -> bool:
-    """Whether the loss that the node is, or gives scores to, compares classes with what comes next in a sequence."""
+    """Whether the loss that the node is, or gives scores to, compares classes with what comes next."""
     project, book = subject.as_trained
     if book is None or subject.node_id not in project.graph.nodes:
         return False
