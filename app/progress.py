@@ -13,6 +13,7 @@ from app.views.pace import Pace
 from app.views.run_status import DeviceChip, MetricText, ProgressText
 from app.widgets.icons import icon
 from app.workspace import Workspace
+from engine.names import spoken
 
 REDRAW_MS = 250
 NARROW = 860
@@ -258,11 +259,3 @@ def newest_metric(feed: Any) -> tuple[str, float | None]:
         if name in names and (value := feed.last(name)) is not None:
             return spoken(name), value
     return "", None
-
-
-def spoken(series: str) -> str:
-    """A series' name in words: `val_accuracy` is "validation accuracy"."""
-    for prefix, word in (("val_", "validation "), ("train_", "training "), ("test_", "test ")):
-        if series.startswith(prefix):
-            return word + series.removeprefix(prefix).replace("_", " ")
-    return {"lr": "learning rate"}.get(series, series.replace("_", " "))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
@@ -46,6 +48,7 @@ class NodeItem(QGraphicsItem):
         self.picture: Picture | None = None
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
+        self.linked_outputs: frozenset[str] = frozenset()
         self._measure(face.layout)
         self._texts: tuple[str, str, str] | None = None
         self._far: tuple[int, str] | None = None
@@ -135,10 +138,10 @@ class NodeItem(QGraphicsItem):
             self._texts = None
             self.update()
 
-    def show_linked(self, inputs: frozenset[str]) -> None:
-        """Which inputs have a wire: only the others need a label beside them."""
-        if inputs != self.linked_inputs:
-            self.linked_inputs = inputs
+    def show_linked(self, inputs: frozenset[str], outputs: frozenset[str]) -> None:
+        """Which ports have a wire: of the inputs only the others need a label beside them."""
+        if (inputs, outputs) != (self.linked_inputs, self.linked_outputs):
+            self.linked_inputs, self.linked_outputs = inputs, outputs
             self.update()
 
     def restyle(self) -> None:
@@ -361,7 +364,7 @@ class NodeItem(QGraphicsItem):
         # The ports of a block mean what its maker called them; of other nodes a wire says enough.
         block = self.face.form == "block"
         left = [spot for spot in layout.inputs if block or spot.name not in self.linked_inputs]
-        right = layout.outputs if block else layout.outputs[1:]
+        right = layout.outputs if block else self._named_outputs()
         for spots, x, side in (
             (left, -8 - room, Qt.AlignmentFlag.AlignRight),
             (right, layout.width + 8, Qt.AlignmentFlag.AlignLeft),
@@ -374,6 +377,17 @@ class NodeItem(QGraphicsItem):
                 plate = painter.boundingRect(rect, bottom | side, text)
                 painter.fillRect(plate.adjusted(-1, 1, 1, -1), theme.canvas)  # wires may cross here
                 painter.drawText(rect, bottom | side, text)
+
+    def _named_outputs(self) -> Sequence[g.Spot]:
+        """Outputs with a label: not the first, nor what hangs free below a wire, which leads down there.
+
+        A pointer on the node, or its selection, brings all of them.
+        """
+        spots = self.face.layout.outputs[1:]
+        wired = [at for at, spot in enumerate(spots) if spot.name in self.linked_outputs]
+        if not wired or self.hovered or self.selected:
+            return spots
+        return [spot for at, spot in enumerate(spots) if at < wired[0] or spot.name in self.linked_outputs]
 
     def _paint_badge(self, painter: QPainter, theme: Theme, severity: str) -> None:
         """A disc for an error, a triangle for a warning: told apart without colour."""

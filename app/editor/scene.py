@@ -154,7 +154,10 @@ class GraphScene(QGraphicsScene):
         if item is None:
             item = self._put_node(node_id, face)
         item.show_face(face)
-        item.show_linked(frozenset(link.target_port for link in graph.incoming(node_id)))
+        item.show_linked(
+            frozenset(link.target_port for link in graph.incoming(node_id)),
+            frozenset(link.source_port for link in graph.outgoing(node_id)),
+        )
         item.setPos(*node.position)
         if item.box() != self.boxes.get(node_id):
             self.boxes.put(node_id, item.box())

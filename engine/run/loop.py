@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from engine.names import spoken
 from engine.run.confusion import Confusions
 from engine.run.devices import random_state, set_random_state, use_threads
 from engine.run.feed import Feed, Series
@@ -333,7 +334,7 @@ class Run:
             return False
         self.feed.note(
             "info",
-            f"Stopped early: {settings.monitor} has not improved for {settings.patience} epochs; "
+            f"Stopped early: {spoken(settings.monitor)} has not improved for {settings.patience} epochs; "
             f"epoch {self.best_epoch} was the best.",
             step=self.step,
         )

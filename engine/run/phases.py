@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from engine.names import spoken
 from engine.optim.progress import gradient_norm, largest_move
 
 if TYPE_CHECKING:
@@ -153,8 +154,8 @@ class Phases:
         if run.waited == phase.patience:
             run.feed.note(
                 "info",
-                f"{self.title(run)} stopped early: {phase.monitor} has not improved for {phase.patience} "
-                f"epochs; epoch {run.best_epoch} was the best.",
+                f"{self.title(run)} stopped early: {spoken(phase.monitor)} has not improved for "
+                f"{phase.patience} epochs; epoch {run.best_epoch} was the best.",
                 step=run.step,
             )
             return True

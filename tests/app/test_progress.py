@@ -11,9 +11,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.progress import TrainingBar, newest_metric, spoken
+from app.progress import TrainingBar, newest_metric
 from app.views.run_status import DeviceChip, MetricText, ProgressText, device_words, time_left
 from app.workspace import Workspace
+from engine.names import spoken
 from engine.run.feed import Feed
 from tests.app.fake_run import FakeTrainer, train, workspace_with_fakes
 

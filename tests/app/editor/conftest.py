@@ -124,6 +124,7 @@ def picture(view: GraphView) -> dict[str, object]:
                 (item.x(), item.y()),
                 item.selected,
                 item.linked_inputs,
+                item.linked_outputs,
                 item.dimmed,
                 item.marked,
             )

@@ -255,3 +255,22 @@ def test_a_kept_way_is_not_taken_once_something_stands_in_it(
     assert not view.graph_scene.link_items[link].route.curved
     twin = GraphScene(workspace)
     assert twin.link_items[link].route == view.graph_scene.link_items[link].route
+
+
+def test_no_free_port_below_a_wired_one_has_a_label_in_the_wires_way(
+    view: GraphView, workspace: Workspace, build: Callable[..., None]
+) -> None:
+    build([("n1", "Digits", 0, 0), ("n2", "CrossEntropy", 600, 200)])
+    item = view.graph_scene.node_items["n1"]
+
+    def named() -> list[str]:
+        return [spot.name for spot in item._named_outputs()]
+
+    assert named() == ["profile", "digit", "odd"]
+    workspace.apply("Connect", Connect(Link("n1", "digit", "n2", "target")))
+    assert named() == ["profile", "digit"]
+    item.show_hovered(True)
+    assert named() == ["profile", "digit", "odd"]
+    item.show_hovered(False)
+    workspace.apply("Disconnect", Disconnect(Link("n1", "digit", "n2", "target")))
+    assert named() == ["profile", "digit", "odd"]
