@@ -14,7 +14,7 @@ HEIGHT = 44
 _ROOMY = 1360
 _NAMED = 1260  # from here on there is room for a longer file name
 _NARROWEST = 1120
-_AROUND = 38  # pixels of the chip beside its name
+_AROUND = 40  # pixels of the chip beside its name
 
 
 class FileChip(QPushButton):
@@ -71,7 +71,7 @@ class FileChip(QPushButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(BODY))
         painter.setPen(theme.text)
-        inner = self.rect().adjusted(12, 0, 12 - _AROUND, 0)
+        inner = self.rect().adjusted(12, 0, 14 - _AROUND, 0)
         shown = painter.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, inner.width())
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         if self.unsaved:

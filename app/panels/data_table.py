@@ -54,6 +54,9 @@ def spread_of(values: NDArray[Any], classes: int = 0) -> NDArray[np.floating] | 
     return shares
 
 
+ROLE, DIFFERENT = 1, 6  # columns that only the table of a file fills
+
+
 class ColumnsModel(QAbstractTableModel):
     """A line a column."""
 
@@ -224,11 +227,16 @@ class DataTable(QTableView):
         themes.theme_changed.connect(self._redraw)
 
     def fit(self) -> None:
-        """Gives columns the room that their texts need, within bounds."""
+        """Gives columns the room that their texts need, within bounds; hides those that say nothing."""
         heads = self.horizontalHeader()
+        if not self.by_rows:
+            lines = self.columns.lines
+            self.setColumnHidden(ROLE, not any(line.role for line in lines))
+            self.setColumnHidden(DIFFERENT, not any(line.cells[-1] for line in lines))
         heads.resizeSections(QHeaderView.ResizeMode.ResizeToContents)
         for at in range(self.model().columnCount()):
-            heads.resizeSection(at, max(64, min(240, heads.sectionSize(at) + 10)))
+            if not self.isColumnHidden(at):
+                heads.resizeSection(at, max(64, min(240, heads.sectionSize(at) + 10)))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)

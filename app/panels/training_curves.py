@@ -163,7 +163,7 @@ class TrainingCurves(QWidget):
         from app.views.curves import Curve
 
         shown = self._quantity.key
-        scale = self._scale_of.get(shown, "log" if "loss" in shown else "linear")
+        scale = self._scale_of.get(shown) or self._fitting_scale(shown)
         self._scale.choose(scale)
         curves, entries = [], []
         players = 0
@@ -187,6 +187,14 @@ class TrainingCurves(QWidget):
             self.plot.set_newest(self._options.newest)
             self.plot.show_curves(curves)
             self.plot.set_log(scale == "log")
+
+    def _fitting_scale(self, shown: str) -> str:
+        """Logarithmic for losses, unless many lie below zero, as those of a likelihood may."""
+        if "loss" not in shown:
+            return "linear"
+        tracks = [self.curves.tracks[name] for name in self.curves.of(shown)]
+        below = sum(track.counts()[1] for track in tracks)
+        return "linear" if below * 10 > sum(len(track) for track in tracks) else "log"
 
     def _show_legend(self, entries: list[tuple[str, str, bool]]) -> None:
         for legend in (self._low_legend, self._own_legend):

@@ -344,3 +344,22 @@ def test_new_pictures_are_drawn_and_old_ones_are_not_drawn_again(shown: Shown, q
     pictures(shown.trainer.feed, 999)
     shown.tick()
     qtbot.waitUntil(lambda: layers.activations.tiles.scale != before)
+
+
+def test_a_loss_below_zero_is_drawn_on_a_linear_scale(shown: Shown, qtbot: QtBot) -> None:
+    """The logarithm of a likelihood's loss would be a flat line at the bottom."""
+    loss, scale = shown.trainer.feed.open("train_loss"), shown.segments("curveScale")
+    loss.extend(losses(30))
+    shown.trainer.feed.changed()
+    shown.tick()
+    qtbot.waitUntil(lambda: drawn_steps(shown) > 0)
+    assert scale.key == "log"
+    low = losses(30, start=30)
+    low["value"] -= 10
+    loss.extend(low)
+    shown.trainer.feed.changed()
+    shown.tick()
+    qtbot.waitUntil(lambda: scale.key == "linear")
+    qtbot.mouseClick(scale, Qt.MouseButton.LeftButton, pos=scale.rect_of("log").center())
+    shown.panel.curves.refresh()
+    assert scale.key == "log"
