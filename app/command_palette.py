@@ -71,7 +71,9 @@ def ranked(entries: list[Entry], query: str, recent: list[str]) -> list[Entry]:
             place = places.get(entry.key, MOST_RECENT)
             # Having been used lately outweighs a slightly better fit.
             worth = fit - (3 if place < MOST_RECENT and query.strip() else 0)
-            scored.append(((not entry.enabled, worth, place, index), entry))
+            # Of names that fit alike, the shorter is nearer to what was typed.
+            length = len(entry.text) if query.strip() else 0
+            scored.append(((not entry.enabled, worth, place, length, index), entry))
     scored.sort(key=lambda pair: pair[0])
     return [entry for _, entry in scored]
 

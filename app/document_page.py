@@ -16,7 +16,6 @@ from app.downloads import Downloads
 from app.editor.view import GraphView
 from app.panels.inspector import InspectorPanel
 from app.panels.palette import PalettePanel
-from app.panels.points_window import PointsWindow
 from app.progress import TrainingBar
 from app.recent_files import RecentFiles
 from app.widgets.banner import Notice
@@ -146,6 +145,8 @@ class DocumentPage(QWidget):
 
     def _open_editor(self, node_id: str) -> None:
         """Opens the pad of a node that has one, or brings it to the front."""
+        from app.panels.points_window import PointsWindow  # it brings pyqtgraph
+
         for window in self.findChildren(PointsWindow):
             if window.pad.node_id == node_id and window.isVisible():
                 window.raise_()

@@ -6,9 +6,15 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from app.panels.points_pad import PointsPad
 from app.workspace import Workspace
 
 Factory = Callable[[Workspace, str], QWidget]  # with the id of the node
 
-SPECIAL: dict[str, Factory] = {"DrawnPoints": PointsPad}
+
+def _points(workspace: Workspace, node_id: str) -> QWidget:
+    from app.panels.points_pad import PointsPad  # it brings pyqtgraph, which the window starts without
+
+    return PointsPad(workspace, node_id)
+
+
+SPECIAL: dict[str, Factory] = {"DrawnPoints": _points}

@@ -13,6 +13,7 @@ from tests.bench.rows import Result, Target
 
 ROOT = Path(__file__).parents[2]
 PROMISED = {
+    "images-100k",
     "csv-1gb",
     "cnn-parameters",
     "cnn-accuracy",
