@@ -136,12 +136,13 @@ def graph_of_file(node: Node, catalogue: Catalogue) -> dict[str, tuple[GraphLook
     import torch
 
     from engine.data.graph_looks import MOST_READ, look_at_graph
-    from engine.data.graphs import adjacency, numbered, read_graph
+    from engine.data.graphs import adjacency, numbered
     from engine.data.reading_node import loader_of
 
     _, folder, options = loader_of(node, catalogue)
     try:
-        edges, nodes = read_graph(folder / options["file"], options["delimiter"], options["header"])
+        form = options.get("delimiter", ""), options.get("header", False)
+        edges, nodes = options["read"](folder / options["file"], *form)
     except (OSError, ValueError):
         return {}
     numbers = numbered(edges, nodes)

@@ -61,9 +61,10 @@ class Columns(Picture):
         painter.setFont(theme.mono(TICK))
         painter.setPen(theme.dim)
         left = QRectF(0, 0, area.left() - 6, 14)
-        for value, y in ((high, area.top()), (low, area.bottom()), (0.0, zero)):
-            if value == 0.0 and (high or low) and min(abs(y - area.top()), abs(y - area.bottom())) < 14:
-                continue
+        ends = [(high, area.top()), (low, area.bottom())]
+        if min(zero - area.top(), area.bottom() - zero) >= 14:
+            ends.append((0.0, zero))
+        for value, y in ends:
             left.moveTop(min(max(0.0, y - 7), self.height() - 14))
             painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number(value))
 

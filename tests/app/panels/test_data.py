@@ -13,12 +13,13 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.panels.data import DataPanel
-from app.panels.data_facts import gather, graphs_of
+from app.panels.data_facts import gather, graph_of_file, graphs_of
 from app.panels.data_samples import DataSamples
 from app.views.segments import Segments
 from app.workspace import Workspace
 from engine.edits import Remove, SetParam
 from tests.app.fake_run import DIGITS, FakeTrainer, workspace_with_fakes
+from tests.engine.sketches import catalogue, gallery
 
 torch = pytest.importorskip("torch")
 
@@ -153,6 +154,14 @@ def test_clouds_tokens_and_points_of_the_plane_have_pictures_of_their_own(qtbot:
     samples.show_samples({"x": np.zeros((4, 2)), "kind": np.array([0, 1, 1, 0])}, {"kind": ("a", "b")})
     assert samples.scatter.labels.tolist() == [0.0, 1.0, 1.0, 0.0]
     samples.grab()
+
+
+def test_the_whole_graph_of_a_file_is_found() -> None:
+    graph = gallery("karate-club").graph
+    node = next(one for one in graph.nodes.values() if one.type == "GraphFile")
+    found = graph_of_file(node, catalogue())
+    assert set(found) == {"train", "validation", "test"}
+    assert len(found["train"][0].edges) == 78
 
 
 def test_a_graph_is_drawn_with_its_edges(qtbot: QtBot) -> None:
