@@ -16,6 +16,7 @@ from app.views.picture import Picture
 
 TICK = 10
 AXIS = 18
+ROOMY_CELL = 40  # pixels of a cell that holds its number with ease
 
 
 def most_confused(
@@ -186,4 +187,5 @@ class Confusion(Picture):
     def _name_room(self) -> int:
         metrics = QFontMetrics(current_theme().mono(TICK))
         wide = max((metrics.horizontalAdvance(name) for name in self._names), default=0)
-        return min(wide + 8, max(AXIS, self.width() // 3))
+        left_over = self.width() - ROOMY_CELL * len(self._names)  # few classes leave their names more
+        return min(wide + 8, max(AXIS, self.width() // 3, left_over))

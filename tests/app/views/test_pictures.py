@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
-from app.theme import set_theme
+from app.theme import current_theme, set_theme
 from app.views.activations import Activations
 from app.views.bars import ROW, Bar, Bars
 from app.views.colourmaps import NOT_FINITE, SIGNED, VIRIDIS, limits, shade
 from app.views.columns import Columns
-from app.views.confusion import Confusion, most_confused
+from app.views.confusion import TICK, Confusion, most_confused
 from app.views.filters import Filters, caption
 from app.views.histogram import Distribution, Histogram
 from app.views.picture import Picture, number, percent
@@ -268,3 +269,13 @@ def test_pictures_follow_the_theme(qtbot: QtBot) -> None:
         assert bars.grab().toImage() != dark
     finally:
         set_theme("dark")
+
+
+def test_two_long_class_names_are_written_in_full_beside_a_small_matrix(qtbot: QtBot) -> None:
+    picture = Confusion()
+    show(qtbot, picture, 156, 130)
+    picture.show_matrix(np.array([[19, 1], [0, 20]]), ("background", "face"))
+    picture.repaint()
+    metrics = QFontMetrics(current_theme().mono(TICK))
+    assert picture.rect_of(0, 0).left() - 6 >= metrics.horizontalAdvance("background")
+    assert picture.rect_of(0, 1).right() < 156
