@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
@@ -54,6 +54,7 @@ def page(shaped: Workspace) -> Iterator[DocumentPage]:
     made.bottom.data.close_reader()
     made.close()
     made.deleteLater()
+    QApplication.sendPostedEvents(made, QEvent.Type.DeferredDelete)
 
 
 def window_of(page: DocumentPage) -> PointsWindow | None:
