@@ -69,6 +69,8 @@ class FindingsList(QScrollArea):
             button.setProperty("kind", "small")
             button.clicked.connect(partial(self._want, change))
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            words = mark.fontMetrics().height()  # the mark stands beside the first line of the sentence
+            mark.setContentsMargins(0, max(0, (button.sizeHint().height() - words) // 2), 0, 0)
         return made
 
     def _want(self, change: Change, _checked: bool = False) -> None:
