@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+import shiboken6
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
@@ -53,8 +54,8 @@ def page(shaped: Workspace) -> Iterator[DocumentPage]:
     yield made
     made.bottom.data.close_reader()
     made.close()
-    made.deleteLater()
-    QApplication.sendPostedEvents(made, QEvent.Type.DeferredDelete)
+    for part in (made.training, made):  # the bar lies in the window, not in the page
+        shiboken6.delete(part)
 
 
 def window_of(page: DocumentPage) -> PointsWindow | None:
