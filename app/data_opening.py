@@ -18,13 +18,14 @@ from app.data_card import OpeningCard
 from app.data_files import choose, path_spec, table_params
 from app.editor.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.widgets.banner import Notice
-from engine.data.opening import Opened, Stopped, Watch, open_data
+from engine.data.opening import Opened, Stopped, Watch, open_data, open_for
 from engine.data.replacing import replaced
 from engine.document import Change
 from engine.edits import AddNodes, Edit, SetParam
 from engine.errors import DataError, NeuroloomError
 from engine.graph import Node
 from engine.names import names_of
+from engine.rewire import replacing
 from engine.values import Value
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Wanted:
     """What to open: `place` is where the first node's corner goes (scene), `onto` a node it may be for.
 
     `sure` says that the node shall read the file, without a question; `form` are the parameters of a table's
-    node that reads its own file again, and says how.
+    node that reads its own file again, and says how. `type_id` asks for a node of that type in its place.
     """
 
     paths: tuple[Path, ...]
@@ -50,6 +51,7 @@ class Wanted:
     onto: str = ""
     sure: bool = False
     form: Mapping[str, Value] | None = None
+    type_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ def look_into(wanted: Wanted, progress: Progress) -> Found:
 
 
 def _opened(path: Path, wanted: Wanted, watch: Watch) -> Opened:
+    if wanted.type_id:
+        return open_for(path, wanted.type_id, watch)
     if wanted.form is None:
         return open_data(path, watch)
     from engine.data.open_table import open_as
@@ -133,6 +137,7 @@ class DataOpening(QObject):
         self._workspace.changed.connect(self._changed)
         self._workspace.closing.connect(self.close)
         self._workspace.file_wanted.connect(self._wanted)
+        self._workspace.reading_wanted.connect(self.read_as)
 
     @property
     def busy(self) -> bool:
@@ -150,6 +155,13 @@ class DataOpening(QObject):
         own = node is not None and node.params.get("path") == str(path) and node.params.get("table")
         form = table_params(self._workspace, node) if node is not None and own else None
         self._ask(Wanted((path,), onto=node_id, sure=True, form=form))
+
+    def read_as(self, node_id: str, type_id: str) -> None:
+        """Puts a node of another type, which reads the same file, in a data node's place."""
+        node = self._workspace.node(node_id)
+        path = node.params.get("path") if node is not None else None
+        if isinstance(path, str) and path:
+            self._ask(Wanted((Path(path),), onto=node_id, sure=True, type_id=type_id))
 
     def _wanted(self, node_id: str, path: Path | None) -> None:
         node = self._workspace.node(node_id)
@@ -213,7 +225,10 @@ class DataOpening(QObject):
         node = self._workspace.node(wanted.onto) if wanted.onto else None
         if found.opened and node is not None:
             path, opened = found.opened[0]
-            self._offer(node, path, opened, wanted)
+            if wanted.type_id:
+                self._become(node, path, opened)
+            else:
+                self._offer(node, path, opened, wanted)
         elif found.opened and not wanted.sure:
             self.add(found.opened, wanted.place)
         if found.errors:
@@ -279,6 +294,30 @@ class DataOpening(QObject):
                     ("Add another node", partial(self.add, [(path, opened)], wanted.place)),
                 ),
             )
+
+    def _become(self, node: Node, path: Path, opened: Opened) -> None:
+        """A node of another type takes this one's place, with wires where ports fit, as one step."""
+        workspace = self._workspace
+        project, catalogue = workspace.document.project, workspace.catalogue
+        kind = catalogue.get(opened.type)
+        title = kind.title.lower() if kind is not None else opened.type
+        try:
+            edits = replacing(project, catalogue, node.id, opened.type, opened.params)
+        except NeuroloomError as error:
+            workspace.message.emit(str(error), "error")
+            return
+        new = next(edit.nodes[0].id for edit in edits if isinstance(edit, AddNodes))
+        before = len(project.graph.outgoing(node.id))
+        if not workspace.apply(f"Read {path.name} as {title}", *edits):
+            return
+        workspace.remarks[new] = opened.remarks
+        workspace.select((new,))
+        self._page.show_data()
+        workspace.data_opened.emit(new)
+        lost = before - len(workspace.document.project.graph.outgoing(new))
+        if lost > 0:
+            wires = "one wire" if lost == 1 else f"{lost} wires"
+            self._tell(f"“{path.name}” is read as {title}; {wires} had no port to begin at any more.", ())
 
     def use(self, node_id: str, path: Path, opened: Opened) -> bool:
         """Lets a node read a file that was opened, as one step; roles of columns that still exist stay."""

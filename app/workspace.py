@@ -70,6 +70,7 @@ class Workspace(QObject):
     parts_shown = Signal()  # `parts` has changed
     layer_stepped = Signal()  # `layer_step` has changed
     file_wanted = Signal(str, object)  # a data node shall read this Path; None: the person chooses one
+    reading_wanted = Signal(str, str)  # a data node's file shall be read by a node of this type in its place
     editor_wanted = Signal(str)  # the editor of its own that a node has, such as a pad to draw on, shall open
     data_opened = Signal(str)  # a data node holds what was found in a file, with `remarks` on it
 

@@ -5,7 +5,7 @@ Each function answers with edits and changes nothing but the counter of ids; app
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from engine.catalogue import Catalogue, NodeType, Port
@@ -113,12 +113,18 @@ def _stood_at_unknown(graph: Graph, catalogue: Catalogue, link: Link) -> bool:
 # -- another type
 
 
-def replacing(project: Project, catalogue: Catalogue, node_id: str, type_id: str) -> tuple[Edit, ...]:
+def replacing(
+    project: Project,
+    catalogue: Catalogue,
+    node_id: str,
+    type_id: str,
+    params: Mapping[str, Value] | None = None,
+) -> tuple[Edit, ...]:
     """Return the edits that put a node of another type in a node's place.
 
     It keeps the name, the place, what frames it and whether it is muted; values that both types have
-    under one name and kind, where they are allowed; wires at ports of the same name, or else of the same
-    place among the ports. The first AddNodes adds it. Raises GraphError where that makes no sense.
+    under one name and kind, where they are allowed, unless it is given `params`; wires at ports of the
+    same name, or else of the same place among the ports. The first AddNodes adds it. Raises GraphError where that makes no sense.
     """
     scope = project.home(node_id)
     graph = project.graph_of(scope)
@@ -131,8 +137,8 @@ def replacing(project: Project, catalogue: Catalogue, node_id: str, type_id: str
     if found is None:
         raise GraphError(f'There is no node type "{type_id[:40]}".', node_id=node_id)
     before = node_type(catalogue, node, project)
-    params = _kept_params(before, found, node)
-    after = replace(node, id=project.new_id(), type=type_id, params=params, shares="")
+    values = _kept_params(before, found, node) if params is None else params
+    after = replace(node, id=project.new_id(), type=type_id, params=values, shares="")
     edits: list[Edit] = [AddNodes((after,), into=scope)]
     for frame in project.frames.values():
         if node_id in frame.members:

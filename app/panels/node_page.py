@@ -21,6 +21,7 @@ from app.widgets.labels import ElidedLabel, label, rule, title_field
 from app.widgets.path_field import PathField
 from app.workspace import Workspace
 from engine.catalogue import NodeType
+from engine.data.opening import READERS
 from engine.edits import Rename, SetParam
 from engine.errors import NeuroloomError
 from engine.graph import Node
@@ -122,10 +123,29 @@ class NodePage(QWidget):
             button.setObjectName("nodeEditor")
             button.clicked.connect(partial(self._workspace.editor_wanted.emit, self.node_id))
             self._field_column.insertWidget(0, button)
+        if self._type is not None and self._type.type_id in READERS:
+            self._field_column.insertWidget(1, self._reading(self._type.type_id))
         if self._type is None and node is not None:
             for name, value in node.params.items():
                 row, _ = fact_row(name, str(value))
                 self._field_column.addWidget(row)
+
+    def _reading(self, own: str) -> FieldRow:
+        """What else the file may be: the person knows, its first lines do not always say."""
+        kinds = {type_id: self._workspace.catalogue.get(type_id) for type_id in READERS}
+        titles = {kind.title: type_id for type_id, kind in kinds.items() if kind is not None}
+        now = next((title for title, type_id in titles.items() if type_id == own), own)
+        doc = "another node takes this one's place and reads the same file"
+        field = FieldRow(ParamSpec("read_as", "choice", now, "Read as", doc, choices=tuple(titles)))
+        field.show_value(now)
+
+        def chosen(_name: str, title: str) -> None:
+            field.show_value(now)  # until it is so
+            if titles.get(title, own) != own:
+                self._workspace.reading_wanted.emit(self.node_id, titles[title])
+
+        field.edited.connect(chosen)
+        return field
 
     def _field(self, spec: ParamSpec) -> FieldRow:
         if spec.kind != "path":

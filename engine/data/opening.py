@@ -31,6 +31,15 @@ OPENERS = {
 FOLDERS = "engine.data.open_images"
 MOST_LOOKED_AT = 1000  # files of a folder that are looked at to tell what it holds
 
+# Node types that may read one file, and their openers: people know best what a table is.
+READERS = {
+    "TableFile": ("engine.data.open_table", "open_it"),
+    "SeriesFile": ("engine.data.open_series", "open_it"),
+    "TextCorpus": ("engine.data.open_text", "open_it"),
+    "LabelledText": ("engine.data.open_text", "open_labelled"),
+    "TextPairs": ("engine.data.open_text", "open_pairs"),
+}
+
 
 class Stopped(Exception):
     """The person no longer wants what was under way."""
@@ -75,6 +84,22 @@ def open_data(path: Path, watch: Watch | None = None) -> Opened:
         return _opener(path)(path, watch)
     except OSError as error:
         raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
+
+
+def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
+    """Look into a file for a node of this type. Errors: `DataError` where it can't be one; `Stopped`."""
+    path = Path(os.path.abspath(path))
+    watch = watch or Watch()
+    module, function = READERS[type_id]
+    opener: Callable[[Path, Watch], Opened] = getattr(importlib.import_module(module), function)
+    try:
+        found = opener(path, watch)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DataError(f'"{path.name}" cannot be read so: {reason or error}') from error
+    if found.type != type_id:
+        raise DataError(f'"{path.name}" cannot be read so: it holds something else.')
+    return found
 
 
 def _opener(path: Path) -> Callable[[Path, Watch], Opened]:
