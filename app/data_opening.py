@@ -306,9 +306,9 @@ class DataOpening(QObject):
         except NeuroloomError as error:
             workspace.message.emit(str(error), "error")
             return
-        new = next(edit.nodes[0].id for edit in edits if isinstance(edit, AddNodes))
+        new = next((edit.nodes[0].id for edit in edits if isinstance(edit, AddNodes)), "")
         before = len(project.graph.outgoing(node.id))
-        if not workspace.apply(f"Read {path.name} as {title}", *edits):
+        if not new or not workspace.apply(f"Read {path.name} as {title}", *edits):
             return
         workspace.remarks[new] = opened.remarks
         workspace.select((new,))

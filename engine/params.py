@@ -50,7 +50,8 @@ class ParamSpec:
     or folder; absolute), names (texts) or rows (a table of plain values). `minimum` and `maximum` bound each
     number, `above` and `below` bound it without being reached. `words` are the texts a pair may be instead
     ("same"). An `optional` parameter may be None. One that is `hidden` is found by reading a file, or set
-    in a panel of its own, and has no field.
+    in a panel of its own, and has no field. `when` names another parameter, and the values of it with which
+    this one says anything.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ParamSpec:
     optional: bool = False
     unit: str = ""
     hidden: bool = False
+    when: tuple[str, tuple[Value, ...]] | None = None
 
     @property
     def title(self) -> str:
@@ -254,6 +256,7 @@ def param(
     words: Sequence[str] = (),
     unit: str = "",
     hidden: bool = False,
+    when: tuple[str, tuple[Value, ...]] | None = None,
 ) -> Any:
     """Declare a parameter on a class body: `units: int = param(64, minimum=1, doc="...")`.
 
@@ -274,6 +277,7 @@ def param(
         words=tuple(words),
         unit=unit,
         hidden=hidden,
+        when=when,
     )
     return Declared(spec)
 

@@ -124,7 +124,8 @@ def replacing(
 
     It keeps the name, the place, what frames it and whether it is muted; values that both types have
     under one name and kind, where they are allowed, unless it is given `params`; wires at ports of the
-    same name, or else of the same place among the ports. The first AddNodes adds it. Raises GraphError where that makes no sense.
+    same name, or else of the same place among the ports. The first AddNodes adds it. Raises GraphError
+    where that makes no sense.
     """
     scope = project.home(node_id)
     graph = project.graph_of(scope)

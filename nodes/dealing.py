@@ -27,6 +27,7 @@ class Dealt(Data, abstract=True):
     )
     validation: float = param(
         0.2,
+        when=("split", (BY_CLASS, RANDOM, BY_GROUP, IN_TIME, GIVEN)),
         minimum=0,
         below=1,
         label="Validation share",
@@ -39,11 +40,34 @@ class Dealt(Data, abstract=True):
         label="Test share",
         doc="share of all rows that is only looked at in the end",
     )
-    folds: int = param(5, minimum=2, maximum=1000, doc="into how many parts, with folds and blocks of time")
-    fold: int = param(1, minimum=1, maximum=1000, doc="which of them is for validation, from 1")
-    gap: int = param(0, minimum=0, maximum=1_000_000, doc="rows left out at borders between blocks of time")
+    folds: int = param(
+        5,
+        minimum=2,
+        maximum=1000,
+        when=("split", (FOLDS, BLOCKS)),
+        doc="into how many parts, with folds and blocks of time",
+    )
+    fold: int = param(
+        1,
+        minimum=1,
+        maximum=1000,
+        when=("split", (FOLDS, BLOCKS)),
+        doc="which of them is for validation, from 1",
+    )
+    gap: int = param(
+        0,
+        minimum=0,
+        maximum=1_000_000,
+        when=("split", (BLOCKS,)),
+        doc="rows left out at borders between blocks of time",
+    )
     seed: int = param(
-        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+        0,
+        when=("split", tuple(way for way in WAYS if way not in (IN_TIME, BLOCKS))),
+        minimum=0,
+        maximum=2**31 - 1,
+        label="Split seed",
+        doc="another number deals the rows differently",
     )
 
     def dealing(self, classes: bool = True) -> dict[str, Any]:

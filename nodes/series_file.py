@@ -85,8 +85,12 @@ class SeriesFile(Numbered):
     test: float = param(
         0.2, minimum=0, below=1, label="Test share", doc="share of readings that is only looked at in the end"
     )
-    folds: int = param(5, minimum=2, maximum=1000, doc="into how many parts, with blocks of time")
-    fold: int = param(1, minimum=1, maximum=1000, doc="which of them is for validation, from 1")
+    folds: int = param(
+        5, minimum=2, maximum=1000, when=("split", (BLOCKS,)), doc="into how many parts, with blocks of time"
+    )
+    fold: int = param(
+        1, minimum=1, maximum=1000, when=("split", (BLOCKS,)), doc="which of them is for validation, from 1"
+    )
     gap: int = param(0, minimum=0, maximum=1_000_000, doc="readings left out before the border of two parts")
     reach_back: bool = param(
         False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -57,11 +58,17 @@ class Picture:
         painter.restore()
 
 
-def picture_of(snapshot: Snapshot, room: tuple[float, float], *, data: bool = False) -> Picture | None:
+def picture_of(
+    snapshot: Snapshot,
+    room: tuple[float, float],
+    *,
+    data: bool = False,
+    classes: Mapping[str, tuple[str, ...]] | None = None,
+) -> Picture | None:
     """Tiles for maps `(C, H, W)` and `(H, W)`, bars for vectors; None for what is no picture.
 
     `room` is the width and height there is. A picture of data is grey, or in the colours of its three
-    channels, and has its labels beside it.
+    channels, and has its labels beside it, by the names of their `classes` {port: names}.
     """
     array = np.asarray(snapshot.array)
     if array.size <= 1:
@@ -72,13 +79,15 @@ def picture_of(snapshot: Snapshot, room: tuple[float, float], *, data: bool = Fa
     if room[1] < SMALLEST_TILE:
         return None
     if data and len(maps) in (3, 4):
-        return Picture(room[0], room[1], (_tile(_coloured(maps[:3])),), caption=_labels(snapshot))
+        return Picture(
+            room[0], room[1], (_tile(_coloured(maps[:3])),), caption=_labels(snapshot, classes or {})
+        )
     count = 1 if data else max(1, int((room[0] + TILE_GAP) // (room[1] + TILE_GAP)))
     shown = maps[:count]
     low, high = limits(shown)
     tiles = tuple(_tile(shade(values, GREY if data else VIRIDIS, low, high)) for values in shown)
     width = room[0] if data else len(tiles) * (room[1] + TILE_GAP) - TILE_GAP
-    return Picture(width, room[1], tiles, caption=_labels(snapshot) if data else "")
+    return Picture(width, room[1], tiles, caption=_labels(snapshot, classes or {}) if data else "")
 
 
 def _coloured(channels: Array) -> NDArray[np.uint32]:
@@ -97,10 +106,15 @@ def _tile(colours: NDArray[np.uint32]) -> QImage:
     return image.scaled(FINEST, FINEST, Qt.AspectRatioMode.KeepAspectRatio, smooth)
 
 
-def _labels(snapshot: Snapshot) -> str:
+def _labels(snapshot: Snapshot, classes: Mapping[str, tuple[str, ...]]) -> str:
     """The single numbers that come with an example, such as its class; two at most."""
     ports = snapshot.extra.get("ports", {})
-    found = [f"{name} {float(values.reshape(-1)[0]):g}" for name, values in ports.items() if values.size == 1]
+    found = []
+    for name, values in ports.items():
+        if values.size == 1:
+            value, known = float(values.reshape(-1)[0]), classes.get(name, ())
+            named = value.is_integer() and 0 <= value < len(known)
+            found.append(f"{name} {known[int(value)]}" if named else f"{name} {value:g}")
     return "\n".join(found[:2])
 
 

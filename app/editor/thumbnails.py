@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.classes import classes_of
 from app.editor.node_item import NodeItem
 from app.editor.pictures import Picture, picture_of
 from app.views.picture import figures
@@ -97,7 +98,9 @@ class Thumbnails(QObject):
         known = self._drawn.get(item.node_id)
         if known is None or known[0] is not snapshot:
             data = item.face.kind == "data"
-            known = (snapshot, picture_of(snapshot, item.picture_room(), data=data))
+            names = classes_of(self._workspace, item.node_id) if data else {}
+            picture = picture_of(snapshot, item.picture_room(), data=data, classes=names)
+            known = (snapshot, picture)
             self._drawn[item.node_id] = known
         return known[1]
 

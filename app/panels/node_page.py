@@ -168,6 +168,11 @@ class NodePage(QWidget):
         for name, field in self.fields.items():
             value = node.params.get(name, field.spec.default)
             field.show_value(value)
+            if field.spec.when is not None and self._type is not None:
+                other, values = field.spec.when
+                spec = self._type.param_spec(other)
+                default = spec.default if spec is not None else None
+                field.setVisible(node.params.get(other, default) in values)
 
     def refresh_facts(self) -> None:
         """Shows shapes, counts and problems as last inferred."""

@@ -35,7 +35,7 @@ MOST_LOOKED_AT = 1000  # files of a folder that are looked at to tell what it ho
 READERS = {
     "TableFile": ("engine.data.open_table", "open_it"),
     "SeriesFile": ("engine.data.open_series", "open_it"),
-    "TextCorpus": ("engine.data.open_text", "open_it"),
+    "TextCorpus": ("engine.data.open_text", "open_corpus"),
     "LabelledText": ("engine.data.open_text", "open_labelled"),
     "TextPairs": ("engine.data.open_text", "open_pairs"),
 }
@@ -94,9 +94,10 @@ def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
     opener: Callable[[Path, Watch], Opened] = getattr(importlib.import_module(module), function)
     try:
         found = opener(path, watch)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise DataError(f'"{path.name}" cannot be read so: {reason or error}') from error
+    except OSError as error:
+        raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
+    except ValueError as error:  # a sentence of a portable reader
+        raise DataError(str(error)) from error
     if found.type != type_id:
         raise DataError(f'"{path.name}" cannot be read so: it holds something else.')
     return found
