@@ -106,6 +106,9 @@ def test_data_says_what_its_example_is() -> None:
     ports = {"image": np.zeros((1, 4, 4)), "digit": np.array([6.0])}
     snapshot = Snapshot(0, 0, np.zeros((1, 4, 4), np.float32), {"ports": ports})
     assert picture_of(snapshot, (102, 32), data=True).caption == "digit 6"
+    words = {"digit": tuple(["zero", "one", "two", "three", "four", "five", "six"])}
+    assert picture_of(snapshot, (102, 32), data=True, classes=words).caption == "digit six"
+    assert picture_of(snapshot, (102, 32), data=True, classes={"digit": ("zero",)}).caption == "digit 6"
 
 
 def test_nodes_inside_a_block_show_pictures_too(
