@@ -132,6 +132,7 @@ class MainWindow(QMainWindow):
         self.banner.dismissed.connect(self._notice_read)
         self.welcome.new_requested.connect(self.files.new_project)
         self.welcome.open_requested.connect(self.files.open_project)
+        self.welcome.data_requested.connect(self.files.open_data)
         self.welcome.recent_chosen.connect(self.files.open_path)
         self.welcome.example_chosen.connect(self.files.open_example)
         self.top_bar.chip.clicked.connect(self.files.offer_file_menu)

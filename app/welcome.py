@@ -192,6 +192,7 @@ class WelcomePage(QWidget):
 
     new_requested = Signal()
     open_requested = Signal()
+    data_requested = Signal()
     recent_chosen = Signal(object)
     example_chosen = Signal(object)
 
@@ -236,10 +237,17 @@ class WelcomePage(QWidget):
         browse = QPushButton("Open…")
         browse.setObjectName("welcomeOpen")
         browse.clicked.connect(self.open_requested)
+        data = QPushButton("Open data…")
+        data.setObjectName("welcomeData")
+        data.setToolTip(
+            "Begin with a file of your own: a table, images, arrays, text; a folder may be dropped here"
+        )
+        data.clicked.connect(self.data_requested)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(new)
         buttons.addWidget(browse)
+        buttons.addWidget(data)
         buttons.addStretch(1)
         inner = QVBoxLayout()
         inner.setSpacing(0)

@@ -282,3 +282,16 @@ def test_a_node_without_a_file_says_how_it_gets_one(window: MainWindow, qtbot: Q
     words = "No file is chosen yet. Drop one onto the node, or choose one in the inspector."
     qtbot.waitUntil(lambda: panel._message.text() == words)
     assert window.inspector.findChild(PathField).name.text() == "no file chosen"
+
+
+def test_the_welcome_page_begins_with_a_file_of_ones_own(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "days.val")
+    monkeypatch.setattr("app.file_commands.QFileDialog.getOpenFileNames", lambda *_: ([str(path)], ""))
+    button = window.welcome.findChild(QPushButton, "welcomeData")
+    assert button is not None
+    button.click()
+    settle(window, qtbot)
+    (node,) = window.workspace.graph.nodes.values()
+    assert node.params["path"] == str(path) and window.at_work

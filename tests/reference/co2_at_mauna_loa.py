@@ -1,8 +1,8 @@
-"""CO2 at Mauna Loa, a series of your own
+"""CO2 at Mauna Loa
 
 Exported from Neuroloom. Needs torch, numpy and polars only.
 
-    python co2_at_mauna_loa_a_series_of_your_own.py --data FOLDER --epochs 30
+    python co2_at_mauna_loa.py --data FOLDER --epochs 30
 
 FOLDER holds co2.csv; --data names another than the usual.
 """
@@ -798,7 +798,7 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="CO2 at Mauna Loa, a series of your own")
+    parser = argparse.ArgumentParser(description="CO2 at Mauna Loa")
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds co2.csv"
     )
