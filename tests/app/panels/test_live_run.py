@@ -44,7 +44,7 @@ def test_a_run_is_shown_from_the_first_step_to_the_test_score(qtbot: QtBot, live
     qtbot.waitUntil(train.isEnabled, timeout=LONG)
     qtbot.mouseClick(train, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: live.state == "finished", timeout=LONG)
-    qtbot.waitUntil(lambda: "test loss" in panel.outcome.text(), timeout=LONG)
+    qtbot.waitUntil(lambda: "test loss" in panel.outcome.text().casefold(), timeout=LONG)
     qtbot.waitUntil(lambda: "train_loss" in panel.curves.curves.tracks)
     tracks = panel.curves.curves.tracks
     qtbot.waitUntil(lambda: tracks["train_loss"].end("step") == live.trainer.progress.step)
