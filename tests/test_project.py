@@ -30,8 +30,6 @@ def names(paths: list[Path]) -> list[str]:
 @pytest.mark.parametrize("path", MODULES, ids=names(MODULES))
 def test_module_is_no_longer_than_it_may_be(path: Path) -> None:
     lines = len(path.read_text(encoding="utf-8").splitlines())
-    if path.parent.name == "reference":
-        return  # scripts as exported: one file, whatever they read
     assert lines <= MOST_LINES, f"{lines} lines: split it along what it holds"
 
 

@@ -22,87 +22,25 @@ from torch import Tensor, nn
 SEED, BATCH = 0, None  # all rows at once
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
+# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Rows as (kept, held): a random `share` is held back, in every class alike."""
-    n = len(labels)
-    order = torch.randperm(n, generator=shuffle)
-    by_class = labels[order].argsort(stable=True)
-    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
-    held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = dealt.diff() > 0
-    return order[~held], order[held]
+# engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Rows of each split; the shares are of all rows, in every class alike."""
-    shuffle = torch.Generator().manual_seed(seed)
-    rest, tested = stratified(labels, test, shuffle)
-    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
-    return {"train": rest[kept], "validation": rest[held], "test": tested}
+# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
 
 
-def load_line(
-    folder: Path,
-    device: str,
-    *,
-    slope: float = 2.0,
-    intercept: float = 1.0,
-    noise: float = 0.3,
-    rows: int = 100,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """A line with noise as {split: {"x": (N, 1), "y": (N, 1)}}: y = slope x + intercept + noise N(0, 1).
-
-    x lies evenly in -1..1.
-    """
-    draw = torch.Generator().manual_seed(seed)
-    x = torch.linspace(-1, 1, rows)[:, None]
-    y = slope * x + intercept + noise * torch.randn(rows, 1, generator=draw)
-    return columns_of({"x": x, "y": y}, three_ways(torch.zeros(rows), validation, test, seed), device)
+# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
 
 
-def l1(weights: list[Tensor], strength: float) -> Tensor | float:
-    """The sum of absolute weights times `strength`; biases and norms (fewer than two axes) don't count."""
-    return strength * sum(weight.abs().sum() for weight in weights if weight.ndim >= 2)
+# engine.data.curves.load_line, 20 lines, 9fc0ca7fa9a7
 
 
-class LeastSquares(nn.Module):
-    """A linear layer whose weights solve the normal equations: w = (AᵀA + λI)⁻¹ Aᵀ y, the bias unpunished.
+# engine.penalties.l1, 3 lines, 57a4617021d3
 
-    x (N, inputs) -> (N, outputs). Where many weights do equally well it takes the smallest.
-    Source: seed 000 D.3; seed 003 §2.1.
-    """
 
-    def __init__(self, inputs: int, outputs: int, ridge: float = 0.0) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(outputs, inputs))
-        self.bias = nn.Parameter(torch.zeros(outputs))
-        self.ridge = ridge
-
-    def forward(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
-
-    def update(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
-        """Fit the rows of the batch, whatever was known before. The loss is the mean squared error after."""
-        rows, wanted = (part.reshape(len(x), -1).cpu().double() for part in (x, target))
-        middle, level = rows.mean(0), wanted.mean(0)
-        rows, wanted = rows - middle, wanted - level
-        gram = rows.T @ rows + self.ridge * torch.eye(rows.shape[1], dtype=rows.dtype)
-        weight = (torch.linalg.pinv(gram, hermitian=True) @ (rows.T @ wanted)).T
-        self.weight.copy_(weight)
-        self.bias.copy_(level - weight @ middle)
-        return {"loss": F.mse_loss(self(x), target.reshape(len(x), -1).to(x))}
+# engine.layers.least_squares.LeastSquares, 26 lines, 4c3dfe79a830
 
 
 class Model(nn.Module):

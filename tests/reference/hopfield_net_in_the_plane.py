@@ -22,130 +22,19 @@ from torch import Tensor, nn
 SEED, BATCH = 0, None  # all rows at once
 
 
-def scikit_learn_set(name: str, **options: Any) -> tuple[Tensor, Tensor]:
-    """A data set of scikit-learn as (values (N, D), target (N,)), both float64."""
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise ImportError(f"The {name} data come with scikit-learn: pip install scikit-learn.") from error
-    values, target = getattr(datasets, f"load_{name}")(return_X_y=True, **options)
-    return torch.tensor(values).double(), torch.tensor(target).double()
+# engine.data.tables.scikit_learn_set, 8 lines, 61276bf3f0a8
 
 
-def stored_patterns(form: str) -> Tensor:
-    """Rows of -1 and 1 to store: those of seed 000 §2.1 in 2-D or 3-D, or ten digits of 8 × 8."""
-    if form == "2-D":
-        return torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    if form == "3-D":
-        return torch.tensor([[-1.0, -1.0, 1.0], [1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
-    pixels, digit = scikit_learn_set("digits")
-    first = torch.stack([(digit == one).nonzero()[0, 0] for one in range(10)])
-    return torch.where(pixels[first] >= 8, 1.0, -1.0).float()
+# engine.data.patterns.stored_patterns, 9 lines, 687de1d46674
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
+# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-def load_patterns(
-    folder: Path, device: str, *, form: str = "2-D", noise: float = 0.3, copies: int = 20, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """Patterns as {split: {"start": (N, n), "stored": (N, n)}}.
-
-    To train there are the patterns themselves, in both columns. To validate and to test, each is there
-    `copies` times as a start that normal noise of that deviation has moved, cut off at -1 and 1.
-    """
-    patterns = stored_patterns(form)
-    many = patterns.repeat(copies, 1)
-    draw = torch.Generator().manual_seed(seed)
-    moved = (many + noise * torch.randn(2, *many.shape, generator=draw)).clamp(-1, 1)
-    start = torch.cat([patterns, *moved])
-    stored = torch.cat([patterns, many, many])
-    sizes = [len(patterns), len(many), len(many)]
-    parts = torch.split(torch.arange(len(start)), sizes)
-    rows = dict(zip(("train", "validation", "test"), parts, strict=True))
-    return columns_of({"start": start, "stored": stored}, rows, device)
+# engine.data.patterns.load_patterns, 18 lines, b73a7a3ec1c8
 
 
-class Hopfield(nn.Module):
-    """Remembers patterns: a start (N, units) falls towards one of them; gives (state, energy (N, 1)).
-
-    One step is x <- a(W x + b) with a saturating line or a sign, for all units at once or one after another.
-    The energy is -½ xᵀ W x - bᵀ x. Designs: "Hebbian" W = Σ s sᵀ, "pseudo-inverse" W = S S⁺ (projection onto
-    the patterns), "saturating" (Li, Michel and Porod: no unwanted stable states among few patterns).
-    Source: seed 000 §2.1, eq 3-5; seed 003 §1.4.
-    """
-
-    def __init__(
-        self,
-        units: int,
-        steps: int = 20,
-        design: str = "Hebbian",
-        diagonal: bool = True,
-        activation: str = "saturating",
-        in_turn: bool = False,
-    ) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(units, units))
-        self.bias = nn.Parameter(torch.zeros(units))
-        self.steps, self.design, self.diagonal = steps, design, diagonal
-        self.activation, self.in_turn = activation, in_turn
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        for _ in range(self.steps):
-            x = self.step(x)
-        return x, self.energy(x)
-
-    def step(self, x: Tensor) -> Tensor:
-        """One step of every unit. A unit whose sum is 0 keeps its state where units are signs."""
-        if not self.in_turn:
-            return self.settle(x @ self.weight.T + self.bias, x)
-        columns = list(x.unbind(1))
-        for unit in range(len(columns)):
-            total = torch.stack(columns, 1) @ self.weight[unit] + self.bias[unit]
-            columns[unit] = self.settle(total, columns[unit])
-        return torch.stack(columns, 1)
-
-    def settle(self, total: Tensor, before: Tensor) -> Tensor:
-        if self.activation == "saturating":
-            return F.hardtanh(total)
-        return torch.where(total == 0, before, torch.sign(total))
-
-    def energy(self, x: Tensor) -> Tensor:
-        return -(x * (x @ self.weight.T) / 2 + x * self.bias).sum(1, keepdim=True)
-
-    def update(self, x: Tensor) -> dict[str, Tensor]:
-        """Store the rows of the batch, in place of what was stored; the loss is how far a step moves them."""
-        patterns = x.cpu().double()
-        bias = torch.zeros(patterns.shape[1], dtype=patterns.dtype)
-        if self.design == "Hebbian":
-            weight = patterns.T @ patterns
-        elif self.design == "pseudo-inverse":
-            weight = torch.linalg.pinv(patterns) @ patterns
-        else:
-            weight, bias = self.saturating(patterns)
-        if not self.diagonal:
-            weight = weight - torch.diag(weight.diagonal())
-        self.weight.copy_(weight)
-        self.bias.copy_(bias)
-        return {"loss": F.mse_loss(self.step(x), x), "energy": self.energy(x).mean()}
-
-    def saturating(self, patterns: Tensor, tau: float = 10.0, h: float = 0.15) -> tuple[Tensor, Tensor]:
-        """Weight and bias by which the cube's corners at `patterns` attract what is near."""
-        last = patterns[-1]
-        _, sizes, axes = torch.linalg.svd(patterns[:-1] - last, full_matrices=False)
-        axes = axes[sizes > 1e-9 * sizes.max()] if len(sizes) else axes
-        inside = axes.T @ axes
-        outside = torch.eye(len(last), dtype=last.dtype) - inside
-        drive = last - (inside - tau * outside) @ last
-        grown, shrunk = math.exp(h), math.exp(-tau * h)
-        weight = grown * inside + shrunk * outside
-        return weight, ((grown - 1) * inside + (1 - shrunk) / tau * outside) @ drive
+# engine.layers.hopfield.Hopfield, 74 lines, 2e2b33818456
 
 
 class Model(nn.Module):

@@ -20,117 +20,28 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 100
 
 
-def around_gap(share: Tensor, gap_from: float, gap_to: float) -> Tensor:
-    """Shares 0..1 as places in -1..1 outside the gap, as evenly as they came."""
-    if gap_from >= gap_to:
-        return 2 * share - 1
-    at = share * (2 - (gap_to - gap_from)) - 1
-    return torch.where(at < gap_from, at, at + (gap_to - gap_from))
+# engine.data.curves.around_gap, 6 lines, 494305b14c1e
 
 
-def curve(form: str, x: Tensor) -> Tensor:
-    """The value of a curve at x in -1..1."""
-    if form == "bump":
-        return 1 / (1 + 25 * x**2)
-    if form == "step":
-        return torch.sign(x)
-    if form == "cubic":
-        return x**3 - x / 2
-    if form == "two waves":
-        return torch.sin(math.pi * x) + torch.sin(3 * math.pi * x) / 2
-    if form == "staircase":
-        return (2.5 * (x + 1)).floor().clamp(0, 4) / 2 - 1
-    if form == "sinc":
-        return torch.sinc(5 * x)
-    if form == "three bumps":
-        places = ((1.0, -0.6, 0.1), (-0.7, 0.0, 0.15), (0.5, 0.5, 0.08))
-        return torch.stack([high * (-(((x - at) / wide) ** 2) / 2).exp() for high, at, wide in places]).sum(0)
-    if form == "quintic":
-        return 16 * x**5 - 20 * x**3 + 5 * x
-    if form == "hinges":
-        return (x + 0.5).abs() - 2 * x.abs() + (x - 0.5).abs()
-    return torch.sin(math.pi * x)
+# engine.data.curves.curve, 22 lines, 7da708cd3f87
 
 
-def noise_over(spread: str, x: Tensor) -> Tensor:
-    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
-    if spread == "growing":
-        return x + 1
-    if spread == "in the middle":
-        return 2 - 2 * x.abs()
-    if spread == "at the ends":
-        return 2 * x.abs()
-    return torch.ones_like(x)
+# engine.data.curves.noise_over, 9 lines, cab2e847b776
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
+# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Rows as (kept, held): a random `share` is held back, in every class alike."""
-    n = len(labels)
-    order = torch.randperm(n, generator=shuffle)
-    by_class = labels[order].argsort(stable=True)
-    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
-    held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = dealt.diff() > 0
-    return order[~held], order[held]
+# engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Rows of each split; the shares are of all rows, in every class alike."""
-    shuffle = torch.Generator().manual_seed(seed)
-    rest, tested = stratified(labels, test, shuffle)
-    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
-    return {"train": rest[kept], "validation": rest[held], "test": tested}
+# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
 
 
-def load_curve(
-    folder: Path,
-    device: str,
-    *,
-    form: str = "sine",
-    noise: float = 0.25,
-    noise_as: str = "share",
-    spread: str = "even",
-    placing: str = "evenly",
-    gap_from: float = 0.0,
-    gap_to: float = 0.0,
-    rows: int = 300,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1.
+# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
 
-    As a "share", y = (1 - noise) · curve + noise · N(0, 1), the curve scaled to mean 0 and deviation 1: a
-    noise of 1 leaves nothing to learn (seed 000 §1.3.1). As a "deviation", y = curve + noise · N(0, 1).
-    `spread` says where noise is stronger; nothing lies between `gap_from` and `gap_to`.
-    Errors: `ValueError` where the gap leaves no room.
-    """
-    if gap_to - gap_from >= 2:
-        raise ValueError("The gap spans all of -1 to 1: make it narrower.")
-    draw = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(rows, 1, generator=draw)
-    x = torch.linspace(-1, 1, rows)[:, None]
-    if placing != "evenly":
-        x = 2 * torch.rand(rows, 1, generator=draw) - 1
-    if gap_from < gap_to:
-        x = around_gap((x + 1) / 2, gap_from, gap_to)
-    value = curve(form, x)
-    clean = value
-    if noise_as == "share":
-        value = (value - value.mean()) / value.std(correction=0)
-        clean = (1 - noise) * value
-    deviation = noise * noise_over(spread, x)
-    columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
-    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
+
+# engine.data.curves.load_curve, 40 lines, b4e311df06ee
 
 
 class Model(nn.Module):

@@ -21,127 +21,16 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 16, 150
 
 
-class Lazy:
-    """Rows of a file as (N, *size) of `dtype`; `picked` are their numbers in the file, all by default.
-
-    A subclass overrides `read`. Rows arrive on `device`, whatever device their numbers are on.
-    """
-
-    def __init__(
-        self, count: int, size: tuple[int, ...], dtype: torch.dtype, device: str, picked: Tensor | None = None
-    ) -> None:
-        self.picked = torch.arange(count) if picked is None else picked
-        self.dtype = dtype
-        self.device = torch.device(device)
-        self.shape = torch.Size((len(self.picked), *size))
-
-    def read(self, rows: Tensor) -> Tensor:
-        """Rows of the file by number (int64, on the CPU) as (len(rows), *size) of `dtype`, on the CPU."""
-        raise NotImplementedError
-
-    def at(self, rows: Tensor) -> Lazy:
-        """These rows of the column, as a column."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.picked = self.picked[rows.cpu()]
-        other.shape = torch.Size((len(other.picked), *self.shape[1:]))
-        return other
-
-    def __len__(self) -> int:
-        return len(self.picked)
-
-    def __getitem__(self, rows: Any) -> Tensor:
-        """One row by number, or several by a slice or a tensor of numbers."""
-        if isinstance(rows, int):
-            return self[torch.tensor([range(len(self))[rows]])][0]
-        asked = self.picked[rows.cpu() if isinstance(rows, Tensor) else rows]
-        return self.read(asked).to(self.device)
-
-    def index_select(self, dim: int, rows: Tensor) -> Tensor:
-        """Rows by number, as of a tensor; `dim` is 0."""
-        return self[rows]
-
-    def dim(self) -> int:
-        return len(self.shape)
-
-    def numel(self) -> int:
-        return self.shape.numel()
-
-    def is_floating_point(self) -> bool:
-        return self.dtype.is_floating_point
+# engine.data.lazy.Lazy, 48 lines, a02b764791d3
 
 
-def dealt_columns(columns: dict[str, Any], rows: dict[str, Tensor], device: str) -> dict[str, dict[str, Any]]:
-    """Each split's part of every column, tensors (N, ...) on `device`; lazy columns stay in their files.
-
-    Errors: `ValueError` where a split has no row.
-    """
-    empty = [split for split, at in rows.items() if not len(at)]
-    if empty:
-        count = sum(len(at) for at in rows.values())
-        raise ValueError(
-            f"Of {count:,} rows none is left for {empty[0]}: give it a larger share, or more rows."
-        )
-    return {
-        split: {
-            name: values.at(at) if isinstance(values, Lazy) else values[at].to(device)
-            for name, values in columns.items()
-        }
-        for split, at in rows.items()
-    }
+# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
 
 
-def load_drawn(
-    folder: Path,
-    device: str,
-    *,
-    points: tuple[str, ...],
-    values: bool = False,
-    spare: int = 20,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
-) -> dict[str, dict[str, Any]]:
-    """Drawn points as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}.
-
-    With `values` they are {split: {"x": (N, 1), "y": (N, 1)}}. `points` holds "x y class, x y class, ...".
-    Fewer than `spare` points are all in each split. Errors: `ValueError` where there are none.
-    """
-    written = [point.split() for line in points for point in line.split(",")]
-    if not written:
-        raise ValueError("There are no points yet: draw some, or paste them.")
-    table = torch.tensor([[float(word) for word in point] for point in written], dtype=torch.float64)
-    label = table[:, 2].long()
-    point = table[:, :2].float()
-    if values:
-        columns = {"x": point[:, :1], "y": point[:, 1:]}
-    else:
-        columns = {"point": point, "label": label, "side": torch.where(label[:, None] == 0, -1.0, 1.0)}
-    if len(table) < spare:  # of so few, none can be held back
-        rows = dict.fromkeys(("train", "validation", "test"), torch.arange(len(table)))
-    else:
-        rows = deal(len(table), None if values else label, **dealing)
-    return dealt_columns(columns, rows, device)
+# engine.data.drawn.load_drawn, 30 lines, df2b95ce6a45
 
 
-def dealt_as_drawn(
-    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
-) -> dict[str, Tensor]:
-    """Every class of `keys` alike in every split; a point stays in its split while others are added.
-
-    The j-th point of a class goes by the fraction of (j + 1) · golden ratio, which fills 0..1 evenly.
-    """
-    classes = torch.zeros(n, dtype=torch.int64) if keys is None else keys
-    place = torch.zeros(n, dtype=torch.float64)
-    for one in sorted(set(classes.tolist())):
-        at = classes == one
-        turn = torch.arange(1, int(at.sum()) + 1, dtype=torch.float64)
-        place[at] = (turn * 0.6180339887498949 + one * 0.5698402909980532 + seed * 0.7548776662466927) % 1
-    rows = torch.arange(n)
-    return {
-        "train": rows[place >= test + validation],
-        "validation": rows[(place >= test) & (place < test + validation)],
-        "test": rows[place < test],
-    }
+# engine.data.drawn.dealt_as_drawn, 19 lines, e532497db62c
 
 
 class Model(nn.Module):

@@ -25,117 +25,19 @@ from torch import Tensor, nn
 SEED, BATCH = 0, 32
 
 
-def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
-    """The bytes of a gzip-compressed IDX file, as an array of `shape`."""
-    import zlib
-
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"There is no {path}: choose the folder that holds mnist/ with its four files."
-        )
-    header = 4 + 4 * len(shape)
-    try:
-        raw = zlib.decompress(path.read_bytes(), wbits=31)
-    except zlib.error:
-        raw = b""
-    if len(raw) != header + math.prod(shape):
-        raise ValueError(f"{path} is damaged, or is another file: copy it from MNIST again.")
-    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
+# engine.data.mnist.read_idx, 16 lines, a3e72ca008ae
 
 
-def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Rows as (kept, held): a random `share` is held back, in every class alike."""
-    n = len(labels)
-    order = torch.randperm(n, generator=shuffle)
-    by_class = labels[order].argsort(stable=True)
-    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
-    held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = dealt.diff() > 0
-    return order[~held], order[held]
+# engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-def load_mnist(
-    folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is a share of train."""
-
-    def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
-        return {
-            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
-            "digit": torch.from_numpy(digit).to(device).long(),
-        }
-
-    files = folder / "mnist"
-    image = read_idx(files / "train-images-idx3-ubyte.gz", (60000, 28, 28))
-    digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
-    test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
-    test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
-    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
-    return {
-        "train": columns(image[kept.numpy()], digit[kept.numpy()]),
-        "validation": columns(image[held.numpy()], digit[held.numpy()]),
-        "test": columns(test_image.copy(), test_digit.copy()),
-    }
+# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
 
 
-class RBM(nn.Module):
-    """Two layers of binary units with links between the layers only, p(v, h) ∝ exp(vᵀWᵀh + aᵀv + bᵀh).
+# engine.data.mnist.load_mnist, 22 lines, 8620857ac1b9
 
-    v (N, visible) in 0..1 -> (hidden probabilities (N, hidden), reconstruction (N, visible)).
-    It learns by contrastive divergence: `k` Gibbs steps from the data, or from `chains` states of its own
-    that go on from batch to batch (persistent). Source: seed 000 §4.1, eq 10-12, D.10.
-    """
 
-    chain: Tensor
-
-    def __init__(self, visible: int, hidden: int, lr: float = 0.01, k: int = 1, chains: int = 0) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(0.01 * torch.randn(hidden, visible))
-        self.visible_bias = nn.Parameter(torch.zeros(visible))
-        self.hidden_bias = nn.Parameter(torch.zeros(hidden))
-        self.register_buffer("chain", torch.zeros(chains, hidden))
-        self.lr, self.k = lr, k
-
-    def forward(self, v: Tensor) -> tuple[Tensor, Tensor]:
-        h = self.hidden_of(v)
-        return h, self.visible_of(h)
-
-    def hidden_of(self, v: Tensor) -> Tensor:
-        return torch.sigmoid(v @ self.weight.T + self.hidden_bias)
-
-    def visible_of(self, h: Tensor) -> Tensor:
-        return torch.sigmoid(h @ self.weight + self.visible_bias)
-
-    def free_energy(self, v: Tensor) -> Tensor:
-        """F(v) = -aᵀv - Σ log(1 + exp(Wv + b)), (N,): p(v) ∝ exp(-F(v))."""
-        return -(v @ self.visible_bias) - F.softplus(v @ self.weight.T + self.hidden_bias).sum(1)
-
-    def update(self, v: Tensor) -> dict[str, Tensor]:
-        """Lower the free energy of the data and raise it where the chain went. The loss: squared error."""
-        h = self.hidden_of(v)
-        state = self.chain if len(self.chain) else torch.bernoulli(h)
-        guess = v
-        for _ in range(self.k):
-            guess = torch.bernoulli(self.visible_of(state))
-            dreamt = self.hidden_of(guess)
-            state = torch.bernoulli(dreamt)
-        watched = {"loss": F.mse_loss(self.visible_of(h), v), "pseudo_likelihood": self.likelihood(v)}
-        if len(self.chain):
-            self.chain.copy_(state)
-        self.weight.add_(h.T @ v / len(v) - dreamt.T @ guess / len(guess), alpha=self.lr)
-        self.visible_bias.add_(v.mean(0) - guess.mean(0), alpha=self.lr)
-        self.hidden_bias.add_(h.mean(0) - dreamt.mean(0), alpha=self.lr)
-        return watched
-
-    def likelihood(self, v: Tensor) -> Tensor:
-        """Pseudo-likelihood, visible · log p(vᵢ | the rest), from one unit i drawn for each row (eq 12)."""
-        rows = torch.arange(len(v), device=v.device)
-        unit = torch.randint(v.shape[1], (len(v),), device=v.device)
-        turn = (1 - 2 * v[rows, unit])[:, None]
-        total = v @ self.weight.T + self.hidden_bias
-        turned = total + turn * self.weight.T[unit]
-        gain = turn[:, 0] * self.visible_bias[unit] + (F.softplus(turned) - F.softplus(total)).sum(1)
-        return v.shape[1] * F.logsigmoid(-gain).mean()
+# engine.layers.boltzmann.RBM, 58 lines, 5aafe96796e5
 
 
 class Model(nn.Module):

@@ -25,292 +25,55 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 8
 
 
-class Tokeniser:
-    """Text to token numbers and back; `tokens` are the tokens in order. Small letters only, if `lower`."""
-
-    def __init__(self, tokens: list[str], lower: bool) -> None:
-        self.tokens, self.lower = tokens, lower
-        self.numbers = {token: number for number, token in enumerate(tokens)}
-        self.merges: list[tuple[str, str]] = []  # the pairs that were joined, in order
-
-    def ids(self, text: str) -> np.ndarray[Any, Any]:
-        """The numbers (n,) int32 of the tokens of a text."""
-        return self.numbered(text.lower() if self.lower else text)
-
-    def numbered(self, text: str) -> np.ndarray[Any, Any]:
-        raise NotImplementedError
-
-    def text(self, ids: list[int]) -> str:
-        """What token numbers say; special tokens by their names."""
-        return self.joined([self.tokens[one] if one < len(self.tokens) else self.tokens[1] for one in ids])
-
-    def joined(self, tokens: list[str]) -> str:
-        return "".join(tokens)
+# engine.data.tokenisers.Tokeniser, 21 lines, 6790fd60621a
 
 
-def portions(text: str, most: int = 100_000) -> list[str]:
-    """A long text in portions of at most `most` characters, cut before a space where there is one."""
-    found, begin = [], 0
-    while len(text) - begin > most:
-        cut = max(text.rfind(" ", begin + 1, begin + most), text.rfind("\n", begin + 1, begin + most))
-        end = cut if cut > begin else begin + most
-        found.append(text[begin:end])
-        begin = end
-    return [*found, text[begin:]]
+# engine.data.tokenisers.portions, 9 lines, b4002111460f
 
 
-def documents_of(text: str, documents: str) -> list[str]:
-    """The documents of a text, which "blank lines" part, or "lines" are; none is empty."""
-    found = text.split("\n") if documents == "lines" else re.split(r"\n[^\S\n]*\n\s*", text)
-    return [one for one in found if one.strip()]
+# engine.data.texts.documents_of, 4 lines, 1a2ad1ac51d2
 
 
-def corpus_parts(
-    text: str, documents: str, deal: Callable[..., dict[str, Tensor]], dealing: dict[str, Any]
-) -> dict[str, list[str]]:
-    """{split: its documents}; of one text the parts in a row, each cut to a thousandth at a space.
-
-    Errors: `ValueError` where a split gets nothing.
-    """
-    one = documents == "one text"
-    units = portions(text, len(text) // 1000 + 1) if one else documents_of(text, documents)
-    found = {}
-    for split, rows in deal(len(units), None, **dealing).items():
-        part = [units[row] for row in rows.tolist()]
-        if not part:
-            raise ValueError(f"Nothing of the text is left for {split}: give it a larger share.")
-        found[split] = ["".join(part)] if one else part
-    return found
+# engine.data.texts.corpus_parts, 16 lines, d94ee0bf5538
 
 
-def read_text(path: Path, encoding: str) -> str:
-    """The text of a file. Errors: `ValueError` with the line where the bytes are no text of the encoding."""
-    raw = path.read_bytes()
-    name = "utf-8-sig" if encoding == "utf-8" else encoding
-    try:
-        text = raw.decode(name).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f'"{path.name}" is not {encoding}: byte {error.start + 1:,} (line {line:,}) is '
-            f"{raw[error.start]:#04x}. Choose another encoding, or save the file as UTF-8."
-        ) from error
-    if "\0" in text:
-        at = text.index("\0")
-        raise ValueError(
-            f'"{path.name}" has a zero byte in line {text.count(chr(10), 0, at) + 1:,}, which no text has: '
-            "choose another encoding (UTF-16?), or another file."
-        )
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+# engine.data.text_lines.read_text, 19 lines, cd906be579ff
 
 
-class Lazy:
-    """Rows of a file as (N, *size) of `dtype`; `picked` are their numbers in the file, all by default.
-
-    A subclass overrides `read`. Rows arrive on `device`, whatever device their numbers are on.
-    """
-
-    def __init__(
-        self, count: int, size: tuple[int, ...], dtype: torch.dtype, device: str, picked: Tensor | None = None
-    ) -> None:
-        self.picked = torch.arange(count) if picked is None else picked
-        self.dtype = dtype
-        self.device = torch.device(device)
-        self.shape = torch.Size((len(self.picked), *size))
-
-    def read(self, rows: Tensor) -> Tensor:
-        """Rows of the file by number (int64, on the CPU) as (len(rows), *size) of `dtype`, on the CPU."""
-        raise NotImplementedError
-
-    def at(self, rows: Tensor) -> Lazy:
-        """These rows of the column, as a column."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.picked = self.picked[rows.cpu()]
-        other.shape = torch.Size((len(other.picked), *self.shape[1:]))
-        return other
-
-    def __len__(self) -> int:
-        return len(self.picked)
-
-    def __getitem__(self, rows: Any) -> Tensor:
-        """One row by number, or several by a slice or a tensor of numbers."""
-        if isinstance(rows, int):
-            return self[torch.tensor([range(len(self))[rows]])][0]
-        asked = self.picked[rows.cpu() if isinstance(rows, Tensor) else rows]
-        return self.read(asked).to(self.device)
-
-    def index_select(self, dim: int, rows: Tensor) -> Tensor:
-        """Rows by number, as of a tensor; `dim` is 0."""
-        return self[rows]
-
-    def dim(self) -> int:
-        return len(self.shape)
-
-    def numel(self) -> int:
-        return self.shape.numel()
-
-    def is_floating_point(self) -> bool:
-        return self.dtype.is_floating_point
+# engine.data.lazy.Lazy, 48 lines, a02b764791d3
 
 
-class Windows(Lazy):
-    """Windows (N, length, *size) of readings (n, *size), cut when they are asked for.
-
-    With `length` 0 a window is one reading, without an axis of time.
-    """
-
-    def __init__(self, readings: Tensor, starts: Tensor, length: int, device: str) -> None:
-        size = (length, *readings.shape[1:]) if length else tuple(readings.shape[1:])
-        dtype = readings.dtype if readings.is_floating_point() else torch.int64
-        super().__init__(len(starts), size, dtype, device)
-        self.readings, self.starts, self.length = readings, starts, length
-
-    def read(self, rows: Tensor) -> Tensor:
-        first = self.starts[rows]
-        at = first[:, None] + torch.arange(self.length) if self.length else first
-        return self.readings[at].to(self.dtype)
+# engine.data.windows.Windows, 16 lines, e13060344ed8
 
 
-def cut_windows(readings: Tensor, starts: Tensor, length: int, device: str) -> Any:
-    """The windows of readings (n, *size) as one tensor (N, length, *size) if small, else as `Windows`.
-
-    With `length` 0 a window is one reading: (N, *size).
-    """
-    found = Windows(readings, starts, length, device)
-    return found[:] if found.numel() <= 20_000_000 else found
+# engine.data.windows.cut_windows, 7 lines, 92e262a45b20
 
 
-def corpus_windows(
-    made: Tokeniser,
-    texts: list[str],
-    split: str,
-    device: str,
-    length: int,
-    stride: int,
-    run_on: bool,
-    parted: bool,
-) -> dict[str, Any]:
-    """Windows of tokens and of what follows each. Documents that don't run on into the next are filled up."""
-    pad, begin, end = 0, 2, 3
-    rows: list[np.ndarray[Any, Any]] = []
-    starts: list[np.ndarray[Any, Any]] = []
-    at = 0
-    for text in texts:
-        ids = made.ids(text)
-        if parted:
-            ids = np.concatenate([ids, [end]] if run_on else [[begin], ids, [end]]).astype(np.int32)
-        if parted and not run_on:
-            first = np.arange(0, len(ids) - 1, stride)
-            fill = max(0, int(first[-1]) + length + 1 - len(ids))
-            ids = np.concatenate([ids, np.full(fill, pad, np.int32)])
-            starts.append(at + first)
-        rows.append(ids)
-        at += len(ids)
-    if not (parted and not run_on):
-        starts = [np.arange(0, at - length, stride)]
-    if not sum(map(len, starts)):
-        raise ValueError(
-            f"The part for {split} has {at:,} tokens, but a window of {length:,} and the token after it need "
-            f"{length + 1:,}: give it a larger share, or shorten the window."
-        )
-    read, at_first = torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
-    return {
-        "tokens": cut_windows(read, at_first, length, device),
-        "next": cut_windows(read, at_first + 1, length, device),
-    }
+# engine.data.texts.corpus_windows, 38 lines, 92e1cb424aef
 
 
-def load_corpus(
-    folder: Path,
-    device: str,
-    *,
-    file: str,
-    encoding: str = "utf-8",
-    documents: str = "one text",
-    learn: Callable[..., Tokeniser],
-    size: int = 256,
-    lower: bool = False,
-    length: int = 64,
-    stride: int | None = None,
-    run_on: bool = True,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
-) -> dict[str, dict[str, Any]]:
-    """A text as {split: {"tokens" (N, length), "next" (N, length)}}: tokens, and what follows each.
-
-    Errors: `ValueError` where a split is too short for a window.
-    """
-    texts = corpus_parts(read_text(folder / file, encoding), documents, deal, dealing)
-    made = learn(texts["train"], size, lower)
-    parted = documents != "one text"
-    return {
-        split: corpus_windows(made, part, split, device, length, stride or length, run_on, parted)
-        for split, part in texts.items()
-    }
+# engine.data.texts.load_corpus, 27 lines, 0d1c54433020
 
 
-def most_used(counts: dict[str, int], most: int) -> list[str]:
-    """The commonest, at most `most`; of those that are as common, the first in the order of their codes."""
-    return sorted(counts, key=lambda one: (-counts[one], one))[: max(0, most)]
+# engine.data.tokenisers.most_used, 3 lines, 2fe6a557f6ed
 
 
-def character_counts(texts: list[str]) -> dict[str, int]:
-    """How often each character occurs."""
-    found: dict[str, int] = {}
-    for text in texts:
-        for portion in portions(text, 1_000_000):
-            codes, counts = np.unique(
-                np.frombuffer(portion.encode("utf-32-le"), np.uint32), return_counts=True
-            )
-            for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-                found[chr(code)] = found.get(chr(code), 0) + count
-    return found
+# engine.data.tokenisers.character_counts, 11 lines, a7150448da07
 
 
-def special_tokens() -> list[str]:
-    """What tokens 0 to 4 are called: they fill up, stand for the unknown, begin, end, and hide."""
-    return ["[pad]", "[unknown]", "[begin]", "[end]", "[mask]"]
+# engine.data.tokenisers.special_tokens, 3 lines, 90691ec30aa5
 
 
-def room_for(size: int) -> int:
-    """How many tokens a vocabulary has beside the special ones. Errors: `ValueError` where it has none."""
-    room = size - len(special_tokens())
-    if room < 1:
-        raise ValueError(f"A vocabulary of {size} holds no more than the {size - room} special tokens.")
-    return room
+# engine.data.tokenisers.room_for, 6 lines, bb2dc9d385ed
 
 
-class Characters(Tokeniser):
-    """Each character is a token."""
-
-    def numbered(self, text: str) -> np.ndarray[Any, Any]:
-        known = np.array([ord(token) for token in self.tokens[5:]], np.uint32)
-        order = known.argsort()
-        found = []
-        for portion in portions(text, 1_000_000):
-            codes = np.frombuffer(portion.encode("utf-32-le"), np.uint32)
-            at = np.searchsorted(known, codes, sorter=order).clip(max=len(known) - 1)
-            found.append(np.where(known[order[at]] == codes, order[at] + 5, 1).astype(np.int32))
-        return np.concatenate(found)
+# engine.data.tokenisers.Characters, 12 lines, 0d0cd01c1535
 
 
-def learned_characters(texts: list[str], size: int, lower: bool) -> Tokeniser:
-    """A tokeniser of the commonest characters, numbered in the order of their codes."""
-    texts = [text.lower() for text in texts] if lower else texts
-    kept = sorted(most_used(character_counts(texts), room_for(size)))
-    return Characters(special_tokens() + (kept or ["\n"]), lower)
+# engine.data.tokenisers.learned_characters, 5 lines, 742b19279bf3
 
 
-def dealt_in_time(n: int, keys: Tensor | None, *, validation: float, test: float) -> dict[str, Tensor]:
-    """The first rows to train, later ones for validation, the last for test; `keys` are times, if any."""
-    order = torch.arange(n) if keys is None else keys.argsort(stable=True)
-    trained = n - round(validation * n) - round(test * n)
-    return {
-        "train": order[:trained],
-        "validation": order[trained : n - round(test * n)],
-        "test": order[n - round(test * n) :],
-    }
+# engine.data.dealing.dealt_in_time, 9 lines, 46d74d8e0760
 
 
 class Model(nn.Module):

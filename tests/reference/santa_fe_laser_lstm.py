@@ -23,40 +23,13 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 60
 
 
-def read_laser(folder: Path) -> Tensor:
-    """The 1,100 readings of the experiment as (1100,), raw intensities 0..255."""
-    path = folder / "santafe" / "santafe_laser.npy"
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no {path}: choose the folder that holds santafe/ with that file.")
-    try:
-        return torch.tensor(np.load(path, allow_pickle=False).reshape(10093)[:1100]).double()
-    except (ValueError, EOFError, TypeError) as error:
-        raise ValueError(f"{path} is damaged, or is another file: copy it again.") from error
+# engine.data.series.read_laser, 9 lines, 3db51ca06743
 
 
-def santa_fe_scale(folder: Path, *, validation: float = 0.1) -> tuple[float, float]:
-    """Mean and standard deviation of the training readings: raw = mean + deviation * standardised."""
-    train = read_laser(folder)[: 1000 - round(1000 * validation)]
-    return train.mean().item(), train.std(correction=0).item()
+# engine.data.series.santa_fe_scale, 4 lines, 4d3027dd85b5
 
 
-def load_santa_fe(
-    folder: Path, device: str, *, lag: int = 50, validation: float = 0.1
-) -> dict[str, dict[str, Tensor]]:
-    """The laser as {split: {"window": (N, lag, 1), "next": (N, 1)}}, splits in the order of time.
-
-    Each split holds the readings to predict; a window may reach back into the split before.
-    """
-    mean, deviation = santa_fe_scale(folder, validation=validation)
-    readings = ((read_laser(folder) - mean) / deviation).float()
-    windows = readings.unfold(0, lag + 1, 1)  # row i holds readings i to i + lag
-    held = 1000 - lag - round(1000 * validation)
-    tested = 1000 - lag
-    parts = {"train": windows[:held], "validation": windows[held:tested], "test": windows[tested:]}
-    return {
-        split: {"window": part[:, :lag, None].to(device).clone(), "next": part[:, lag:].to(device).clone()}
-        for split, part in parts.items()
-    }
+# engine.data.series.load_santa_fe, 17 lines, 263939adeda6
 
 
 class Model(nn.Module):

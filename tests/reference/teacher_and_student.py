@@ -22,75 +22,25 @@ from torch import Tensor, nn
 SEED, BATCH = 0, 32
 
 
-def scikit_learn_set(name: str, **options: Any) -> tuple[Tensor, Tensor]:
-    """A data set of scikit-learn as (values (N, D), target (N,)), both float64."""
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise ImportError(f"The {name} data come with scikit-learn: pip install scikit-learn.") from error
-    values, target = getattr(datasets, f"load_{name}")(return_X_y=True, **options)
-    return torch.tensor(values).double(), torch.tensor(target).double()
+# engine.data.tables.scikit_learn_set, 8 lines, 61276bf3f0a8
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
+# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Rows as (kept, held): a random `share` is held back, in every class alike."""
-    n = len(labels)
-    order = torch.randperm(n, generator=shuffle)
-    by_class = labels[order].argsort(stable=True)
-    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
-    held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = dealt.diff() > 0
-    return order[~held], order[held]
+# engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Rows of each split; the shares are of all rows, in every class alike."""
-    shuffle = torch.Generator().manual_seed(seed)
-    rest, tested = stratified(labels, test, shuffle)
-    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
-    return {"train": rest[kept], "validation": rest[held], "test": tested}
+# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
 
 
-def load_digits(
-    folder: Path, device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}.
-
-    Image and profile lie in 0..1; the profile is the mean ink of the 8 rows, then of the 8 columns.
-    """
-    pixels, digit = scikit_learn_set("digits")
-    image = pixels.reshape(-1, 1, 8, 8) / 16
-    columns = {
-        "image": image.float(),
-        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
-        "digit": digit.long(),
-        "odd": (digit % 2).float()[:, None],
-    }
-    return columns_of(columns, three_ways(digit, validation, test, seed), device)
+# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
 
 
-def distilled(
-    student: Tensor, teacher: Tensor, temperature: float, target: Tensor | None = None, share: float = 1.0
-) -> Tensor:
-    """Cross-entropy of scores (N, classes) with those of a teacher, both softened, times temperature².
+# engine.data.tables.load_digits, 16 lines, ee441eb1a319
 
-    With a target (N,), the teacher counts `share` and the right class the rest. Source: seed 003 §8.9;
-    Hinton, Vinyals and Dean, 2015 (temperature² keeps the gradients of one size).
-    """
-    belief = F.softmax(teacher.detach() / temperature, 1)
-    soft = temperature**2 * F.cross_entropy(student / temperature, belief)
-    if target is None:
-        return soft
-    return share * soft + (1 - share) * F.cross_entropy(student, target)
+
+# engine.layers.losses.distilled, 13 lines, cee571fc863e
 
 
 class Model(nn.Module):

@@ -20,65 +20,19 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 60
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
+# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Rows as (kept, held): a random `share` is held back, in every class alike."""
-    n = len(labels)
-    order = torch.randperm(n, generator=shuffle)
-    by_class = labels[order].argsort(stable=True)
-    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
-    held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = dealt.diff() > 0
-    return order[~held], order[held]
+# engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Rows of each split; the shares are of all rows, in every class alike."""
-    shuffle = torch.Generator().manual_seed(seed)
-    rest, tested = stratified(labels, test, shuffle)
-    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
-    return {"train": rest[kept], "validation": rest[held], "test": tested}
+# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
 
 
-def load_mixture(
-    folder: Path,
-    device: str,
-    *,
-    dimensions: str = "1-D",
-    weights: tuple[float, ...] = (0.5, 0.3, 0.2),
-    x: tuple[float, ...] = (-2.0, 0.0, 2.0),
-    y: tuple[float, ...] = (0.0, 1.0, 0.0),
-    deviations: tuple[float, ...] = (0.5, 0.3, 0.8),
-    rows: int = 1000,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """A Gaussian mixture as {split: {"point": (N, 1 or 2), "component": (N,), "density": (N, 1)}}.
+# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
 
-    `weights` are in proportion; `x` and, in 2-D, `y` are the means. The density is the mixture's own.
-    Components are drawn at random, so a rare one may be absent of a small set.
-    """
-    draw = torch.Generator().manual_seed(seed)
-    share = torch.tensor(weights, dtype=torch.float64) / sum(weights)
-    means = torch.tensor([x] if dimensions == "1-D" else [x, y], dtype=torch.float64).T
-    deviation = torch.tensor(deviations, dtype=torch.float64)
-    component = torch.multinomial(share, rows, replacement=True, generator=draw)
-    moved = torch.randn(rows, means.shape[1], generator=draw, dtype=torch.float64)
-    point = means[component] + deviation[component][:, None] * moved
-    far = ((point[:, None] - means) ** 2).sum(2) / deviation**2
-    height = share / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
-    density = (height * (-far / 2).exp()).sum(1, keepdim=True)
-    columns = {"point": point.float(), "component": component, "density": density.float()}
-    return columns_of(columns, three_ways(component, validation, test, seed), device)
+
+# engine.data.clouds_made.load_mixture, 31 lines, 38b0a7ce19e9
 
 
 class Model(nn.Module):

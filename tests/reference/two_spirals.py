@@ -20,102 +20,22 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 120
 
 
-def plane_points(
-    form: str,
-    rows: int,
-    noise: float,
-    draw: torch.Generator,
-    margin: float = 0.2,
-    spread: float = 0.35,
-    turns: float = 1.5,
-) -> tuple[Tensor, Tensor]:
-    """Points (rows, 2), half of them of each class, and their classes (rows,).
-
-    `noise` is a deviation; `margin` keeps two halves, disc and ring apart, `spread` is the deviation of
-    blobs, `turns` is how often spirals turn.
-    """
-    side = torch.arange(rows) % 2
-    along, across = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)
-    jitter = noise * torch.randn(rows, 2, generator=draw)
-    sign = 2 * side - 1.0
-    if form == "two halves":  # apart by a straight line, with a gap to each side of it
-        x, y = 2 * along - 1, 2 * across - 1
-        depth = margin + (x + y + 2) / 5  # how far behind the line, along its normal
-        shift = (x - y) / 2
-        jitter = jitter.clamp(-margin / 2, margin / 2)  # the gap stays open
-        x, y = shift + sign * depth, sign * depth - shift
-    elif form == "blobs":
-        away = spread * torch.randn(rows, 2, generator=draw)
-        x, y = sign + away[:, 0], sign + away[:, 1]
-    elif form == "overlapping":  # no line does better than x + y = 0
-        away = 2 * spread * torch.randn(rows, 2, generator=draw)
-        x, y = sign / 2 + away[:, 0], sign / 2 + away[:, 1]
-    elif form == "disc in ring":  # evenly over the area, about the unit circle
-        inner = (1 - margin / 2) * along.sqrt()
-        outer = ((1 + margin / 2) ** 2 + (4 - (1 + margin / 2) ** 2) * along).sqrt()
-        radius, angle = torch.where(side == 0, inner, outer), 2 * math.pi * across
-        x, y = radius * angle.cos(), radius * angle.sin()
-    elif form == "XOR":
-        corner = torch.where(torch.arange(rows) % 4 < 2, 1.0, -1.0)
-        x, y = corner * (0.15 + 0.85 * along), -sign * corner * (0.15 + 0.85 * across)
-    elif form == "circles":
-        radius, angle = torch.where(side == 0, 0.4, 1.0), 2 * math.pi * along
-        x, y = radius * angle.cos(), radius * angle.sin()
-    elif form == "moons":
-        angle = math.pi * along
-        x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
-    else:  # spirals: two arms
-        radius, angle = 0.1 + 0.9 * along, 2 * math.pi * turns * along + math.pi * side
-        x, y = radius * angle.cos(), radius * angle.sin()
-    return torch.stack([x, y], 1) + jitter, side
+# engine.data.points.plane_points, 48 lines, 5e082c580da6
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
+# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Rows as (kept, held): a random `share` is held back, in every class alike."""
-    n = len(labels)
-    order = torch.randperm(n, generator=shuffle)
-    by_class = labels[order].argsort(stable=True)
-    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
-    held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = dealt.diff() > 0
-    return order[~held], order[held]
+# engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Rows of each split; the shares are of all rows, in every class alike."""
-    shuffle = torch.Generator().manual_seed(seed)
-    rest, tested = stratified(labels, test, shuffle)
-    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
-    return {"train": rest[kept], "validation": rest[held], "test": tested}
+# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
 
 
-def load_points(
-    folder: Path,
-    device: str,
-    *,
-    form: str = "moons",
-    rows: int = 400,
-    noise: float = 0.1,
-    margin: float = 0.2,
-    spread: float = 0.35,
-    turns: float = 1.5,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
-    point, side = plane_points(form, rows, noise, torch.Generator().manual_seed(seed), margin, spread, turns)
-    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
-    return columns_of(columns, three_ways(side, validation, test, seed), device)
+# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+
+
+# engine.data.points.load_points, 18 lines, fe32bac357df
 
 
 class Model(nn.Module):
