@@ -175,16 +175,10 @@ def data_folder(workspace: Workspace) -> Path:
     return path.parent if path is not None else Path.home()
 
 
-def reads_folders(spec: ParamSpec) -> bool:
-    """Whether a path parameter names a folder rather than a file."""
-    words = spec.doc.casefold().replace(",", " ").split()
-    return spec.name in ("folder", "directory") or ("folder" in words and "file" not in words)
-
-
 def choose(parent: QWidget, workspace: Workspace, spec: ParamSpec, now: str) -> Path | None:
     """Asks for a file or folder in the place of `now`; None if the person thinks better of it."""
     start = Path(now).parent if now and Path(now).parent.is_dir() else data_folder(workspace)
-    if reads_folders(spec) or (now and Path(now).is_dir()):
+    if spec.folder or (now and Path(now).is_dir()):
         name = QFileDialog.getExistingDirectory(parent, "Choose a folder", str(start))
     else:
         name, _ = QFileDialog.getOpenFileName(parent, "Choose a file", str(start), data_filter())

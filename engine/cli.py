@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import cli_data, cli_runs
 from engine.catalogue import Catalogue, NodeType, load_catalogue
+from engine.cli_words import declared
 from engine.data.needed import as_error, not_here
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.files import from_text, load_project
@@ -95,16 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, run: Any, text: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(
-            name,
-            help=text,
-            description=text[:1].upper() + text[1:] + ".",
-            epilog=EXITS,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        made.add_argument("--json", action="store_true", help="for machines: JSON, one object a line")
-        made.set_defaults(run=run)
-        return made
+        return declared(commands, name, run, text, EXITS)
 
     command("gallery", _gallery, "list the examples that come with the program")
     checking = command("check", _check, "look for problems, and show shapes and sizes")

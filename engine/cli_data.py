@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
+from engine.cli_words import declared
 from engine.data.public_files import PUBLIC, PublicSet, datasets_home, megabytes, public_set
 
 OK, USAGE, INTERRUPTED = 0, 2, 130
@@ -22,18 +23,10 @@ def add_to(parser: argparse.ArgumentParser, exits: str) -> None:
     commands = parser.add_subparsers(required=True, metavar="WHAT")
 
     def command(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(
-            name,
-            help=text,
-            description=text[:1].upper() + text[1:] + ".",
-            epilog=exits,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        made.add_argument("--json", action="store_true", help="for machines: JSON, one object a line")
+        made = declared(commands, name, run, text, exits)
         made.add_argument(
             "--in", dest="home", type=Path, metavar="F", help="their folder, in place of the usual one"
         )
-        made.set_defaults(run=run)
         return made
 
     command("list", _list, "list the public data sets that can be downloaded")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.cli_words import declared
 from engine.errors import NeuroloomError, TrainingError
 from engine.files import load_project
 from engine.run.deleted import DELETED, delete, restore
@@ -33,18 +34,10 @@ def add_to(parser: argparse.ArgumentParser, exits: str) -> None:
     commands = parser.add_subparsers(required=True, metavar="WHAT")
 
     def command(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(
-            name,
-            help=text,
-            description=text[:1].upper() + text[1:] + ".",
-            epilog=exits,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        made.add_argument("--json", action="store_true", help="for machines: JSON, one object a line")
+        made = declared(commands, name, run, text, exits)
         made.add_argument(
             "--in", dest="runs", type=Path, default=RUNS, metavar="F", help="their folder (runs)"
         )
-        made.set_defaults(run=run)
         return made
 
     listing = command("list", _list, "list the runs, the newest first")

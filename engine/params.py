@@ -50,8 +50,8 @@ class ParamSpec:
     or folder; absolute), names (texts) or rows (a table of plain values). `minimum` and `maximum` bound each
     number, `above` and `below` bound it without being reached. `words` are the texts a pair may be instead
     ("same"). An `optional` parameter may be None. One that is `hidden` is found by reading a file, or set
-    in a panel of its own, and has no field. `when` names another parameter, and the values of it with which
-    this one says anything.
+    in a panel of its own, and has no field. A path is asked for as a file, or as a `folder`. `when` names
+    another parameter, and the values of it with which this one says anything.
     """
 
     name: str
@@ -68,6 +68,7 @@ class ParamSpec:
     optional: bool = False
     unit: str = ""
     hidden: bool = False
+    folder: bool = False
     when: tuple[str, tuple[Value, ...]] | None = None
 
     @property
@@ -256,6 +257,7 @@ def param(
     words: Sequence[str] = (),
     unit: str = "",
     hidden: bool = False,
+    folder: bool = False,
     when: tuple[str, tuple[Value, ...]] | None = None,
 ) -> Any:
     """Declare a parameter on a class body: `units: int = param(64, minimum=1, doc="...")`.
@@ -277,6 +279,7 @@ def param(
         words=tuple(words),
         unit=unit,
         hidden=hidden,
+        folder=folder,
         when=when,
     )
     return Declared(spec)

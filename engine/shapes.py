@@ -261,8 +261,8 @@ class ShapeBook:
 
     def folded(self, source: str, data: Data, gone: Iterable[str]) -> ShapeBook:
         """A copy for reading, in which `data` stands at `source` and the transforms `gone` are in it."""
-        book = copy(self)
-        book.types = {one: made for one, made in self.types.items() if one not in set(gone)}
+        book, folded = copy(self), set(gone)
+        book.types = {one: made for one, made in self.types.items() if one not in folded}
         book.types[source] = data
         outputs = {one.name: Signature(one.shape, one.dtype) for one in data.columns()}
         book._facts = {**self._facts, source: Facts(outputs)}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.errors import DataError, ParamError
 from engine.params import FilePath, Rows
 from nodes.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
+from nodes.own_file import OwnFile
 
 AS_THEY_ARE, ADD, FIRST = "as they are", "add a channel", "channels first"
 SCALED, STANDARDISED = "0 to 1", "standardise"
@@ -18,7 +18,7 @@ DEALT_BY = {BY_GROUP: "group", GIVEN: "split", IN_TIME: "time", BLOCKS: "time"}
 SEEN = ("input", "target", "weight")  # roles of columns that have a port
 
 
-class ArrayFile(Dealt):
+class ArrayFile(Dealt, OwnFile):
     """Arrays of one length from a NumPy file (.npy, .npz) or an IDX file (as MNIST has), a row an example.
 
     A file that is larger than what may be held in memory stays on disk, and batches read their rows there.
@@ -131,9 +131,6 @@ class ArrayFile(Dealt):
         elif role == "input" and self.axes == FIRST and len(size) == 3:
             size = (size[2], *size[:2])
         return Column(name, size, "int64" if column.get("whole") else "float32", doc=role)
-
-    def folder(self) -> Path | None:
-        return Path(self.path).parent if self.path else None
 
     def holds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(file for column in self.found() for _, file, _ in column["files"]))

@@ -22,7 +22,7 @@ class CloudFile(Dealt):
     title = "Point clouds"
     aliases: ClassVar[tuple[str, ...]] = ("ply", "off", "xyz", "pts", "lidar", "scan", "3d", "sets", "mesh")
     source = "files of your own"
-    path: FilePath = param("", label="File or folder", doc="one cloud, or a folder of clouds")
+    path: FilePath = param("", label="File or folder", folder=True, doc="one cloud, or a folder of clouds")
     count: int = param(0, minimum=0, hidden=True, doc="how many examples were found")
     classes: Names = param((), hidden=True, doc="the folders that are classes")
     stamp: str = param("", hidden=True, doc="marks what was found when it was opened")

@@ -9,12 +9,13 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.errors import DataError
 from engine.params import FilePath, Names
 from nodes.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
+from nodes.own_file import OwnFile
 
 NODES, WHOLE, GRAPHS = "nodes", "whole graph", "graphs"
 MARKS = {"spaces": "", "tab": "\t"}
 
 
-class GraphFile(Dealt):
+class GraphFile(Dealt, OwnFile):
     """A graph from a list of edges or a GraphML file; what is known of its nodes may lie in a table beside.
 
     Its nodes are the examples, or it comes whole, or the file holds many graphs, padded to one size.
@@ -62,12 +63,6 @@ class GraphFile(Dealt):
         if self.classes and (self.target or self.examples == GRAPHS):
             found.append(Column("label", label, "int64", self.classes, doc="the class"))
         return tuple(found)
-
-    def folder(self) -> Path | None:
-        return Path(self.path).parent if self.path else None
-
-    def holds(self) -> tuple[str, ...]:
-        return (Path(self.path).name,) if self.path else ()
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.graphs import load_graph, read_edge_list, read_graphml

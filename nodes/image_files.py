@@ -28,7 +28,7 @@ class ImageFolder(Dealt):
     title = "Image folder"
     aliases: ClassVar[tuple[str, ...]] = ("pictures", "photos", "png", "jpeg", "segmentation", "own images")
     source = "files of your own"
-    path: FilePath = param("", label="Folder", doc="the folder that holds the images")
+    path: FilePath = param("", label="Folder", folder=True, doc="the folder that holds the images")
     stamp: str = param("", hidden=True, doc="what the folder held when it was opened")
     layout: str = param(
         CLASS_FOLDERS,

@@ -42,7 +42,10 @@ class Public(Data, abstract=True):
     """What the sets share that are downloaded; `public` is the id of one."""
 
     path: FilePath = param(
-        "", label="Folder", doc="the folder that holds the files; left empty, that of the downloads"
+        "",
+        label="Folder",
+        folder=True,
+        doc="the folder that holds the files; left empty, that of the downloads",
     )
     validation: float = param(
         0.1,

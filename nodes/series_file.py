@@ -10,13 +10,14 @@ from engine.errors import ParamError
 from engine.params import FilePath, Names, Rows
 from nodes.dealing import BLOCKS, IN_TIME
 from nodes.delimited import Numbered
+from nodes.own_file import OwnFile
 
 AS_IN_FILE, BY_TIME = "as in the file", "by time"
 STOP, INTERPOLATE, CARRY = "stop", "interpolate", "carry forward"
 NUMBERS = ("number", "whole", "yes-no")
 
 
-class SeriesFile(Numbered):
+class SeriesFile(Numbered, OwnFile):
     """One or several time series from a file of your own: windows of past readings, and what follows each.
 
     A row of the file is a reading; the parts for training, validation and test follow each other in time.
@@ -97,12 +98,6 @@ class SeriesFile(Numbered):
         label="Windows reach back",
         doc="whether a window may see the end of the part before; what it foresees never crosses a border",
     )
-
-    def folder(self) -> Path | None:
-        return Path(self.path).parent if self.path else None
-
-    def holds(self) -> tuple[str, ...]:
-        return (Path(self.path).name,) if self.path else ()
 
     def seen(self) -> tuple[str, ...]:
         """The columns of a window."""

@@ -10,6 +10,7 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.errors import ParamError
 from engine.params import FilePath, Names, Rows
 from nodes.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
+from nodes.own_file import OwnFile
 
 KINDS = ("number", "whole", "category", "yes-no", "date", "text", "path")
 ROLES = ("input", "target", "weight", "group", "split", "time", "ignore")
@@ -19,7 +20,7 @@ TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 NAMED = 40  # features that the help text names one by one
 
 
-class TableFile(Dealt):
+class TableFile(Dealt, OwnFile):
     """A table from a file of your own: a row an example, a column an input, a target or left out.
 
     All inputs come out side by side as features, a category as one feature for each of its classes; every
@@ -79,12 +80,6 @@ class TableFile(Dealt):
     header: bool = param(True, doc="the first row names the columns")
     skip: int = param(0, minimum=0, maximum=100_000, label="Lines before", doc="lines above the table")
     sheet: str = param("", doc="the name of a spreadsheet's sheet; the first where empty")
-
-    def folder(self) -> Path | None:
-        return Path(self.path).parent if self.path else None
-
-    def holds(self) -> tuple[str, ...]:
-        return (Path(self.path).name,) if self.path else ()
 
     def columns(self) -> tuple[Column, ...]:
         return self._columns

@@ -11,6 +11,7 @@ from engine.errors import ParamError
 from engine.params import FilePath, Names
 from nodes.dealing import BLOCKS, BOOTSTRAP, FOLDS, GIVEN, IN_TIME, RANDOM, Dealt
 from nodes.delimited import Delimited, Encoded
+from nodes.own_file import OwnFile
 
 CHARACTERS, WORDS = "characters", "words"
 ONE, BLANK, LINES = "one text", "blank lines", "lines"
@@ -23,7 +24,7 @@ def numbered(size: int) -> tuple[str, ...]:
     return tuple(map(str, range(size))) if size <= 20_000 else ()
 
 
-class Tokenised(Encoded, abstract=True):
+class Tokenised(Encoded, OwnFile, abstract=True):
     """What data sets of tokens share: a tokeniser that is learned from the training text alone."""
 
     path: FilePath = param("", label="File", doc="a file of text")
@@ -42,12 +43,6 @@ class Tokenised(Encoded, abstract=True):
     )
     lower: bool = param(False, label="Small letters", doc="read capital letters as small ones")
     length: int = param(64, minimum=1, maximum=100_000, label="Tokens", doc="how many tokens an example has")
-
-    def folder(self) -> Path | None:
-        return Path(self.path).parent if self.path else None
-
-    def holds(self) -> tuple[str, ...]:
-        return (Path(self.path).name,) if self.path else ()
 
     def _how(self) -> dict[str, Any]:
         """The options that all loaders of tokens take. Errors: `ParamError` without a file."""

@@ -23,6 +23,7 @@ from app.views.segments import Option, Segments
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
 from engine.data.checks import Change
+from engine.edits import Edit
 from engine.graph import Node, Project
 from engine.problems import Fix, Problem
 
@@ -302,7 +303,7 @@ class DataPanel(QWidget):
                 problems.append(Problem(node.id, one.message, None, "warning", fix, f"data-{one.code}"))
         self._workspace.note("data", problems)
 
-    def _edits(self, node_id: str, change: Change, project: Project):  # type: ignore[no-untyped-def]
+    def _edits(self, node_id: str, change: Change, project: Project) -> tuple[Edit, ...]:
         node = project.graph.nodes.get(node_id)
         return edits_of(node, change) if node is not None else ()
 

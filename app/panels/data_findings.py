@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import current_theme, themes
@@ -55,13 +56,13 @@ class FindingsList(QScrollArea):
         """The buttons of the fixes, from top to bottom."""
         return self.findChildren(QPushButton)
 
-    def _row(self, name: str, colour: object, sentence: str, change: Change | None) -> QWidget:
+    def _row(self, name: str, colour: QColor, sentence: str, change: Change | None) -> QWidget:
         made = QWidget()
         row = QHBoxLayout(made)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
         mark = QLabel()
-        mark.setPixmap(pixmap(name, colour, 14))  # type: ignore[arg-type]
+        mark.setPixmap(pixmap(name, colour, 14))
         row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(label(sentence, wrap=True), 1)
         if change is not None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import floor, hypot, log10
 from random import Random
 
+from nodes.data_drawn import DrawnPoints
+
 Point = tuple[float, float, int]
 Span = tuple[float, float]
 
@@ -53,3 +55,14 @@ def _span(values: Sequence[float], now: Span) -> Span:
         _rounded(low - spare, (low, high)) if low < now[0] else now[0],
         _rounded(high + spare, (low, high)) if high > now[1] else now[1],
     )
+
+
+def points_of(made: DrawnPoints) -> tuple[Point, ...]:
+    """The points that can be shown; what is none of a file edited by hand stays in the document."""
+    found = []
+    for point in made.points:
+        numbers = [one for one in point if isinstance(one, (int, float))]
+        if len(point) == len(numbers) == 3:
+            x, y, kind = numbers
+            found.append((float(x), float(y), int(kind)))
+    return tuple(found)

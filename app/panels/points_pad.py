@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.panels.class_picker import ClassPicker
-from app.panels.point_strokes import Point, far_enough, rounded, rubbed, spanning, strewn
+from app.panels.point_strokes import Point, far_enough, points_of, rounded, rubbed, spanning, strewn
 from app.pictures.asked import of_class
 from app.views.chart import Frame, Layer, Marks
 from app.views.class_marks import class_shape
@@ -172,7 +172,7 @@ class PointsPad(QWidget):
         if made is None:
             self._points = []
             return
-        self._points = list(_points_of(made))
+        self._points = list(points_of(made))
         # A class that is no more may still have points: they keep their mark, so that they can be erased.
         self._names = made.called
         self._stroke = ""
@@ -199,8 +199,8 @@ class PointsPad(QWidget):
             self.pad.cancel()
             self.refresh()
 
-    def showEvent(self, event: object) -> None:
-        super().showEvent(event)  # type: ignore[arg-type]
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
         self.refresh()
 
     def _show_points(self) -> None:
@@ -333,7 +333,7 @@ class PointsPad(QWidget):
             return False
         points = tuple(self._points)
         edits = list(more)
-        if points != _points_of(made) or len(points) != len(made.points):
+        if points != points_of(made) or len(points) != len(made.points):
             edits.append(SetParam(self._node_id, "points", points))
         self._workspace.document.seal()
         return bool(edits) and self._workspace.apply(words, *edits)
@@ -468,16 +468,6 @@ class PointsPad(QWidget):
             self.picker.pick(_NUMBER_KEYS.index(key))
         else:
             super().keyPressEvent(event)
-
-
-def _points_of(made: DrawnPoints) -> tuple[Point, ...]:
-    """The points that can be shown; what is none of a file edited by hand stays in the document."""
-    found = []
-    for point in made.points:
-        if len(point) == 3 and all(isinstance(one, (int, float)) for one in point):
-            x, y, kind = point
-            found.append((float(x), float(y), int(kind)))  # type: ignore[arg-type]
-    return tuple(found)
 
 
 def _shortest(names: Sequence[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from app.panels.points_pad import PointsPad
@@ -30,10 +30,10 @@ class PointsWindow(QDialog):
         self._changed()
         self.pad.pad.setFocus()
 
-    def keyPressEvent(self, event: object) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         # Enter in a field shall not close the window; Esc does, when no stroke was there to take back.
-        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):  # type: ignore[attr-defined]
-            super().keyPressEvent(event)  # type: ignore[arg-type]
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
 
     def _changed(self, _change: object = None) -> None:
         node = self._workspace.node(self.pad.node_id)

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.data.splits import columns_of, standardised, three_ways
+from engine.data.tables import scikit_learn_set
 
 
 def load_linnerud(
@@ -23,11 +24,7 @@ def load_linnerud(
     standardise_target: bool = True,
 ) -> dict[str, dict[str, Tensor]]:
     """Linnerud as {split: {"exercises": (N, 3), "body": (N, 3)}}; `folder` is not used."""
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise ImportError("The Linnerud data come with scikit-learn: pip install scikit-learn.") from error
-    exercises, body = (torch.tensor(one).double() for one in datasets.load_linnerud(return_X_y=True))
+    exercises, body = scikit_learn_set("linnerud")
     rows = three_ways(torch.zeros(len(body)), validation, test, seed)
     exercises = standardised(exercises, rows["train"]) if standardise else exercises
     body = standardised(body, rows["train"]) if standardise_target else body

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.data.lazy import Lazy
+from engine.data.splits import evenly
 
 
 def dealt_at_random(
@@ -35,11 +36,9 @@ def dealt_by_class(
     shuffle = torch.Generator().manual_seed(seed)
     order = torch.randperm(n, generator=shuffle)
     by_class = order[keys[order].argsort(stable=True)]
-    at = torch.arange(n + 1)
-    into_test = (at * round(test * n) // max(n, 1)).diff() > 0  # rises evenly, so each class gives its part
+    into_test = evenly(n, round(test * n))  # so that each class gives its part
     rest = by_class[~into_test]
-    at = torch.arange(len(rest) + 1)
-    held = (at * round(validation * n) // max(len(rest), 1)).diff() > 0
+    held = evenly(len(rest), round(validation * n))
     parts = {"train": rest[~held], "validation": rest[held], "test": by_class[into_test]}
     return {
         split: rows[torch.randperm(len(rows), generator=shuffle)] for split, rows in parts.items()
@@ -100,7 +99,7 @@ def dealt_in_folds(
     order = torch.randperm(n, generator=shuffle)
     if keys is not None:
         order = order[keys[order].argsort(stable=True)]  # each class is spread over all folds
-    into_test = (torch.arange(n + 1) * round(test * n) // max(n, 1)).diff() > 0
+    into_test = evenly(n, round(test * n))
     rest = order[~into_test]
     held = torch.arange(len(rest)) % folds == fold
     trained = rest[~held]

@@ -6,14 +6,18 @@ import torch
 from torch import Tensor
 
 
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
+
+
 def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `share` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
-    dealt = torch.arange(n + 1) * round(share * n) // n  # rises evenly, so each class gives its part
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = dealt.diff() > 0
+    held[by_class] = evenly(n, round(share * n))  # so that each class gives its part
     return order[~held], order[held]
 
 

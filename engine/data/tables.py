@@ -16,7 +16,7 @@ from engine.data.splits import columns_of, standardised, three_ways
 
 
 def scikit_learn_set(name: str, **options: Any) -> tuple[Tensor, Tensor]:
-    """A data set of scikit-learn as (values (N, D), target (N,)), both float64."""
+    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
     try:
         from sklearn import datasets
     except ImportError as error:

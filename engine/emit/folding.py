@@ -57,9 +57,10 @@ def folded(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
     order = [one for one in graph.order() if isinstance(book.types.get(one), Transform)]
     if not order:
         return project, book
+    transforms = set(order)
     used: set[str] = set()
     for one in reversed(order):
-        if any(link.target in used or link.target not in order for link in graph.outgoing(one)):
+        if any(link.target in used or link.target not in transforms for link in graph.outgoing(one)):
             used.add(one)
     steps: dict[str, list[Step]] = {}
     names: dict[str, NameBook] = {}
@@ -83,9 +84,9 @@ def folded(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
     links = [
         Link(*place.get(link.source, (link.source, link.source_port)), link.target, link.target_port)
         for link in graph.links
-        if link.target not in order
+        if link.target not in transforms
     ]
-    nodes = [node for node in graph.nodes.values() if node.id not in order]
+    nodes = [node for node in graph.nodes.values() if node.id not in transforms]
     for source, found in steps.items():
         data = book.types[source]
         assert isinstance(data, Data)
