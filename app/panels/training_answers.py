@@ -103,6 +103,7 @@ class TrainingAnswers(QWidget):
     def _forget(self) -> None:
         self._seen = None
         self._legend.hide()
+        self._title.setMinimumWidth(0)
         self._title.setText("Answers, validation")
         self.confusion.say(
             "Which classes are confused shows after the first epoch." if self._losses else NO_ANSWERS
@@ -173,6 +174,7 @@ class TrainingAnswers(QWidget):
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
         self._title.setText("Forecast")  # its legend needs the room
+        self._title.setMinimumWidth(self._title.fontMetrics().horizontalAdvance("Forecast"))
         self._title.setToolTip("Validation examples: what is right and what is predicted")
         predicted, right = snapshot.array[:, 0], snapshot.array[:, 1]
         self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.theme import Theme
+from app.theme import Theme, current_theme
 from app.views.picture import Picture, colour_of, number
 
 TICK = 10
@@ -125,7 +126,10 @@ class SeriesPlot(Picture):
         return QSize(320, 140)
 
     def _area(self) -> QRectF:
-        return QRectF(48, 7, max(8, self.width() - 52), max(8, self.height() - 30))
+        metrics = QFontMetricsF(current_theme().mono(TICK))
+        marks = (self._low, (self._low + self._high) / 2, self._high)
+        left = max(48.0, ceil(max(metrics.horizontalAdvance(number(value)) for value in marks)) + 10)
+        return QRectF(left, 7, max(8, self.width() - left - 4), max(8, self.height() - 30))
 
     def _polygon(self, values: NDArray[np.floating], area: QRectF) -> list[QPolygonF]:
         """The line in pieces between values that are not finite."""
