@@ -56,10 +56,12 @@ class FileChip(QPushButton):
 
     def _fit(self) -> None:
         wide = QFontMetrics(current_theme().font(BODY)).horizontalAdvance(self._name)
-        self.setFixedWidth(min(self._most, max(130, wide + _AROUND)))
+        self._wide = min(self._most, max(130, wide + _AROUND))
+        self.setMaximumWidth(self._wide)  # it gives way where the controls need the room
+        self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(200, 28)
+        return QSize(self._wide, 28)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(110, 28)

@@ -103,7 +103,7 @@ class TrainingAnswers(QWidget):
     def _forget(self) -> None:
         self._seen = None
         self._legend.hide()
-        self._title.setMinimumWidth(0)
+        self._title.setVisible(True)
         self._title.setText("Answers, validation")
         self.confusion.say(
             "Which classes are confused shows after the first epoch." if self._losses else NO_ANSWERS
@@ -174,7 +174,7 @@ class TrainingAnswers(QWidget):
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
         self._title.setText("Forecast")  # its legend needs the room
-        self._title.setMinimumWidth(self._title.fontMetrics().horizontalAdvance("Forecast"))
+        self._title.setVisible(len(self._losses) < 2)  # of several, what is chosen says which it is
         self._title.setToolTip("Validation examples: what is right and what is predicted")
         predicted, right = snapshot.array[:, 0], snapshot.array[:, 1]
         self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])

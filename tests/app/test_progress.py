@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.progress import TrainingBar, newest_metric
+from app.top_bar import HEIGHT, TopBar
 from app.views.run_status import DeviceChip, MetricText, ProgressText, device_words, time_left
 from app.workspace import Workspace
 from engine.names import spoken
@@ -197,3 +199,22 @@ def test_words_for_series_times_and_devices() -> None:
     ]
     assert device_words("NVIDIA H100") == "NVIDIA H100"
     assert device_words("cpu").startswith("CPU · ")
+
+
+def test_at_1280_the_parts_of_the_bar_stand_apart_beside_a_long_name(
+    qtbot: QtBot, workspace: Workspace
+) -> None:
+    bar, controls = TopBar(), TrainingBar(workspace)
+    qtbot.addWidget(bar)
+    bar.add_controls(controls)
+    bar.show_document(controls, "Stacked autoencoder with a long name", "", False)
+    bar.resize(1280, HEIGHT)
+    bar.show()
+    # So wide that the controls have their room only beside a chip of 120 pixels, as in a real window.
+    others = 16 + 10 + 12 + 24 + 16
+    bar.menu_bar.setFixedSize(1280 - others - 120 - controls.minimumSizeHint().width(), 28)
+    QApplication.processEvents()
+    for left, right in pairwise((controls._stop, controls._progress, controls._metric, controls._device)):
+        assert left.geometry().right() < right.geometry().left()
+    assert bar.chip.geometry().right() < bar._controls.geometry().left()
+    assert 110 <= bar.chip.width() <= 130
