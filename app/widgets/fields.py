@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
 
@@ -23,6 +23,13 @@ class NumberEdit(QLineEdit):
     reverted = Signal()
     left = Signal()
 
+    def event(self, event: QEvent) -> bool:
+        # On X11 a line of text takes Ctrl+E for its own end, and Export would not open while one types.
+        if event.type() == QEvent.Type.ShortcutOverride and _exports(event):
+            event.ignore()
+            return False
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         by = 10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
         if event.key() == Qt.Key.Key_Up:
@@ -41,6 +48,11 @@ class NumberEdit(QLineEdit):
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.left.emit()
+
+
+def _exports(event: QEvent) -> bool:
+    control = Qt.KeyboardModifier.ControlModifier
+    return isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_E and event.modifiers() == control
 
 
 class QuietCombo(QComboBox):
