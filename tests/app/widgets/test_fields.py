@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.widgets.fields import FieldRow
@@ -27,5 +27,5 @@ def test_export_opens_while_one_types_a_number(qtbot: QtBot) -> None:
     assert asked == [True]
     override = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
     override.accept()  # as a line of text does there
-    QApplication.sendEvent(field.control, override)
+    field.control.event(override)
     assert not override.isAccepted()
