@@ -33,6 +33,7 @@ from nodes import (
     sources,
     table_file,
     text_file,
+    text_layers,
     transforms,
 )
 
@@ -55,6 +56,7 @@ for _module in (  # in this order in the palette
     images,
     augment,
     encode,
+    text_layers,
     convolution,
     pooling,
     dense,

@@ -120,6 +120,9 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
     if isinstance(made, Layer) and made.hands_on == {"output": "x"}:
         yield node_type.type_id, _on_target(node_type)
         return
+    if set(made.hands_on) == {"tokens", "targets"}:
+        yield node_type.type_id, _masked(node_type)
+        return
     for port in made.outputs():
         name = node_type.type_id if port.name == "output" else f"{node_type.type_id} {port.name}"
         for ground in GROUNDS:
@@ -140,6 +143,28 @@ def _on_target(node_type: type[NodeType]) -> Project:
     ]
     links = [link for link in project.graph.links if link.target_port != "target"]
     return _project(nodes, [*links, Link("n1", "species", "n4", "x"), Link("n4", "output", "n3", "target")])
+
+
+def _masked(node_type: type[NodeType]) -> Project:
+    """A layer that hides tokens of a text, which are looked up in a table; what is hidden is to be said."""
+    params = opened("TextCorpus")
+    size = params["size"]
+    nodes = [
+        Node("n1", "TextCorpus", params=dict(params)),
+        Node("n2", node_type.type_id, "tried", {"size": size}),
+        Node("n3", "Embedding", params={"entries": size, "size": 4}),
+        Node("n4", "Linear", params={"units": size}),
+        Node("n5", "CrossEntropy"),
+        Node("n6", "Accuracy"),
+    ]
+    links = [
+        Link("n1", "tokens", "n2", "x"),
+        Link("n2", "tokens", "n3", "x"),
+        Link("n3", "output", "n4", "x"),
+    ]
+    for measure in ("n5", "n6"):
+        links += [Link("n4", "output", measure, "prediction"), Link("n2", "targets", measure, "target")]
+    return _project(nodes, links)
 
 
 def _layer(made: NodeType, port: str, data: str, column: str, target: str, between: str) -> Project:
