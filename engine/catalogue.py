@@ -283,7 +283,10 @@ class Transform(Data, abstract=True):
         return self.ports_out
 
     def fit(self) -> tuple[Any, dict[str, Any]]:
-        """A portable function `f(splits, column, into, **options)` that adds a column, and its options."""
+        """A portable function `f(splits, column, into, **options)` that adds a column, and its options.
+
+        Where it returns an `engine.data.fitted.Fitted`, values are shown in the units they came in.
+        """
         raise NotImplementedError
 
 

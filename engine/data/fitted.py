@@ -1,7 +1,7 @@
 """Transforms fitted on the training rows alone, applied to all rows. Portable: exports carry this source.
 
-Each is `f(splits, column, into, ...)`: it reads `column` of every split and adds the column `into`. A column
-that stays in its file goes on doing so: its rows are changed as they are read.
+Each is `f(splits, column, into, ...)`: it reads `column` of every split, adds the column `into` and returns
+what it found. A column that stays in its file goes on doing so: its rows are changed as they are read.
 """
 
 from __future__ import annotations
@@ -26,10 +26,21 @@ class Changed(Lazy):
         return self.change(self.column[rows].cpu())
 
 
-def change_all(
-    splits: dict[str, dict[str, Any]], column: str, into: str, change: Callable[[Tensor], Tensor]
-) -> None:
-    """Add `into`, the values of `column` as `change` makes them, to every split."""
+class Fitted:
+    """What was found in the training rows: `change` changes rows (n, ...), `undo` gives back what they were.
+
+    `each` says that every number is changed by itself, so that it keeps its place and its name.
+    """
+
+    def __init__(
+        self, change: Callable[[Tensor], Tensor], undo: Callable[[Tensor], Tensor], each: bool = True
+    ) -> None:
+        self.change, self.undo, self.each = change, undo, each
+
+
+def change_all(splits: dict[str, dict[str, Any]], column: str, into: str, found: Fitted) -> Fitted:
+    """Add `into`, the values of `column` as `found` changes them, to every split."""
+    change = found.change
     for columns in splits.values():
         values = columns[column]
         if isinstance(values, Lazy):
@@ -37,6 +48,7 @@ def change_all(
             columns[into] = Changed(values, change, size)
         else:
             columns[into] = change(values)
+    return found
 
 
 def training_rows(splits: dict[str, dict[str, Any]], column: str) -> Iterator[Tensor]:
@@ -70,11 +82,20 @@ def axes_of(over: str, dimensions: int) -> tuple[int, ...]:
     return (0,)
 
 
-def standardise(splits: dict[str, dict[str, Any]], column: str, into: str, over: str = "each number") -> None:
+def standardise(
+    splits: dict[str, dict[str, Any]], column: str, into: str, over: str = "each number"
+) -> Fitted:
     """Standard deviations from the mean; what never varies becomes 0."""
     mean, deviation = moments(splits, column, axes_of(over, splits["train"][column].dim()))
     scale = torch.where(deviation > 1e-12, deviation, 1.0)
-    change_all(splits, column, into, lambda x: ((x - mean.to(x.device)) / scale.to(x.device)).float())
+
+    def change(x: Tensor) -> Tensor:
+        return ((x - mean.to(x.device)) / scale.to(x.device)).float()
+
+    def undo(y: Tensor) -> Tensor:
+        return (y * scale.to(y.device) + mean.to(y.device)).float()
+
+    return change_all(splits, column, into, Fitted(change, undo))
 
 
 def rescale(
@@ -84,7 +105,7 @@ def rescale(
     low: float = 0.0,
     high: float = 1.0,
     over: str = "each number",
-) -> None:
+) -> Fitted:
     """The least training value becomes `low`, the greatest `high`; other rows may lie outside."""
     axes = axes_of(over, splits["train"][column].dim())
     least = torch.stack([values.amin(axes, keepdim=True) for values in training_rows(splits, column)]).amin(0)
@@ -95,7 +116,10 @@ def rescale(
         part = (x - least.to(x.device)) / reach.to(x.device)
         return (low + (high - low) * part).float()
 
-    change_all(splits, column, into, change)
+    def undo(y: Tensor) -> Tensor:
+        return ((y - low) / (high - low) * reach.to(y.device) + least.to(y.device)).float()
+
+    return change_all(splits, column, into, Fitted(change, undo))
 
 
 def whiten(
@@ -105,12 +129,12 @@ def whiten(
     kind: str = "PCA",
     components: int | None = None,
     epsilon: float = 1e-5,
-) -> None:
+) -> Fitted:
     """Uncorrelated with variance 1: along the principal axes ("PCA"), or turned back ("ZCA").
 
     "projection" only turns to the principal axes and leaves their variances. Rows are (D,); PCA and
-    projection keep `components` axes of the greatest variance. `epsilon` is added to each variance.
-    Bell and Sejnowski, 1997.
+    projection keep `components` axes of the greatest variance. `epsilon` is added to each variance. Where
+    axes are left out, undoing it gives the mean along them. Bell and Sejnowski, 1997.
     """
     mean, _ = moments(splits, column, (0,))
     n, products = 0, torch.zeros(mean.shape[1], mean.shape[1], dtype=torch.float64)
@@ -121,14 +145,27 @@ def whiten(
     variances, axes = variances.flip(0), axes.flip(1)
     largest = axes.gather(0, axes.abs().argmax(0)[None])
     axes = axes * torch.where(largest < 0, -1.0, 1.0)  # one sign, whoever computes it
+    spread = (variances + epsilon).sqrt()
+    turn: Tensor
+    back: Tensor
     if kind == "ZCA":
         turn = axes @ torch.diag((variances + epsilon).rsqrt()) @ axes.T
+        back = axes @ torch.diag(spread) @ axes.T
     else:
         kept = slice(components)
         turn = axes[:, kept]
+        back = turn.T
         if kind == "PCA":
             turn = turn * (variances[kept] + epsilon).rsqrt()
-    change_all(splits, column, into, lambda x: ((x.double() - mean.to(x.device)) @ turn.to(x.device)).float())
+            back = back * spread[kept, None]
+
+    def change(x: Tensor) -> Tensor:
+        return ((x.double() - mean.to(x.device)) @ turn.to(x.device)).float()
+
+    def undo(y: Tensor) -> Tensor:
+        return (y.double() @ back.to(y.device) + mean.to(y.device)).float()
+
+    return change_all(splits, column, into, Fitted(change, undo, each=False))
 
 
 def impute(
@@ -138,7 +175,7 @@ def impute(
     by: str = "mean",
     value: float = 0.0,
     marks: bool = False,
-) -> None:
+) -> Fitted:
     """What is missing (NaN) becomes the training rows' mean or median, or `value`; rows are (D,).
 
     With `marks`, D more numbers say which were missing, as 1.
@@ -154,10 +191,14 @@ def impute(
         whole = torch.where(missing, filled.to(x.device), x.double()).float()
         return torch.cat([whole, missing.float()], 1) if marks else whole
 
-    change_all(splits, column, into, change)
+    def undo(y: Tensor) -> Tensor:
+        values, lost = y.chunk(2, 1) if marks else (y, torch.zeros_like(y))
+        return torch.where(lost > 0, torch.nan, values)
+
+    return change_all(splits, column, into, Fitted(change, undo, each=not marks))
 
 
-def ranks(splits: dict[str, dict[str, Any]], column: str, into: str, steps: int = 1000) -> None:
+def ranks(splits: dict[str, dict[str, Any]], column: str, into: str, steps: int = 1000) -> Fitted:
     """Each number becomes its place among the training rows, 0 to 1, by `steps` quantiles; rows are (D,)."""
     train = splits["train"][column][:].double().cpu()
     levels = torch.linspace(0, 1, steps, dtype=torch.float64)
@@ -168,4 +209,8 @@ def ranks(splits: dict[str, dict[str, Any]], column: str, into: str, steps: int 
         below = torch.searchsorted(known, asked) + torch.searchsorted(known, asked, right=True)
         return (below.T / (2 * steps)).clamp(0, 1).float().to(x.device)
 
-    change_all(splits, column, into, change)
+    def undo(y: Tensor) -> Tensor:
+        at = (y.double().cpu() * steps).round().long().clamp(1, steps) - 1
+        return known.gather(1, at.T).T.float().to(y.device)
+
+    return change_all(splits, column, into, Fitted(change, undo))

@@ -100,3 +100,37 @@ def test_ranks_are_the_shares_of_training_rows_below() -> None:
     found = data["train"]["y"][:, 0]
     assert torch.allclose(found, torch.linspace(0, 1, 8500), atol=3e-3)
     assert data["test"]["y"][-1].item() == 1  # beyond what training knew
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_every_transform_can_be_undone_where_nothing_was_left_out(lazy: bool) -> None:
+    rows = TABLE[8500:8520]
+    data = splits(lazy=lazy)
+    for found in (
+        standardise(data, "x", "y"),
+        standardise(data, "x", "y", over="all numbers"),
+        rescale(data, "x", "y", low=-2, high=5),
+        whiten(data, "x", "y", kind="PCA", epsilon=1e-9),
+        whiten(data, "x", "y", kind="ZCA", epsilon=1e-9),
+        whiten(data, "x", "y", kind="projection"),
+    ):
+        assert torch.allclose(found.undo(found.change(rows)), rows, rtol=1e-5, atol=1e-3)
+
+
+def test_whitening_that_left_axes_out_is_undone_as_far_as_the_others_tell() -> None:
+    found = whiten(splits(), "x", "y", components=2)
+    once = found.undo(found.change(TABLE[:20]))
+    assert not found.each and torch.allclose(found.change(once), found.change(TABLE[:20]), atol=1e-4)
+    assert torch.allclose(once[:, 1], TABLE[:20, 1], atol=0.5)  # the axis of the greatest variance
+
+
+def test_what_was_missing_is_missing_again_and_ranks_become_values() -> None:
+    holes = TABLE.clone()
+    holes[::7, 1] = torch.nan
+    marked = impute(splits(holes), "x", "y", marks=True)
+    again = marked.undo(marked.change(holes[:15]))
+    assert torch.equal(again.isnan(), holes[:15].isnan()) and not marked.each
+    assert torch.equal(again.nan_to_num(), holes[:15].nan_to_num())
+    ranked = ranks(splits(), "x", "y", steps=8000)
+    off = (ranked.undo(ranked.change(TABLE[:200])) - TABLE[:200]).abs()
+    assert (off.median(0).values <= torch.tensor([0.001, 0.03, 1e-5, 0.0])).all()
