@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.table_cells import Cells, blank_rows
 
 
@@ -52,32 +52,44 @@ def dealt_table(
     values = {name: found[kept] for name, found in values.items()}
     count = int(kept.sum())
     keys = torch.from_numpy(split_keys(values[by], by, used)) if by else None
-    rows = deal(count, keys, **dealing)
+    inputs = [values[name] for name, _, role, _ in used if role == "input"]
+    rows = dealt_rows(count, keys, deal, dealing, inputs, class_numbers_of(used, values))
     train = rows["train"].numpy()
     found: dict[str, Tensor] = {}
     parts = [
         part
         for name, kind, role, details in used
         if role == "input"
-        for part in as_features(values[name], kind, details, train, missing, scaling, dates)
+        for part in feature_parts(
+            values[name], feature_fit(values[name], kind, details, train, missing, scaling, dates)
+        )
     ]
     if parts:
         features = np.empty((count, len(parts)), np.float32)
         for at, part in enumerate(parts):
             features[:, at] = part
         found["features"] = torch.from_numpy(features)
-    for name, kind, role, _ in sorted(used, key=lambda one: one[2]):  # targets, then weights
-        if role not in ("target", "weight"):
-            continue
-        port, column = port_name(name), values[name]
-        if kind in ("category", "yes-no"):
-            found[port] = torch.from_numpy(column.astype(np.int64))
-            if kind == "yes-no":
-                found[f"{port} as number"] = torch.from_numpy(column.astype(np.float32))[:, None]
-        else:
-            scaled = scaled_by(column, train, target_scaling if role == "target" else "none")
-            found[port] = torch.from_numpy(scaled.astype(np.float32))[:, None]
+    for name, kind, role, _ in in_port_order(used):
+        scaling = target_scaling if role == "target" else "none"
+        fit = target_fit(values[name], kind, train, scaling)
+        for port, ending in target_ports(name, kind).items():
+            found[port] = torch.from_numpy(target_values(values[name], fit, ending))
     return dealt_columns(found, rows, device)
+
+
+def in_port_order(used: list[tuple[str, str, str, tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+    """The targets, then the weights."""
+    return [one for one in sorted(used, key=lambda one: one[2]) if one[2] in ("target", "weight")]
+
+
+def class_numbers_of(
+    used: list[tuple[str, str, str, tuple[Any, ...]]], values: dict[str, np.ndarray[Any, Any]]
+) -> Tensor | None:
+    """The classes (N,) of the first target that has any."""
+    for name, kind, role, _ in used:
+        if role == "target" and kind in ("category", "yes-no"):
+            return torch.from_numpy(values[name].astype(np.int64))
+    return None
 
 
 def port_name(name: str) -> str:
@@ -103,7 +115,7 @@ def split_keys(
     return values if role == "time" else values.astype(np.int64)
 
 
-def as_features(
+def feature_fit(
     values: np.ndarray[Any, Any],
     kind: str,
     details: tuple[Any, ...],
@@ -111,48 +123,90 @@ def as_features(
     missing: str,
     scaling: str,
     dates: str,
-) -> list[np.ndarray[Any, Any]]:
-    """The features (N,) that an input column becomes; a class that no training row has is all zeros."""
-    values = filled(values, kind, train, missing)
+) -> dict[str, Any]:
+    """What the training rows say of an input column (N,): how `feature_parts` makes features of it."""
+    fill = fill_of(values, kind, train, missing)
+    known = filled(values[train], fill)
     if kind == "category":
-        seen = np.unique(values[train])
-        return [(values == at) & (at in seen) for at in range(len(details))]
-    if kind == "yes-no":
-        return [values]
-    found = [scaled_by(values, train, scaling)]
-    if kind == "date" and dates == "days and cycles":
+        return {"kind": kind, "fill": fill, "count": len(details), "seen": np.unique(known)}
+    middle, unit = units_of(known, "none" if kind == "yes-no" else scaling)
+    return {
+        "kind": kind,
+        "fill": fill,
+        "middle": middle,
+        "unit": unit,
+        "cycles": kind == "date" and dates == "days and cycles",
+    }
+
+
+def feature_parts(values: np.ndarray[Any, Any], fit: dict[str, Any]) -> list[np.ndarray[Any, Any]]:
+    """The features (N,) that an input column becomes; a class that no training row has is all zeros."""
+    values = filled(values, fit["fill"])
+    if fit["kind"] == "category":
+        return [(values == at) & (at in fit["seen"]) for at in range(fit["count"])]
+    found = [in_units(values, fit["middle"], fit["unit"])]
+    if fit["cycles"]:
         turns = [2 * math.pi * values / days for days in (365.2425, 7.0, 1.0)]
         found += [turn(angle) for angle in turns for turn in (np.sin, np.cos)]
     return found
 
 
-def filled(
-    values: np.ndarray[Any, Any], kind: str, train: np.ndarray[Any, Any], missing: str
-) -> np.ndarray[Any, Any]:
-    """Missing values take the training rows' mean or median; those of classes, their most common class."""
-    lost = np.isnan(values)
-    if not lost.any():
-        return values
-    known = values[train][~lost[train]]
-    if not len(known):
-        return np.where(lost, 0.0, values)
-    if kind in ("category", "yes-no"):
-        fill = float(np.bincount(known.astype(np.int64)).argmax())
-    else:
-        fill = float(np.median(known) if missing == "fill with median" else known.mean())
-    return np.where(lost, fill, values)
+def target_ports(name: str, kind: str) -> dict[str, str]:
+    """The ports of a target or weight, and what each holds of it."""
+    port = port_name(name)
+    if kind == "yes-no":
+        return {port: "class", f"{port} as number": "number"}
+    return {port: "class" if kind == "category" else "number"}
 
 
-def scaled_by(
-    values: np.ndarray[Any, Any], train: np.ndarray[Any, Any], scaling: str
+def target_fit(
+    values: np.ndarray[Any, Any], kind: str, train: np.ndarray[Any, Any], scaling: str
+) -> tuple[float, float]:
+    """What is subtracted from a target or weight, and what it is divided by."""
+    return units_of(values[train], "none" if kind in ("category", "yes-no") else scaling)
+
+
+def target_values(
+    values: np.ndarray[Any, Any], fit: tuple[float, float], ending: str
 ) -> np.ndarray[Any, Any]:
-    """Values in the units of the training rows; what is the same in all of them becomes 0."""
+    """A target as classes (N,) int64, or as numbers (N, 1) float32."""
+    if ending == "class":
+        return values.astype(np.int64)
+    found: np.ndarray[Any, Any] = in_units(values, *fit).astype(np.float32)[:, None]
+    return found
+
+
+def fill_of(values: np.ndarray[Any, Any], kind: str, train: np.ndarray[Any, Any], missing: str) -> float:
+    """What a missing value becomes: the training rows' mean or median, or their most common class."""
+    if not np.isnan(values).any():
+        return 0.0
     known = values[train]
+    known = known[~np.isnan(known)]
+    if not len(known):
+        return 0.0
+    if kind in ("category", "yes-no"):
+        return float(np.bincount(known.astype(np.int64)).argmax())
+    return float(np.median(known) if missing == "fill with median" else known.mean())
+
+
+def filled(values: np.ndarray[Any, Any], fill: float) -> np.ndarray[Any, Any]:
+    lost = np.isnan(values)
+    return np.where(lost, fill, values) if lost.any() else values
+
+
+def units_of(known: np.ndarray[Any, Any], scaling: str) -> tuple[float, float]:
+    """What training values (N,) are scaled by: what is subtracted, and the unit to divide by."""
     if scaling == "standardise":
-        middle, unit = known.mean(), known.std()
+        middle, unit = float(known.mean()), float(known.std())
     elif scaling == "0 to 1":
-        middle, unit = known.min(), known.max() - known.min()
+        middle, unit = float(known.min()), float(known.max() - known.min())
     else:
+        return 0.0, 1.0
+    return middle, unit if unit > 1e-12 else 1.0  # what never varies becomes 0
+
+
+def in_units(values: np.ndarray[Any, Any], middle: float, unit: float) -> np.ndarray[Any, Any]:
+    if middle == 0.0 and unit == 1.0:
         return values
-    scaled: np.ndarray[Any, Any] = (values - middle) / (unit if unit > 1e-12 else 1.0)
-    return scaled
+    found: np.ndarray[Any, Any] = (values - middle) / unit
+    return found
