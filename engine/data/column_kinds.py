@@ -14,6 +14,7 @@ SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL",
 MOST_CLASSES = 100  # of an input; more of them are texts
 MOST_TARGETS = 1000
 ODD = 0.05  # share of cells that may be odd in a column of numbers, and count as missing then
+TOGETHER = 2000  # columns that are looked at at once
 INTEGER = r"^[-+−]?(0|[1-9]\d*)$"
 
 
@@ -44,10 +45,48 @@ class Guess:
 def guesses(frame: Any, decimal: str, watch: Watch) -> list[Guess]:
     """What each column of a frame holds."""
     found = []
+    plain: dict[str, Guess] = {}
     for at, name in enumerate(frame.columns):
         if not at % 50:
             watch.look(0.5 + 0.5 * at / frame.width, "looking at the columns")
-        found.append(_guess(name, frame[name], decimal))
+        if not at % TOGETHER:
+            plain = _plain_numbers(frame[:, at : at + TOGETHER], decimal)
+        found.append(plain.get(name) or _guess(name, frame[name], decimal))
+    return found
+
+
+def _plain_numbers(frame: Any, decimal: str) -> dict[str, Guess]:
+    """Guesses on columns in which every cell is written as a number, all at once: tables may be wide."""
+    import polars as pl
+
+    frame = frame.select(pl.col(pl.String).str.strip_chars())
+    if not frame.width or not len(frame):
+        return {}
+    numbers = frame.select(as_numbers(pl.all(), decimal))
+    sure = numbers.select(pl.all().is_finite().fill_null(False).all()).row(0)
+    padded = frame.select(pl.all().str.contains(r"^[-+]?0\d").any()).row(0)
+    names = [name for name, yes, no in zip(frame.columns, sure, padded, strict=True) if yes and not no]
+    if not names:
+        return {}
+    frame, numbers = frame.select(names), numbers.select(names)
+    every = pl.all()
+    measured = zip(
+        names,
+        frame.select(every.str.contains(INTEGER).all()).row(0),
+        numbers.select(every.n_unique()).row(0),
+        numbers.select(every.mean()).row(0),
+        numbers.select(every.std(ddof=0)).row(0),
+        numbers.select((every.diff().drop_nulls() == 1).all()).row(0),
+        strict=True,
+    )
+    found = {}
+    for name, whole, distinct, middle, spread, steps in measured:
+        guess = Guess(name, "whole" if whole else "number", distinct=distinct)
+        guess.middle, guess.spread = float(middle), float(spread or 0.0)
+        guess.steps = whole and len(frame) > 1 and steps
+        if whole and distinct <= MOST_TARGETS:
+            _count_values(guess, frame[name])
+        found[name] = guess
     return found
 
 
@@ -122,10 +161,14 @@ def _of_numbers(guess: Guess, numbers: Any, series: Any) -> Guess:
     if guess.kind == "whole":
         guess.steps = len(known) > 1 and bool((known.diff().drop_nulls() == 1).all())
         if guess.distinct <= MOST_TARGETS:
-            guess.counts = _counts(series.drop_nulls().cast(pl.String))
-            if sorted(guess.counts) == ["0", "1"]:
-                guess.kind, guess.details = "yes-no", ("0", "1")
+            _count_values(guess, series.drop_nulls().cast(pl.String))
     return guess
+
+
+def _count_values(guess: Guess, texts: Any) -> None:
+    guess.counts = _counts(texts)
+    if sorted(guess.counts) == ["0", "1"]:
+        guess.kind, guess.details = "yes-no", ("0", "1")
 
 
 def as_numbers(series: Any, decimal: str) -> Any:
@@ -174,7 +217,8 @@ def _yes_no(texts: Any) -> tuple[str, ...]:
 
 
 def _counts(texts: Any) -> dict[str, int]:
-    return {str(text): int(often) for text, often in texts.value_counts().sort(texts.name).iter_rows()}
+    counted = texts.alias("text").value_counts().sort("text")  # a column may be called count, too
+    return {str(text): int(often) for text, often in counted.iter_rows()}
 
 
 def _pictures(texts: Any) -> bool:

@@ -105,7 +105,7 @@ class Tally:
                 self.steps = carried and bool((known.diff().drop_nulls() == 1).all())
                 self.last = float(known[-1])
         if self.counts is not None and len(known):
-            for value, often in known.value_counts().iter_rows():
+            for value, often in known.alias("value").value_counts().iter_rows():
                 self.counts[value] += often
             if self.numeric and self.whole:
                 self.whole = all(float(value).is_integer() for value in self.counts)
