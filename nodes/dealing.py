@@ -9,6 +9,8 @@ from engine.errors import ParamError
 
 RANDOM, BY_CLASS, BY_GROUP, IN_TIME, GIVEN = "random", "by class", "by group", "in time", "as given"
 FOLDS, BLOCKS, BOOTSTRAP = "folds", "blocks of time", "bootstrap"
+KEEP, TOGETHER, ONCE = "as they are", "in one split", "left out"
+AS_THEY_COME, REPEAT, THIN = "as they come", "repeat the rare", "thin the common"
 WAYS = (BY_CLASS, RANDOM, BY_GROUP, IN_TIME, GIVEN, FOLDS, BLOCKS, BOOTSTRAP)
 
 
@@ -70,6 +72,21 @@ class Dealt(Data, abstract=True):
         doc="another number deals the rows differently",
     )
 
+    repeats: str = param(
+        KEEP,
+        choices=(KEEP, TOGETHER, ONCE),
+        label="Equal rows",
+        doc="rows whose inputs are all the same. in one split: dealt together, so that what judges was "
+        "never trained on; left out: only the first of them stays",
+    )
+    balance: str = param(
+        AS_THEY_COME,
+        choices=(AS_THEY_COME, REPEAT, THIN),
+        label="Training classes",
+        doc="as they come; repeat the rare: their training rows come again until each class has as many as "
+        "the commonest; thin the common: each has as many as the rarest. Other splits stay as they are",
+    )
+
     def dealing(self, classes: bool = True) -> dict[str, Any]:
         """The dealer (as "deal") and its options, for a loader; `classes` says whether rows have classes.
 
@@ -96,4 +113,18 @@ class Dealt(Data, abstract=True):
             BOOTSTRAP: (ways.dealt_by_bootstrap, {"test": self.test, **seed}),
         }
         deal, options = found[way]
-        return {"deal": deal, **options}
+        return {"deal": deal, **options, **self._picking(way)}
+
+    def _picking(self, way: str) -> dict[str, Any]:
+        """What is done about equal rows and about rare classes, as the options that `dealt_rows` takes."""
+        from engine.data import repeats
+
+        found: dict[str, Any] = {}
+        if self.repeats == ONCE:
+            found["repeats"] = repeats.equals_once
+        elif self.repeats == TOGETHER:
+            found["repeats"] = repeats.groups_together if way == BY_GROUP else repeats.equals_together
+        if self.balance != AS_THEY_COME:
+            picks = {REPEAT: repeats.rare_repeated, THIN: repeats.common_thinned}
+            found["balance"] = picks[self.balance]
+        return found

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.errors import ParamError
 from engine.params import FilePath, Names
-from nodes.dealing import BLOCKS, BOOTSTRAP, FOLDS, GIVEN, IN_TIME, RANDOM, Dealt
+from nodes.dealing import AS_THEY_COME, BLOCKS, BOOTSTRAP, FOLDS, GIVEN, IN_TIME, RANDOM, Dealt
 from nodes.delimited import Delimited, Encoded
 from nodes.own_file import OwnFile
 
@@ -94,6 +94,7 @@ class TextCorpus(Dealt, Tokenised):
     )
     validation: float = param(0.1, minimum=0, below=1, label="Validation share", doc="share never trained on")
     test: float = param(0.1, minimum=0, below=1, label="Test share", doc="share only looked at in the end")
+    balance: str = param(AS_THEY_COME, choices=(AS_THEY_COME,), hidden=True, doc="there are no classes")
 
     def columns(self) -> tuple[Column, ...]:
         names = self.tokens if len(self.tokens) == self.size else ()
@@ -239,6 +240,7 @@ class TextPairs(Dealt, Tokenised, Delimited):
         choices=(RANDOM, IN_TIME, FOLDS, BLOCKS, BOOTSTRAP),
         doc="random; in time: the last pairs for test; folds or blocks: one of several parts for validation",
     )
+    balance: str = param(AS_THEY_COME, choices=(AS_THEY_COME,), hidden=True, doc="there are no classes")
 
     def columns(self) -> tuple[Column, ...]:
         said, known, words = (self.target_length,), numbered(self.size), numbered(self.target_size)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from engine.data.array_reading import stored_array
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.lazy import Lazy
 
 
@@ -185,7 +185,11 @@ def load_arrays(
         lengths = np.diff(found[first["name"]].starts)
         numbers = [("train", "validation", "test").index(split) for split, _, _ in first["files"]]
         keys = torch.from_numpy(np.repeat(numbers, lengths))
-    rows = deal(n, keys, **dealing)
+    of = {column["name"]: column.get("role", "input") for column in columns}
+    inputs = [found[name] for name, role in of.items() if role == "input"]
+    of_classes = [found[one["name"]] for one in columns if "classes" in one and of[one["name"]] == "target"]
+    classes = of_classes[0][:].cpu() if of_classes and "balance" in dealing else None
+    rows = dealt_rows(n, keys, deal, dealing, inputs, classes)
     kept = {
         column["name"]: found[column["name"]]
         for column in columns

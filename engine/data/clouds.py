@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from engine.data.array_reading import stored_array
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.lazy import Lazy
 
 
@@ -238,7 +238,8 @@ def load_clouds(
     numbers = {"train": 0, "validation": 1, "test": 2}
     given = torch.tensor([numbers.get(split, 0) for _, _, split in files])
     keys = label if by == "class" else given if by == "split" else None
-    return dealt_columns(columns, deal(len(files), keys, **dealing), device)
+    rows = dealt_rows(len(files), keys, deal, dealing, [columns["points"]], columns.get("label"))
+    return dealt_columns(columns, rows, device)
 
 
 def load_cloud(
@@ -255,4 +256,4 @@ def load_cloud(
     if not path.is_file():
         raise FileNotFoundError(f"There is no {path}: choose the file again.")
     points = torch.from_numpy(normalised(read_cloud(path), normalise))
-    return dealt_columns({"point": points}, deal(len(points), None, **dealing), device)
+    return dealt_columns({"point": points}, dealt_rows(len(points), None, deal, dealing, [points]), device)

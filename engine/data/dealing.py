@@ -6,6 +6,7 @@ looks at: classes, groups, times or split numbers. Each row comes into one split
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -138,6 +139,31 @@ def dealt_by_bootstrap(n: int, keys: Tensor | None, *, test: float, seed: int) -
     tested, rest = order[: round(test * n)], order[round(test * n) :]
     drawn = rest[torch.randint(len(rest), (len(rest),), generator=shuffle)]
     return {"train": drawn, "validation": rest[~torch.isin(rest, drawn)], "test": tested}
+
+
+def dealt_rows(
+    n: int,
+    keys: Tensor | None,
+    deal: Callable[..., dict[str, Tensor]],
+    dealing: dict[str, Any],
+    inputs: Sequence[Any],
+    classes: Tensor | None = None,
+) -> dict[str, Tensor]:
+    """Rows of each split as `deal` says; what is fitted on training rows is to be fitted on these.
+
+    `dealing` holds its options and, where wanted, `repeats`, a function that deals equal rows of the columns
+    `inputs` (n, ...), and `balance`, one that picks training rows by their `classes` (n,).
+    Errors: `ValueError` where there are no classes to go by.
+    """
+    options = {name: value for name, value in dealing.items() if name not in ("repeats", "balance")}
+    given = dealing.get("repeats")
+    rows: dict[str, Tensor]
+    rows = given(n, keys, inputs, deal, options) if given else deal(n, keys, **options)
+    if "balance" in dealing:
+        if classes is None:
+            raise ValueError("There are no classes here that training rows could be picked by.")
+        rows["train"] = dealing["balance"](rows["train"], classes, options.get("seed", 0))
+    return rows
 
 
 def dealt_columns(columns: dict[str, Any], rows: dict[str, Tensor], device: str) -> dict[str, dict[str, Any]]:

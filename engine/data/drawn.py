@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 
 
 def dealt_as_drawn(
@@ -61,5 +61,6 @@ def load_drawn(
     if len(table) < spare:  # of so few, none can be held back
         rows = dict.fromkeys(("train", "validation", "test"), torch.arange(len(table)))
     else:
-        rows = deal(len(table), None if values else label, **dealing)
+        classes = None if values else label
+        rows = dealt_rows(len(table), classes, deal, dealing, [columns["x" if values else "point"]], classes)
     return dealt_columns(columns, rows, device)

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 
 
 def read_rows(path: Path, delimiter: str) -> list[list[str]]:
@@ -212,7 +212,8 @@ def load_graph(
         known = {"train": 0, "validation": 1, "val": 1, "test": 2}
         keys = torch.tensor([known.get(row.get("split", "").casefold(), -1) for row in table])
         keys = torch.cat([keys, torch.full((n - len(keys),), -1)])
-    rows = deal(n, keys, **dealing)
+    inputs = [column for name, column in columns.items() if name != "label"]
+    rows = dealt_rows(n, keys, deal, dealing, inputs, columns.get("label"))
     if examples != "whole graph":
         return dealt_columns(columns, rows, device)
     whole = {"nodes": nodes[None], "adjacency": adjacency(count, ends, weights, directed)[None]}

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.image_decoding import image_levels
 from engine.data.image_masks import mask_classes
 from engine.data.lazy import Lazy
@@ -197,4 +197,5 @@ def dealt_images(
         values = [listed[key][row] for row in kept.tolist()]
         numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
         keys = torch.tensor(values if key == "split" else [numbers[value] for value in values])
-    return dealt_columns(columns, deal(len(kept), keys, **dealing), device)
+    rows = dealt_rows(len(kept), keys, deal, dealing, [columns["image"]], columns.get("label"))
+    return dealt_columns(columns, rows, device)

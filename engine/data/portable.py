@@ -21,6 +21,7 @@ IMPORTS: dict[str, str] = {
     "F": "import torch.nn.functional as F",
     "Iterator": "from collections.abc import Iterator",
     "Path": "from pathlib import Path",
+    "Sequence": "from collections.abc import Sequence",
     "Tensor": "from torch import Tensor",
     "csv": "import csv",
     "gzip": "import gzip",

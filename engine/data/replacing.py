@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from engine.values import Value
 
-DEALING = ("split", "validation", "test", "folds", "fold", "gap", "seed")  # how rows are dealt
+DEALING = ("split", "validation", "test", "folds", "fold", "gap", "seed", "repeats", "balance")
 
 
 def replaced(old: Mapping[str, Value], found: Mapping[str, Value]) -> dict[str, Value]:

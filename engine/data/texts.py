@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.text_lines import labelled_rows, read_text, text_pairs
 from engine.data.tokenisers import Tokeniser, portions
 from engine.data.windows import cut_windows
@@ -59,7 +59,7 @@ def corpus_parts(
     one = documents == "one text"
     units = portions(text, len(text) // 1000 + 1) if one else documents_of(text, documents)
     found = {}
-    for split, rows in deal(len(units), None, **dealing).items():
+    for split, rows in dealt_rows(len(units), None, deal, dealing, [units]).items():
         part = [units[row] for row in rows.tolist()]
         if not part:
             raise ValueError(f"Nothing of the text is left for {split}: give it a larger share.")
@@ -169,7 +169,7 @@ def load_labelled_text(
         labels.append(numbers[name])
         keys.append(part)
     given = torch.tensor(keys if by_folder else labels)
-    dealt = deal(len(texts), given, **dealing)
+    dealt = dealt_rows(len(texts), given, deal, dealing, [texts], torch.tensor(labels))
     train = [texts[row] for row in dealt["train"].tolist()]
     made = learn(train, size, lower)
     tokens, mask, lengths = filled_up([made.ids(one) for one in texts], length, ends)
@@ -202,7 +202,7 @@ def load_text_pairs(
     begins with [begin], and "next" is the same one token on, up to [end]: what is to be said at each place.
     """
     left, right = text_pairs(folder, file, other, source, target, encoding, table)
-    dealt = deal(len(left), None, **dealing)
+    dealt = dealt_rows(len(left), None, deal, dealing, [left])
     train = dealt["train"].tolist()
     reads = learn([left[row] for row in train], size, lower)
     says = learn([right[row] for row in train], target_size, lower)
