@@ -91,16 +91,32 @@ def _from_sheet(path: Path, watch: Watch) -> Opened:
     names = sheet_names(path)
     if not names:
         raise ValueError(f'"{path.name}" has no sheet.')
-    top = read_sheet(path, names[0], header=False, skip=0)
-    rows = [["" if cell is None else str(cell) for cell in row] for row in top.head(200).iter_rows()]
+    name, rows = names[0], _top_of(path, names[0])
+    for other in names[1:] if _wide(rows) < 2 else ():
+        watch.look(None, f"looking at the sheet {other}")
+        if _wide(found := _top_of(path, other)) > 1:
+            name, rows = other, found
+            break
     skip, header = header_in(rows, ".")
-    params: dict[str, Value] = {"sheet": names[0]} if len(names) > 1 else {}
+    params: dict[str, Value] = {"sheet": name} if len(names) > 1 else {}
     params |= ({"header": False} if not header else {}) | ({"skip": skip} if skip else {})
-    remarks = []
+    remarks = _lines_above(skip)
     if len(names) > 1:
-        remarks.append(f'Read is the sheet "{names[0]}"; there are also {listed(names[1:])} ("Sheet").')
-    frame = read_sheet(path, names[0], header=header, skip=skip)
+        others = [one for one in names if one != name]
+        remarks.append(f'Read is the sheet "{name}"; there are also {listed(others)} ("Sheet").')
+    frame = read_sheet(path, name, header=header, skip=skip)
     return _from_frame(path, frame, params, remarks, skip + header + 1, watch)
+
+
+def _top_of(path: Path, sheet: str) -> list[list[str]]:
+    """The first rows of a sheet as text."""
+    top = read_sheet(path, sheet, header=False, skip=0)
+    return [["" if cell is None else str(cell) for cell in row] for row in top.head(200).iter_rows()]
+
+
+def _wide(rows: list[list[str]]) -> int:
+    """How many cells of the fullest row are filled: a sheet of remarks has one a row."""
+    return max((sum(bool(cell.strip()) for cell in row) for row in rows), default=0)
 
 
 def _from_text(path: Path, head: bytes, watch: Watch) -> Opened:
@@ -111,6 +127,7 @@ def _from_text(path: Path, head: bytes, watch: Watch) -> Opened:
     form = form_of(head[: 1 << 18].decode(encoding, "ignore").removeprefix("\ufeff"), encoding)
     params, first = written(form), form.skip + form.header + 1
     remarks = [f'The letters are read as {encoding} ("Encoding").'] if encoding != "utf-8" else []
+    remarks += _lines_above(form.skip)
     large = path.stat().st_size > LARGE and form.encoding == "utf-8" and form.delimiter != "spaces"
     try:
         if large:
@@ -131,6 +148,13 @@ def _from_text(path: Path, head: bytes, watch: Watch) -> Opened:
     if len(frame) and frame[:, -1].null_count():
         remarks += _short_rows(path, form, frame.width)
     return _from_frame(path, frame, params, remarks, first, watch)
+
+
+def _lines_above(skip: int) -> list[str]:
+    if not skip:
+        return []
+    lines = "1 line above the table is" if skip == 1 else f"{skip:,} lines above the table are"
+    return [f'{lines} passed over ("Lines before").']
 
 
 def _short_rows(path: Path, form: Form, width: int) -> list[str]:

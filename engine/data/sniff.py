@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 DELIMITERS = ("\t", ";", "|", ",", ":")  # in this order where several would do
+FEW_ROWS = 4  # fewer say little of how a table is written
 LINES = 200  # of the beginning, for the delimiter and the header
 BLANKS = (
     *("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan"),
@@ -35,7 +36,17 @@ YES_NO = (
 )
 DATES = (
     *("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y%m%d", "%d %b %Y"),
-    *("%d-%b-%Y", "%b %d, %Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
+    *(
+        "%d-%b-%Y",
+        "%b-%d-%Y",
+        "%b %d, %Y",
+        "%d %B %Y",
+        "%B %d, %Y",
+        "%m-%d-%Y",
+        "%d.%m.%y",
+        "%d/%m/%y",
+        "%m/%d/%y",
+    ),
 )
 TIMES = ("", " %H:%M:%S%.f", " %H:%M", "T%H:%M:%S%.f", "T%H:%M:%S%.fZ", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
@@ -80,33 +91,59 @@ def form_of(text: str, encoding: str) -> Form:
     """How the table at the beginning of a file's `text` is written down."""
     lines = [line for line in text.splitlines()[:LINES]]
     quote = '"' if '"' in text or not re.search(r"(?m)(^|[;,\t|])'[^'\n]*'([;,\t|]|$)", text) else "'"
-    found = _delimiter(lines, quote)
-    if found is None:
-        found = "spaces" if _aligned(lines) else ","
-    rows = rows_of(lines, found, quote)
+    body = lines[len(lines) // 2 :]  # what stands above a table is not written as the table is
+    found = _delimiter(lines, quote) or (_delimiter(body, quote) if len(body) >= FEW_ROWS else None)
+    if found is None or found == "\t":
+        wide = _aligned(lines) or (_aligned(body) if len(body) >= FEW_ROWS else 0)
+        if found is None or not _even(lines, found, quote, wide):
+            found = "spaces" if wide else found or ","
+    numbered = numbered_rows(lines, found, quote)
+    rows = [row for _, row in numbered]
     decimal = _decimal(rows, found)
     skip, header = header_in(rows, decimal)
-    return Form(encoding, found, quote, decimal, header, skip)
+    return Form(encoding, found, quote, decimal, header, numbered[skip][0] if skip else 0)
 
 
 def header_in(rows: list[list[str]], decimal: str) -> tuple[int, bool]:
-    """How many lines stand before the table that `rows` begin with, and whether its first row is a header."""
+    """How many rows stand before the table that `rows` begin with, and whether its first row is a header."""
     full = [len([cell for cell in row if cell.strip()]) for row in rows]
     usual = Counter(one for one in full if one).most_common(1)
-    skip = next((at for at, one in enumerate(full) if one > 1), 0) if usual and usual[0][0] > 1 else 0
-    skip = skip if skip <= 20 else 0
+    # a header may leave the numbers of the rows unnamed
+    begins = (at for at, row in enumerate(rows) if full[at] > 1 or (full[at] and not row[0].strip()))
+    skip = next(begins, 0) if usual and usual[0][0] > 1 else 0
+    skip = _above(rows, skip)
     body = [row for row in rows[skip:] if row and len(row) == len(rows[skip])] if rows else []
     return skip, _has_header(body, decimal)
 
 
+def _above(rows: list[list[str]], first: int) -> int:
+    """Where the table begins whose rows are the commonest: narrow rows above them are said about it."""
+    sizes = [len(row) for row in rows]
+    usual = max(Counter(sizes[first:]).items(), key=lambda one: (one[1], one[0]), default=(0, 0))[0]
+    start = next((at for at in range(first, len(sizes)) if sizes[at] == usual), first)
+    enough = len(sizes) - start >= FEW_ROWS and all(size in (usual, 0) for size in sizes[start:])
+    narrow = all(len(row) <= usual // 2 for row in rows[first:start])
+    return start if enough and narrow else first
+
+
 def rows_of(lines: Iterable[str], delimiter: str, quote: str) -> list[list[str]]:
     """The cells of some lines. What `csv` cannot read is left out."""
+    return [row for _, row in numbered_rows(lines, delimiter, quote)]
+
+
+def numbered_rows(lines: Iterable[str], delimiter: str, quote: str) -> list[tuple[int, list[str]]]:
+    """The same with the line, from 0, that each row begins in."""
     if delimiter == "spaces":
-        return [re.findall(r'"[^"]*"|\S+', line) for line in lines]
-    rows: list[list[str]] = []
-    reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, skipinitialspace=False)
+        return list(enumerate(re.findall(r'"[^"]*"|\S+', line) for line in lines))
+    rows: list[tuple[int, list[str]]] = []
+    reader = csv.reader(
+        (line + "\n" for line in lines), delimiter=delimiter, quotechar=quote, skipinitialspace=False
+    )
+    at = 0
     with suppress(csv.Error):
-        rows.extend(reader)
+        for row in reader:
+            rows.append((at, row))
+            at = reader.line_num
     return rows
 
 
@@ -138,13 +175,20 @@ def _delimiter(lines: Sequence[str], quote: str) -> str | None:
     return best[1] if best else None
 
 
-def _aligned(lines: Sequence[str]) -> bool:
-    """Whether the cells stand in lines of equally many words, most of them numbers."""
+def _aligned(lines: Sequence[str]) -> int:
+    """How many words each line has, where all have equally many and most are numbers; 0 elsewhere."""
     rows = [row for row in rows_of(lines, "spaces", '"') if row]
     if len(rows) < 2 or len(rows[-1]) < 2 or len({len(row) for row in rows}) > 1:
-        return False
+        return 0
     cells = [cell for row in rows[1:] for cell in row]
-    return sum(number_in(cell) is not None or is_blank(cell) for cell in cells) >= 0.5 * len(cells)
+    known = sum(number_in(cell) is not None or is_blank(cell) for cell in cells)
+    return len(rows[0]) if known >= 0.5 * len(cells) else 0
+
+
+def _even(lines: Sequence[str], delimiter: str, quote: str, wide: int) -> bool:
+    """Whether rows parted by a delimiter are all of one size, and no narrower than `wide` words."""
+    sizes = {len(row) for row in rows_of(lines, delimiter, quote) if row}
+    return not wide or len(sizes) == 1 or max(sizes) >= wide
 
 
 def _decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:

@@ -1,0 +1,50 @@
+"""How tables are written down, as real files have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.data.opening import open_data
+from engine.data.sniff import form_of
+
+UNNAMED = '"","x"\n"1",5.2\n"2",6.5\n"3",6.9\n"4",7\n'  # what R writes of one vector
+REMARKS = "Title,\nmade by us,\na,b\n1,2\n3,4\n5,6\n7,8\n"
+LONG = 'Name:,"RT33"\nNote:,"two\nlines"\n\nwhere,a,b,c,d\nx,1,2,3,4\ny,5,6,7,8\nz,9,8,7,6\nw,1,2,3,4\n'
+MIXED = "STATE\tDONE  \tINCOME  POOR\nTexas    37 \t34453\t16.7\nOhio   9\t41534  12.5\nIowa 1\t3\t4"
+TABS = "name\tcity\tage\nAl\tNew York\t3\nBo\tLos Angeles\t4\nCy\tSan Jose\t5\nDi\tOslo\t6\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "skip", "header"),
+    [
+        (UNNAMED, ",", 0, True),
+        (REMARKS, ",", 2, True),
+        (LONG, ",", 4, True),
+        (MIXED, "spaces", 0, True),
+        (TABS, "\t", 0, True),
+        ("1 2 3\n4 5 6\n", "spaces", 0, False),
+        ("a,b\n1,2,3\n4,5\n6,7\n", ",", 0, True),
+    ],
+)
+def test_forms_of_tables(text: str, delimiter: str, skip: int, header: bool) -> None:
+    form = form_of(text, "utf-8")
+    assert (form.delimiter, form.skip, form.header) == (delimiter, skip, header)
+
+
+def test_lines_above_a_table_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text(LONG, encoding="utf-8")
+    opened = open_data(path)
+    assert [row[0] for row in opened.params["table"]] == ["where", "a", "b", "c", "d"]
+    assert opened.params["rows"] == 4
+    assert '4 lines above the table are passed over ("Lines before").' in opened.remarks
+
+
+def test_an_unnamed_column_keeps_the_name_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "vector.csv"
+    path.write_text(UNNAMED, encoding="utf-8")
+    opened = open_data(path)
+    assert [row[0] for row in opened.params["table"]] == ["column 1", "x"]
+    assert opened.params["rows"] == 4 and not any("above" in one for one in opened.remarks)
