@@ -33,11 +33,16 @@ def passed_on(graph: Graph, node_id: str, port: str = "", made: NodeType | None 
     return found or next(iter(graph.incoming(node_id)), None)
 
 
-def meant(graph: Graph, wire: tuple[str, str], types: Mapping[str, NodeType]) -> tuple[str, str]:
-    """Where the value of a wire comes from, behind layers that change it while training, or in form only."""
+def meant(
+    graph: Graph, wire: tuple[str, str], types: Mapping[str, NodeType], *, names: bool = False
+) -> tuple[str, str]:
+    """Where the value of a wire comes from, behind layers that change it while training, or in form only.
+
+    With `names`, where the names of its classes come from, though its values may be others.
+    """
     seen = {wire[0]}
     while (made := types.get(wire[0])) is not None and isinstance(made, Layer):
-        kept = made.hands_on.get(wire[1])
+        kept = made.hands_on.get(wire[1]) or (made.classes_of.get(wire[1]) if names else None)
         link = graph.feeding(wire[0], kept) if kept is not None else None
         if link is None or link.source in seen:
             break

@@ -155,6 +155,7 @@ class Layer(NodeType, abstract=True):
     and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
     with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `hands_on` names
     for an output the input whose meaning it keeps: it is changed while training only, or in form only.
+    `classes_of` names for an output the input whose classes it has, where only some places keep their value.
     """
 
     kind = "layer"
@@ -162,6 +163,7 @@ class Layer(NodeType, abstract=True):
     learns_by_rule: ClassVar[bool] = False
     rule_ports: ClassVar[tuple[Port, ...]] = ()
     hands_on: ClassVar[Mapping[str, str]] = {}
+    classes_of: ClassVar[Mapping[str, str]] = {}
 
     def inputs(self) -> tuple[Port, ...]:
         return (*self.ports_in, *self.rule_ports)

@@ -34,6 +34,7 @@ ENTRIES = {
     "Embedding": ("x", "entries", "rows"),
     **dict.fromkeys(("OneHot", "Thermometer", "LabelNoise"), ("x", "classes", "classes")),
     **dict.fromkeys(("MixUp", "CutMix"), ("target", "classes", "classes")),
+    "MaskTokens": ("x", "size", "tokens"),
 }
 
 
@@ -177,7 +178,7 @@ def _past(project: Project, node_id: str, feed: Link) -> tuple[Edit, ...]:
 def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     """As many scores as the target column has classes."""
     link, found = graph.feeding(node.id, "target"), book.input_signature(node.id, "prediction")
-    wire = meant(graph, (link.source, link.source_port), book.types) if link else ("", "")
+    wire = meant(graph, (link.source, link.source_port), book.types, names=True) if link else ("", "")
     data = book.types.get(wire[0])
     column = data.column(wire[1]) if isinstance(data, Data) else None
     if column is None or not column.classes or found is None or not found.shape:
@@ -207,13 +208,15 @@ def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]
 def _table_size(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
     """A row in the table, or a place in the code, for each class of the column that is looked up."""
     port, parameter, unit = ENTRIES[node.type]
-    before, link = _before(graph, node, port)
-    data = book.types.get(before.id) if before else None
-    column = data.column(link.source_port) if link and isinstance(data, Data) else None
+    _, link = _before(graph, node, port)
+    wire = meant(graph, (link.source, link.source_port), book.types, names=True) if link else ("", "")
+    data = book.types.get(wire[0])
+    column = data.column(wire[1]) if isinstance(data, Data) else None
     entries = int(getattr(book.types[node.id], parameter, 0))
-    if column is None or len(column.classes) <= entries:
+    classes = len(column.classes) if column is not None else 0
+    draws = node.type == "MaskTokens"  # any of its tokens, so none may be too many
+    if column is None or not classes or classes == entries or (classes < entries and not draws):
         return
-    classes = len(column.classes)
     what = "the table" if node.type == "Embedding" else book.types[node.id].title
     message = f"{column.name} has {classes} classes, but {what} has {entries} {unit}."
     fix = doing(f"Use {classes} {unit}", SetParam(node.id, parameter, classes))

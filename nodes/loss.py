@@ -11,10 +11,19 @@ from engine.questions import class_axis
 from engine.symbols import Expr, F, carried, without_defaults
 from nodes.wires import same_shapes, sizes
 
+NO_CLASS = -100  # of a place that does not count, as torch has it
+
 
 def numbers(target: Wire) -> Expr:
     """The target as numbers that a difference can be taken to."""
     return target if target.dtype == "float32" else target.float()
+
+
+def left_out_param() -> int | None:
+    """Declare which places don't count: `ignored: int | None = left_out_param()`."""
+    doc = "places with this class don't count, such as filling, 0; those marked -100 never do"
+    found: int | None = param(None, minimum=0, label="Leave out class", doc=doc)
+    return found
 
 
 class WeightedLoss(LossType, abstract=True):
@@ -40,9 +49,7 @@ class CrossEntropy(WeightedLoss):
     smoothing: float = param(
         0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
     )
-    ignored: int | None = param(
-        None, minimum=0, label="Leave out class", doc="places with this class don't count, such as filling, 0"
-    )
+    ignored: int | None = left_out_param()
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         shares = target.dtype == "float32" and len(target.shape) > 0 and target.shape == prediction.shape
@@ -59,7 +66,9 @@ class CrossEntropy(WeightedLoss):
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
         options = {"label_smoothing": self.smoothing}
-        if self.ignored is not None:
+        if self.ignored is not None and target.shape:  # as places that have no class are marked already
+            target = target.masked_fill(target.eq(self.ignored), NO_CLASS)
+        elif self.ignored is not None:
             options["ignore_index"] = self.ignored
         if axis == -1 and len(prediction.shape) > 1:
             return without_defaults(F.cross_entropy(prediction.flatten(0, -2), target.flatten(), **options))

@@ -8,7 +8,7 @@ from engine.catalogue import Emitted, Emitter, Metric, Port, Wire, param
 from engine.errors import EmitError
 from engine.questions import class_axis
 from engine.symbols import F, equal, torch
-from nodes.loss import numbers
+from nodes.loss import NO_CLASS, left_out_param, numbers
 from nodes.wires import same_shapes, sizes
 
 
@@ -21,18 +21,18 @@ class Accuracy(Metric):
         Port("target", doc="right class; or 0 and 1, or -1 and 1"),
     )
     aliases: ClassVar[tuple[str, ...]] = ("correct",)
-    ignored: int | None = param(
-        None, minimum=0, label="Leave out class", doc="places with this class don't count, such as filling, 0"
-    )
+    ignored: int | None = left_out_param()
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         axis = class_axis(prediction.shape, target.shape)
         if target.dtype == "int64" and axis is not None:
             right = equal(prediction.argmax(-1 if axis and len(prediction.shape) > 1 else 1), target)
-            if self.ignored is not None:
-                kept = target.ne(self.ignored)
-                return right.logical_and(kept).sum() / kept.sum().clamp(1)
-            return right.float().mean()
+            if self.ignored is None and not target.shape:
+                return right.float().mean()
+            kept = target.ne(NO_CLASS) if target.shape else target.ne(self.ignored)
+            if self.ignored is not None and target.shape:
+                kept = kept.logical_and(target.ne(self.ignored))
+            return right.logical_and(kept).sum() / kept.sum().clamp(1)
         if prediction.shape != target.shape:
             raise EmitError(
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "

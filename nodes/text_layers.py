@@ -23,7 +23,8 @@ class MaskTokens(Layer):
     family = "encoding"
     aliases: ClassVar[tuple[str, ...]] = ("bert", "masked language model", "mlm", "cloze", "fill in")
     takes_whole = True
-    hands_on: ClassVar[Mapping[str, str]] = {"tokens": "x", "targets": "x"}
+    hands_on: ClassVar[Mapping[str, str]] = {"tokens": "x"}
+    classes_of: ClassVar[Mapping[str, str]] = {"targets": "x"}
     formula = "of each row a share is picked: 80 % become [mask], 10 % another token, 10 % stay"
     source = "Devlin, Chang, Lee and Toutanova, 2018; cloze: Taylor, 1953"
     ports_in = (Port("x", doc="numbers of tokens"),)

@@ -191,7 +191,7 @@ def named_tokens(look: Look, column: str, tokens: Tensor) -> tuple[str, ...]:
     for made in look.program.book.types.values():
         about = made.column(column) if isinstance(made, Data) else None
         names = about.classes if about is not None else names
-    return tuple(names[token] if token < len(names) else str(token) for token in tokens.tolist())
+    return tuple(names[token] if 0 <= token < len(names) else str(token) for token in tokens.tolist())
 
 
 def _named(names: list[tuple[str, ...]], count: int, *, last: bool) -> tuple[str, ...]:

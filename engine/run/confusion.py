@@ -43,8 +43,10 @@ class Confusions:
         for head in self._heads:
             scores, right = self._batch.get(head.prediction), self._batch.get(head.target)
             if scores is not None and right is not None:
-                pair = right.to(torch.int64).flatten() * head.size + head.by_class(scores).argmax(1).flatten()
-                self._pairs[head.loss_id].append(pair)
+                right = right.to(torch.int64).flatten()
+                pair = right * head.size + head.by_class(scores).argmax(1).flatten()
+                # places without a class are marked -100; other wrong numbers were refused before training
+                self._pairs[head.loss_id].append(pair[right >= 0])
         self._batch.clear()
 
     def snapshots(self, revision: int, step: int, epoch: int) -> Iterator[tuple[Probe, Snapshot]]:

@@ -40,6 +40,7 @@ PATIENCE = timedelta(hours=6)  # for a process that evaluates while the others w
 LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds its folder
 
 _DRAWS = re.compile(r"F\.\w*dropout|torch\.(randn?(_like)?|bernoulli|normal|multinomial)\(")
+_UNCOUNTED = re.compile(r"(?<!\.ne\()-100\b")  # places that a loss leaves out, not a metric
 
 T = TypeVar("T")
 
@@ -296,6 +297,6 @@ def differences(run: Run) -> list[str]:
         found.append(
             "Batch normalisation uses the statistics of each process's rows, not of the whole batch."
         )
-    if "ignore_index" in text or "weight=" in text or 'reduction="sum"' in text:
+    if "ignore_index" in text or _UNCOUNTED.search(text) or "weight=" in text or 'reduction="sum"' in text:
         found.append("A loss that does not count all rows alike is averaged by rows.")
     return found

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from engine.bypass import meant
 from engine.catalogue import Catalogue, Data, NodeType
+from engine.data.lazy import Lazy
+from engine.data.preview import spread_rows
 from engine.errors import NeuroloomError, TrainingError
 from engine.questions import CLASSES as CLASSES
 from engine.questions import VALUES as VALUES
@@ -22,6 +24,8 @@ from engine.questions import class_axis
 if TYPE_CHECKING:
     from engine.emit.program import Program
     from engine.graph import Project
+
+UNCOUNTED = -100  # the class of a place that has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,7 @@ def _head(
 
 
 def _labels(project: Project, catalogue: Catalogue, target: Wire) -> tuple[str, ...]:
+    target = meant(project.graph, target, _types(project, catalogue), names=True)
     node = project.graph.nodes[target[0]]
     if getattr(catalogue.get(node.type), "kind", "") != "data":
         return ()
@@ -147,7 +152,10 @@ def _labels(project: Project, catalogue: Catalogue, target: Wire) -> tuple[str, 
 
 
 def check_labels(heads: tuple[Head, ...], data: Mapping[str, Mapping[str, Tensor]]) -> None:
-    """Raise `TrainingError` where a label is not one of the classes, before any loss meets it."""
+    """Raise `TrainingError` where a label is not one of the classes, before any loss meets it.
+
+    Places of sequences and images may have none; of columns that stay in their files some rows are looked at.
+    """
     for head in heads:
         if head.column is None or head.kind == VALUES:
             continue
@@ -155,6 +163,11 @@ def check_labels(heads: tuple[Head, ...], data: Mapping[str, Mapping[str, Tensor
         for split, columns in data.items():
             labels = columns.get(head.column)
             if labels is None or not labels.numel():
+                continue
+            labels = spread_rows(labels) if isinstance(labels, Lazy) else labels
+            if head.kind == CLASSES and labels.dim() > 1:
+                labels = labels[labels != UNCOUNTED]
+            if not labels.numel():
                 continue
             low, high = labels.min().item(), labels.max().item()
             if low < 0 or high > top:

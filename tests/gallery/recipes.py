@@ -77,7 +77,7 @@ def recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
         elif node_type.kind == "data":
             yield node_type.type_id, _data(node_type)
         elif node_type.kind == "transform":
-            yield node_type.type_id, _transform(node_type)
+            yield node_type.type_id, _transform(catalogue, node_type)
         elif node_type.kind in ("loss", "metric"):
             yield node_type.type_id, _measured(catalogue, node_type)
         elif node_type.kind == "source":
@@ -120,7 +120,7 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
     if isinstance(made, Layer) and made.hands_on == {"output": "x"}:
         yield node_type.type_id, _on_target(node_type)
         return
-    if set(made.hands_on) == {"tokens", "targets"}:
+    if made.hands_on == {"tokens": "x"}:
         yield node_type.type_id, _masked(node_type)
         return
     for port in made.outputs():
@@ -249,13 +249,21 @@ def _tokens(made: Data, params: dict[str, Value], target: Column | None) -> Proj
     return _project(nodes, links)
 
 
-def _transform(node_type: type[NodeType]) -> Project:
-    """Between a table and a dense layer."""
-    project = _table(plan())
-    kept = [link for link in project.graph.links if link.target != "n2"]
-    nodes = [*project.graph.nodes.values(), Node("n4", node_type.type_id, "changed")]
-    links = [Link("n1", "features", "n4", "x"), Link("n4", "output", "n2", "x")]
-    return _project(nodes, [*kept, *links])
+def _transform(catalogue: Catalogue, node_type: type[NodeType]) -> Project:
+    """Between a table and a dense layer, or between its classes and the loss."""
+    table = _table(plan())
+    nodes = [*table.graph.nodes.values(), Node("n4", node_type.type_id, "changed")]
+    for wire in (table.graph.feeding("n2", "x"), table.graph.feeding("n3", "target")):
+        assert wire is not None
+        kept = [link for link in table.graph.links if link != wire]
+        changed = [
+            Link(wire.source, wire.source_port, "n4", "x"),
+            Link("n4", "output", wire.target, wire.target_port),
+        ]
+        project = _project(nodes, [*kept, *changed])
+        if not check(project, catalogue).errors:
+            break
+    return project
 
 
 def _is_class(column: Column) -> bool:

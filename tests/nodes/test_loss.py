@@ -178,6 +178,27 @@ def test_cross_entropy_of_a_sequence_has_its_classes_last() -> None:
     assert measured("CrossEntropy", {}, maps, marks) == pytest.approx(F.cross_entropy(maps, marks).item())
 
 
+def test_places_without_a_class_never_count() -> None:
+    """-100, as hidden tokens and the void of masks have it; beside a class that is left out, too."""
+    import torch.nn.functional as F
+
+    scores, right = torch.randn(2, 4, 6), torch.tensor([[3, 1, -100, 0], [2, -100, -100, 0]])
+    for ignored, kept in ((None, right >= 0), (0, right > 0)):
+        wanted = F.cross_entropy(scores[kept], right[kept]).item()
+        assert measured("CrossEntropy", {"ignored": ignored}, scores, right) == pytest.approx(wanted)
+        wanted = (scores[kept].argmax(-1) == right[kept]).float().mean().item()
+        assert measured("Accuracy", {"ignored": ignored}, scores, right) == pytest.approx(wanted)
+    maps, marks = torch.randn(3, 7, 4, 2), torch.randint(0, 7, (3, 4, 2))
+    marks[0], marks[1, 0] = -100, -100
+    kept = marks >= 0
+    wanted = (maps.argmax(1) == marks)[kept].float().mean().item()
+    assert measured("Accuracy", {}, maps, marks) == pytest.approx(wanted)
+    assert measured("CrossEntropy", {}, maps, marks) == pytest.approx(
+        F.cross_entropy(maps.movedim(1, -1)[kept], marks[kept]).item()
+    )
+    assert measured("Accuracy", {}, maps, torch.full_like(marks, -100)) == 0  # nothing counts
+
+
 def test_places_of_a_class_that_is_left_out_do_not_count() -> None:
     import torch.nn.functional as F
 
