@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from engine.catalogue import Emitted, Emitter, Metric, Port, Wire, param
+from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
 from engine.errors import EmitError
 from engine.questions import class_axis
 from engine.symbols import F, equal, torch
