@@ -38,6 +38,7 @@ def loads(made: Assembly) -> tuple[list[Callable[..., Any]], list[Line]]:
     handed = [value for value in loader[1].values() if callable(value)]
     steps = data.steps if isinstance(data, Prepared) else ()
     fitting = [step.function for step in steps]
+    handed += [value for step in steps for value in step.options.values() if callable(value)]
     return [loader[0], *handed, *fitting], _load_lines(
         made, _call(loader[0], "folder, device", loader[1]), steps
     )
