@@ -66,13 +66,14 @@ class CrossEntropy(WeightedLoss):
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
         options = {"label_smoothing": self.smoothing}
+        right: Expr = target
         if self.ignored is not None and target.shape:  # as places that have no class are marked already
-            target = target.masked_fill(target.eq(self.ignored), NO_CLASS)
+            right = target.masked_fill(target.eq(self.ignored), NO_CLASS)
         elif self.ignored is not None:
             options["ignore_index"] = self.ignored
         if axis == -1 and len(prediction.shape) > 1:
-            return without_defaults(F.cross_entropy(prediction.flatten(0, -2), target.flatten(), **options))
-        return without_defaults(F.cross_entropy(prediction, target, **options))
+            return without_defaults(F.cross_entropy(prediction.flatten(0, -2), right.flatten(), **options))
+        return without_defaults(F.cross_entropy(prediction, right, **options))
 
 
 class BCEWithLogits(WeightedLoss):
