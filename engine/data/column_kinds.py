@@ -119,9 +119,11 @@ def _of_texts(name: str, series: Any, decimal: str) -> Guess:
     if marked.null_count() == len(series):
         return Guess(name, "text", (), len(series))
     numbers = as_numbers(marked, decimal)
+    endless = (~numbers.is_finite()).fill_null(False)  # no number that anything can be learned from
     odd = marked.is_not_null() & numbers.is_null()
     known = len(series) - marked.null_count()
-    if odd.sum() <= ODD * known and known - odd.sum() > 0:
+    if odd.sum() <= ODD * known and known - odd.sum() - endless.sum() > 0:
+        odd, numbers = odd | endless, numbers.set(endless, None)
         texts = marked.filter(odd)
         if texts.n_unique() <= 5:
             where = tuple((int(at), str(series[int(at)])) for at in odd.arg_true()[:1])

@@ -29,6 +29,8 @@ NUMBERED = (
     "key",
     "uuid",
 )
+TREATED = ("group", "groups")  # may also say what was done to a row
+FEW_GROUPS = (5, 10)  # fewer can hardly be dealt
 FEW = 20  # different whole numbers that a target may have to be classes
 DROPPED = 0.1  # share of rows with a blank input above which they are filled
 
@@ -103,7 +105,12 @@ def _special(found: Sequence[Guess], plan: Plan) -> None:
         if named in WEIGHTS and one.kind in ("number", "whole"):
             plan.roles[at] = "weight"
             plan.remarks.append(f'"{one.name}" is the weight of each row.')
-        elif named in GROUPS and one.distinct > 1 and (one.counts and max(one.counts.values()) > 1):
+        elif (
+            named in GROUPS
+            and one.distinct >= FEW_GROUPS[named in TREATED]
+            and one.counts
+            and max(one.counts.values()) > 1
+        ):
             plan.roles[at] = "group"
             plan.params["split"] = "by group"
             plan.remarks.append(f'"{one.name}" says which rows belong together: each group is in one split.')

@@ -46,6 +46,14 @@ def test_columns_that_are_all_numbers_are_guessed_together_as_they_are_alone(
     kinds = {one["name"]: one["kind"] for one in together["."]}
     assert kinds == {
         **{"whole": "whole", "yes": "yes-no", "steps": "whole", "number": "number", "comma": "text"},
-        **{"code": "category", "far": "number", "endless": "number", "gaps": "whole", "padded": "whole"},
+        **{"code": "category", "far": "number", "endless": "whole", "gaps": "whole", "padded": "whole"},
         "words": "category",
     }
+
+
+def test_infinite_numbers_count_as_missing_and_are_told() -> None:
+    cells = ["Inf", "2.5", "-inf", "3", "Infinity"]
+    found = guesses(pl.DataFrame({"until": cells}), ".", Watch())[0]
+    assert (found.kind, found.missing, found.odds, found.distinct) == ("number", 3, 3, 2)
+    assert found.odd == ((0, "Inf"),) and set(found.blanks) == {"Inf", "-inf", "Infinity"}
+    assert found.middle == pytest.approx(2.75)

@@ -48,3 +48,13 @@ def test_an_unnamed_column_keeps_the_name_beside_it(tmp_path: Path) -> None:
     opened = open_data(path)
     assert [row[0] for row in opened.params["table"]] == ["column 1", "x"]
     assert opened.params["rows"] == 4 and not any("above" in one for one in opened.remarks)
+
+
+@pytest.mark.parametrize(("name", "groups", "role"), [("group", 2, "input"), ("group", 12, "group")])
+def test_a_few_groups_are_what_was_done_and_many_belong_together(
+    tmp_path: Path, name: str, groups: int, role: str
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"g{row % groups},{row / 7:.3f},{row * row % 11}.5" for row in range(60)]
+    path.write_text(f"{name},x,y\n" + "\n".join(rows), encoding="utf-8")
+    assert open_data(path).params["table"][0][2] == role
