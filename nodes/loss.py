@@ -7,8 +7,9 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
 from engine.errors import EmitError
+from engine.params import Floats
 from engine.questions import class_axis
-from engine.symbols import Expr, F, carried, without_defaults
+from engine.symbols import Expr, F, carried, torch, without_defaults
 from nodes.wires import same_shapes, sizes
 
 NO_CLASS = -100  # of a place that does not count, as torch has it
@@ -50,6 +51,11 @@ class CrossEntropy(WeightedLoss):
         0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
     )
     ignored: int | None = left_out_param()
+    class_weights: Floats | None = param(
+        None,
+        minimum=0,
+        doc="one for each class, in order: how much its examples count beside the others; empty: all alike",
+    )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         shares = target.dtype == "float32" and len(target.shape) > 0 and target.shape == prediction.shape
@@ -57,15 +63,17 @@ class CrossEntropy(WeightedLoss):
             raise EmitError(
                 "Cross-entropy needs whole class numbers as its target.", fix="Use the class column."
             )
+        options: dict[str, object] = {"label_smoothing": self.smoothing}
         if shares:
-            return without_defaults(F.cross_entropy(prediction, target, label_smoothing=self.smoothing))
+            options |= self._weighed(prediction, prediction.shape[0])
+            return without_defaults(F.cross_entropy(prediction, target, **options))
         axis = class_axis(prediction.shape, target.shape)
         if axis is None:
             raise EmitError(
                 "Cross-entropy needs one score for each class and one class number for each example, "
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
-        options = {"label_smoothing": self.smoothing}
+        options |= self._weighed(prediction, prediction.shape[axis])
         right: Expr = target
         if self.ignored is not None and target.shape:  # as places that have no class are marked already
             right = target.masked_fill(target.eq(self.ignored), NO_CLASS)
@@ -74,6 +82,17 @@ class CrossEntropy(WeightedLoss):
         if axis == -1 and len(prediction.shape) > 1:
             return without_defaults(F.cross_entropy(prediction.flatten(0, -2), right.flatten(), **options))
         return without_defaults(F.cross_entropy(prediction, right, **options))
+
+    def _weighed(self, prediction: Wire, classes: int) -> dict[str, object]:
+        """The weights of the classes as an option. Errors: `EmitError` where there are not as many."""
+        weights = self.class_weights
+        if weights is None:
+            return {}
+        if len(weights) != classes:
+            raise EmitError(f"There are {len(weights)} class weights, but {classes} class scores come in.")
+        if not any(weights):
+            raise EmitError("Some class weight has to be above 0, or there is nothing to learn.")
+        return {"weight": torch.tensor(weights, device=prediction.device)}
 
 
 class BCEWithLogits(WeightedLoss):
@@ -84,10 +103,16 @@ class BCEWithLogits(WeightedLoss):
     formula = "L = -y log σ(x) - (1 - y) log(1 - σ(x)), mean"
     source = "Cox, 1958"
     ports_in = (Port("prediction", doc="scores (logits)"), Port("target", doc="0 or 1, of the same shape"))
+    yes_weight: float = param(
+        1.0, above=0, label="Weight of a yes", doc="how much a 1 counts beside a 0; above 1 where it is rare"
+    )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         same_shapes(prediction, target)
-        return F.binary_cross_entropy_with_logits(prediction, numbers(target))
+        options = {}
+        if self.yes_weight != 1:
+            options["pos_weight"] = torch.tensor(self.yes_weight, device=prediction.device)
+        return F.binary_cross_entropy_with_logits(prediction, numbers(target), **options)
 
 
 class MSE(WeightedLoss):

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from engine.errors import EmitError
 from tests.nodes.values import measured
 
 P = torch.tensor([[0.5, -2.0, 3.0], [1.0, 0.0, -1.0]])
@@ -18,6 +19,26 @@ def test_cross_entropy_is_the_mean_surprise_at_the_right_class() -> None:
     shares = torch.exp(P) / torch.exp(P).sum(1, keepdim=True)
     wanted = -(math.log(shares[0, 2]) + math.log(shares[1, 0])) / 2
     assert measured("CrossEntropy", None, P, CLASSES) == pytest.approx(wanted)
+
+
+def test_class_weights_say_how_much_each_class_counts() -> None:
+    each = -torch.log_softmax(P, 1)[[0, 1], CLASSES]
+    wanted = (5 * each[0] + 2 * each[1]) / 7
+    weights = {"class_weights": (2.0, 1.0, 5.0)}
+    assert measured("CrossEntropy", weights, P, CLASSES) == pytest.approx(wanted.item())
+    scores, goal = torch.randn(2, 4, 3), torch.tensor([[0, 1, 2, 2], [2, -100, 0, 1]])
+    each = -torch.log_softmax(scores, 2).gather(2, goal.clamp(min=0)[..., None])[..., 0]
+    counts = torch.tensor([2.0, 1.0, 5.0])[goal.clamp(min=0)] * (goal >= 0)
+    wanted = (each * counts).sum() / counts.sum()
+    assert measured("CrossEntropy", weights, scores, goal) == pytest.approx(wanted.item(), rel=1e-5)
+    with pytest.raises(EmitError, match="2 class weights, but 3 class scores"):
+        measured("CrossEntropy", {"class_weights": (1.0, 2.0)}, P, CLASSES)
+
+
+def test_the_weight_of_a_yes_multiplies_what_a_yes_costs() -> None:
+    goal, share = (T > 0.7).float(), 1 / (1 + torch.exp(-P))
+    wanted = -(3 * goal * torch.log(share) + (1 - goal) * torch.log(1 - share)).mean()
+    assert measured("BCEWithLogits", {"yes_weight": 3.0}, P, goal) == pytest.approx(wanted.item(), rel=1e-5)
 
 
 def test_label_smoothing_spreads_belief_evenly() -> None:
