@@ -10,6 +10,7 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.errors import ParamError
 from engine.params import FilePath, Names, Rows
 from nodes.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
+from nodes.delimited import ENCODINGS
 from nodes.own_file import OwnFile
 
 KINDS = ("number", "whole", "category", "yes-no", "date", "text", "path")
@@ -72,14 +73,19 @@ class TableFile(Dealt, OwnFile):
     )
     quote: str = param('"', choices=('"', "'", "none"), doc="what stands around cells that hold a delimiter")
     decimal: str = param(".", choices=(".", ","), label="Decimal mark", doc="as in 28.7 or in 28,7")
-    encoding: str = param(
-        "utf-8",
-        choices=("utf-8", "utf-16", "cp1252", "latin-1", "cp1250", "cp1251", "shift_jis", "gb18030", "big5"),
-        doc="how the bytes of a text file stand for letters",
-    )
+    encoding: str = param("utf-8", choices=ENCODINGS, doc="how the bytes of a text file stand for letters")
     header: bool = param(True, doc="the first row names the columns")
     skip: int = param(0, minimum=0, maximum=100_000, label="Lines before", doc="lines above the table")
     sheet: str = param("", doc="the name of a spreadsheet's sheet; the first where empty")
+    memory: int = param(
+        1024,
+        minimum=0,
+        maximum=2**24,
+        label="In memory up to",
+        unit="MiB",
+        doc="a table that takes more to read is read in pieces, once, and its numbers are kept in a "
+        "folder of their own; where those take more too, batches read their rows there (no spreadsheet)",
+    )
 
     def columns(self) -> tuple[Column, ...]:
         return self._columns
@@ -106,8 +112,13 @@ class TableFile(Dealt, OwnFile):
             **self.dealing(classes),
         }
         end = Path(self.path).suffix.casefold()
+        large = self.needed() > self.memory * 2**20
+        if large and end not in SHEETS:
+            options["memory"] = self.memory
         if end in TYPED:
-            return e.load(files.load_typed_table, **options)
+            from engine.data.table_large import load_large_typed_table
+
+            return e.load(load_large_typed_table if large else files.load_typed_table, **options)
         if end in SHEETS:
             place = {"sheet": self.sheet, "header": self.header, "skip": self.skip}
             return e.load(files.load_sheet, **options, **place)
@@ -119,7 +130,14 @@ class TableFile(Dealt, OwnFile):
             "header": self.header,
             "skip": self.skip,
         }
-        return e.load(files.load_text_table, **options, **form)
+        from engine.data.table_large import load_large_text_table
+
+        return e.load(load_large_text_table if large else files.load_text_table, **options, **form)
+
+    def needed(self) -> int:
+        """About how many bytes it takes to read the table as a whole."""
+        used = sum(row[2] != "ignore" for row in self.table)
+        return self.rows * (16 * len(self.table) + 16 * used + 4 * len(self._features))
 
     def summary(self) -> str:
         if not self.table:

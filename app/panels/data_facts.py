@@ -181,14 +181,16 @@ def graphs_of(samples: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, tu
 
 def gather(data: Splits) -> DataFacts:
     """The facts of `{split: {column: tensor}}`: images are sampled 240, rows 2,000 a split."""
-    from engine.data.lazy import Lazy
+    from torch import Tensor
+
     from engine.data.preview import sample, summary
 
     samples: dict[str, dict[str, NDArray[Any]]] = {}
     for split, columns in data.items():
         samples[split] = {}
         for name, values in columns.items():
-            most = MOST_IMAGES if values.dim() >= 4 or isinstance(values, Lazy) else MOST_ROWS
+            few = values.dim() >= 4 or not isinstance(values, Tensor)  # it stays in its files
+            most = MOST_IMAGES if few else MOST_ROWS
             most = max(1, min(most, MOST_NUMBERS * max(1, len(values)) // max(1, values.numel())))
             samples[split][name] = np.asarray(sample(data, name, most, split))
     return DataFacts(summary(data), samples)

@@ -39,7 +39,7 @@ def dealt_table(
     `first` is the number of the frame's first row in the file, `by` the column whose values deal the rows.
     Errors: `ValueError` with the row and the column.
     """
-    used = [(str(name), kind, role, tuple(rest)) for name, kind, role, *rest in columns if role != "ignore"]
+    used = used_columns(columns)
     values: dict[str, np.ndarray[Any, Any]] = {}
     kept = ~blank_rows(frame, blanks)
     for name, kind, role, details in used:
@@ -77,7 +77,14 @@ def dealt_table(
     return dealt_columns(found, rows, device)
 
 
-def in_port_order(used: list[tuple[str, str, str, tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+def used_columns(columns: tuple[tuple[Any, ...], ...]) -> list[tuple[str, str, str, tuple[Any, ...]]]:
+    """Name, kind, role and details of the columns that are not ignored."""
+    return [(str(name), kind, role, tuple(rest)) for name, kind, role, *rest in columns if role != "ignore"]
+
+
+def in_port_order(
+    used: list[tuple[str, str, str, tuple[Any, ...]]],
+) -> list[tuple[str, str, str, tuple[Any, ...]]]:
     """The targets, then the weights."""
     return [one for one in sorted(used, key=lambda one: one[2]) if one[2] in ("target", "weight")]
 

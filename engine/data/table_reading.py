@@ -85,7 +85,7 @@ def text_form(
         "separator": "\t" if delimiter == "spaces" else delimiter,
         "quote_char": quote or None,
         "skip_lines": skip,
-        "eol_char": line_end(path) if isinstance(source, Path) else "\n",
+        "eol_char": line_end(source) if isinstance(source, Path) else "\n",
         "infer_schema": False,
     }
     top = None
@@ -190,8 +190,7 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
     """The wanted columns (all by default) of a Parquet or Arrow file as a polars frame."""
     import polars as pl
 
-    with open(path, "rb") as file:
-        parquet = file.read(4) == b"PAR1"
+    parquet = parquet_or_arrow(path)
     try:
         names = list((pl.read_parquet_schema if parquet else pl.read_ipc_schema)(path))
         if wanted is not None:
@@ -202,8 +201,19 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
     except (pl.exceptions.PolarsError, OSError) as error:
         if isinstance(error, OSError) and not path.is_file():
             raise
-        kind = "Parquet" if parquet else "Arrow"
-        raise ValueError(f'"{path.name}" is no whole {kind} file: {str(error).splitlines()[0]}.') from error
+        raise ValueError(typed_trouble(path, parquet, error)) from error
+
+
+def parquet_or_arrow(path: Path) -> bool:
+    """Whether a file begins as a Parquet file does."""
+    with open(path, "rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def typed_trouble(path: Path, parquet: bool, error: Exception) -> str:
+    """Why a Parquet or Arrow file could not be read."""
+    kind = "Parquet" if parquet else "Arrow"
+    return f'"{path.name}" is no whole {kind} file: {str(error).splitlines()[0]}.'
 
 
 def sheet_names(path: Path) -> list[str]:

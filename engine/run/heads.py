@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from engine.bypass import meant
 from engine.catalogue import Catalogue, Data, NodeType
-from engine.data.lazy import Lazy
 from engine.data.preview import spread_rows
 from engine.errors import NeuroloomError, TrainingError
 from engine.questions import CLASSES as CLASSES
@@ -164,7 +163,7 @@ def check_labels(heads: tuple[Head, ...], data: Mapping[str, Mapping[str, Tensor
             labels = columns.get(head.column)
             if labels is None or not labels.numel():
                 continue
-            labels = spread_rows(labels) if isinstance(labels, Lazy) else labels
+            labels = labels if isinstance(labels, Tensor) else spread_rows(labels)
             if head.kind == CLASSES and labels.dim() > 1:
                 labels = labels[labels != UNCOUNTED]
             if not labels.numel():

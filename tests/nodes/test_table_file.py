@@ -68,6 +68,18 @@ def test_a_table_trains_and_its_script_gives_the_same_numbers(tmp_path):
     assert len(here) > 4 and here == there
 
 
+def test_a_table_that_stays_on_disk_gives_the_losses_of_one_in_memory(tmp_path, monkeypatch):
+    monkeypatch.delenv("NEUROLOOM_HOME", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    whole, _ = both(project_of(PLANTS, missing="fill with mean"), tmp_path / "whole.py")
+    here, there = both(project_of(PLANTS, missing="fill with mean", memory=0), tmp_path / "plants.py")
+    assert len(here) > 4 and here == there == whole
+    assert len(list((tmp_path / "neuroloom" / "tables").iterdir())) == 1  # shared by both
+    script = (tmp_path / "plants.py").read_text("utf-8")
+    assert "load_large_text_table" in script
+    assert "load_large_text_table" not in (tmp_path / "whole.py").read_text("utf-8")
+
+
 def test_the_ports_say_what_comes_out():
     node = TableFile(open_data(PLANTS).params)
     features, kind = node.columns()

@@ -1,0 +1,248 @@
+"""Tables whose numbers stay on disk: batches read their rows there. Portable: exports carry this source.
+
+The numbers are the same as those of `dealt_table`, to the bit: the same functions make them, a few columns at
+a time for what is fitted, a batch at a time for what is trained on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.data.dealing import dealt_columns
+from engine.data.lazy import Lazy
+from engine.data.table_cache import kept_numbers
+from engine.data.table_columns import (
+    feature_fit,
+    feature_parts,
+    in_port_order,
+    split_keys,
+    target_fit,
+    target_ports,
+    target_values,
+    used_columns,
+)
+from engine.data.table_pieces import text_numbers, typed_numbers
+
+
+class TableNumbers:
+    """The numbers of a table (N, C), mapped from the file that was made from it once.
+
+    What was looked at is let go from time to time, as the system counts it as memory of ours. The file may
+    be removed meanwhile.
+    """
+
+    def __init__(self, place: Path) -> None:
+        import mmap
+
+        about = json.loads((place / "about.json").read_text("utf-8"))
+        self.names: list[str] = about["names"]
+        self.texts: dict[str, list[str]] = about["texts"]
+        self.array = np.empty((about["rows"], len(self.names)))
+        self.map = None
+        if self.array.size:
+            with open(place / "numbers", "rb") as file:
+                self.map = mmap.mmap(file.fileno(), self.array.nbytes, access=mmap.ACCESS_READ)
+            self.array = np.frombuffer(self.map).reshape(self.array.shape)
+        self.seen = 0
+        self.last: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
+
+    def let_go(self) -> None:
+        import mmap
+
+        if self.map is not None and hasattr(self.map, "madvise"):  # not on Windows, which needs no such word
+            self.map.madvise(mmap.MADV_DONTNEED)
+        self.seen = 0
+
+    def take(self, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """These rows (n, C), copied; columns of one batch ask for the same rows one after another."""
+        last = self.last
+        if last is not None and np.array_equal(last[0], rows):
+            return last[1]
+        found: np.ndarray[Any, Any] = np.array(self.array[rows])
+        self.seen += found.nbytes + 2**16 * len(rows)  # pages around each row come with it
+        if self.seen > 2**28:
+            self.let_go()
+        self.last = (rows, found)
+        return found
+
+    def columns(self, names: list[str]) -> dict[str, np.ndarray[Any, Any]]:
+        """All rows of these columns (N,)."""
+        at = [self.names.index(name) for name in names]
+        found = np.empty((len(at), len(self.array)))
+        block = max(1, 2**22 // len(self.names))
+        for first in range(0, len(self.array), block):
+            found[:, first : first + block] = self.array[first : first + block, at].T
+            self.let_go()
+        return dict(zip(names, found, strict=True))
+
+
+class TableFeatures(Lazy):
+    """All inputs of a table side by side, float32, as the `fits` of their columns say."""
+
+    def __init__(self, numbers: TableNumbers, fits: dict[str, dict[str, Any]], device: str) -> None:
+        self.numbers = numbers
+        self.fits = [(numbers.names.index(name), fit) for name, fit in fits.items()]
+        none = np.zeros(0)
+        width = sum(len(feature_parts(none, fit)) for fit in fits.values())
+        super().__init__(len(numbers.array), (width,), torch.float32, device)
+
+    def read(self, rows: Tensor) -> Tensor:
+        values = self.numbers.take(rows.numpy())
+        features = np.empty((len(values), self.shape[1]), np.float32)
+        at = 0
+        for column, fit in self.fits:
+            for part in feature_parts(values[:, column], fit):
+                features[:, at] = part
+                at += 1
+        return torch.from_numpy(features)
+
+
+class TableTarget(Lazy):
+    """A target or weight of a table: classes (N,) int64, or numbers (N, 1) float32."""
+
+    def __init__(
+        self, numbers: TableNumbers, name: str, fit: tuple[float, float], ending: str, device: str
+    ) -> None:
+        self.numbers, self.column, self.fit, self.ending = numbers, numbers.names.index(name), fit, ending
+        size, dtype = ((), torch.int64) if ending == "class" else ((1,), torch.float32)
+        super().__init__(len(numbers.array), size, dtype, device)
+
+    def read(self, rows: Tensor) -> Tensor:
+        values = self.numbers.take(rows.numpy())[:, self.column]
+        return torch.from_numpy(target_values(values, self.fit, self.ending))
+
+
+def load_large_text_table(
+    folder: Path,
+    device: str,
+    *,
+    file: str,
+    columns: tuple[tuple[Any, ...], ...],
+    delimiter: str = ",",
+    quote: str = '"',
+    decimal: str = ".",
+    encoding: str = "utf-8",
+    header: bool = True,
+    skip: int = 0,
+    blanks: tuple[str, ...] = (),
+    memory: int,
+    deal: Callable[..., dict[str, Tensor]],
+    **how: Any,
+) -> dict[str, dict[str, Any]]:
+    """As `load_text_table`, a piece at a time; above `memory` MiB the numbers stay on disk."""
+    form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "decimal": decimal, "encoding": encoding}
+    form |= {"header": header, "skip": skip, "blanks": blanks}
+    path, used = folder / file, used_columns(columns)
+    place = kept_numbers(path, (used, form), lambda into: text_numbers(path, into, used, **form))
+    return dealt_numbers(place, used, device, file=file, memory=memory, deal=deal, **how)
+
+
+def load_large_typed_table(
+    folder: Path,
+    device: str,
+    *,
+    file: str,
+    columns: tuple[tuple[Any, ...], ...],
+    blanks: tuple[str, ...] = (),
+    memory: int,
+    deal: Callable[..., dict[str, Tensor]],
+    **how: Any,
+) -> dict[str, dict[str, Any]]:
+    """As `load_typed_table`, a piece at a time; above `memory` MiB the numbers stay on disk."""
+    path, used = folder / file, used_columns(columns)
+    place = kept_numbers(path, (used, blanks), lambda into: typed_numbers(path, into, used, blanks=blanks))
+    return dealt_numbers(place, used, device, file=file, memory=memory, deal=deal, **how)
+
+
+def dealt_numbers(
+    place: Path,
+    used: list[tuple[str, str, str, tuple[Any, ...]]],
+    device: str,
+    *,
+    file: str,
+    memory: int,
+    missing: str = "drop rows",
+    scaling: str = "standardise",
+    target_scaling: str = "none",
+    dates: str = "days",
+    by: str = "",
+    deal: Callable[..., dict[str, Tensor]],
+    **dealing: Any,
+) -> dict[str, dict[str, Any]]:
+    """Kept numbers as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}, as `dealt_table` deals."""
+    numbers = TableNumbers(place)
+    room = memory * 2**20
+    together = max(1, room // (32 * max(1, len(numbers.array))))  # columns that are looked at at once
+    kept = numbers_known(numbers, used, missing, together)
+    if not kept.any():
+        raise ValueError(f'"{file}" has no row in which nothing is missing. Fill what is missing instead.')
+    there = np.flatnonzero(kept)
+    keys = torch.from_numpy(numbers_keys(numbers, by, used, there)) if by else None
+    inputs = [(name, kind, details) for name, kind, role, details in used if role == "input"]
+    rows = deal(len(there), keys, **dealing)
+    train = there[rows["train"].numpy()]
+    fits: dict[str, dict[str, Any]] = {}
+    for first in range(0, len(inputs), together):
+        some = inputs[first : first + together]
+        values = numbers.columns([name for name, *_ in some])
+        for name, kind, details in some:
+            column = values.pop(name)
+            fits[name] = feature_fit(column, kind, details, train, missing, scaling, dates)
+    found: dict[str, Any] = {"features": TableFeatures(numbers, fits, device)} if fits else {}
+    for name, kind, role, _ in in_port_order(used):
+        asked = target_scaling if role == "target" else "none"
+        scale = target_fit(numbers.columns([name])[name], kind, train, asked)
+        for port, ending in target_ports(name, kind).items():
+            found[port] = TableTarget(numbers, name, scale, ending, device)
+    found = {name: column.at(torch.from_numpy(there)) for name, column in found.items()}
+    if sum(one.numel() * one.dtype.itemsize for one in found.values()) <= room:
+        found = {name: all_rows(column) for name, column in found.items()}
+    return dealt_columns(found, rows, device)
+
+
+def numbers_known(
+    numbers: TableNumbers, used: list[tuple[str, str, str, tuple[Any, ...]]], missing: str, together: int
+) -> np.ndarray[Any, Any]:
+    """Which rows (N,) have all that they need."""
+    kept = np.ones(len(numbers.array), bool)
+    needed = [
+        name
+        for name, _, role, _ in used
+        if role in ("target", "weight", "time") or (role == "input" and missing == "drop rows")
+    ]
+    for first in range(0, len(needed), together):
+        for column in numbers.columns(needed[first : first + together]).values():
+            kept &= ~np.isnan(column)
+    return kept
+
+
+def numbers_keys(
+    numbers: TableNumbers,
+    name: str,
+    used: list[tuple[str, str, str, tuple[Any, ...]]],
+    rows: np.ndarray[Any, Any],
+) -> np.ndarray[Any, Any]:
+    """What the dealer looks at in these rows, a number a row."""
+    values = numbers.columns([name])[name][rows]
+    if name not in numbers.texts:
+        return split_keys(values, name, used)
+    codes, at = np.unique(values.astype(np.int64), return_inverse=True)
+    texts = np.array(numbers.texts[name])[codes]
+    keys: np.ndarray[Any, Any] = split_keys(texts, name, used)[at]
+    return keys
+
+
+def all_rows(column: Lazy) -> Tensor:
+    """A column in memory, read a block at a time."""
+    whole = torch.empty(column.shape, dtype=column.dtype)
+    block = max(1, 2**20 // max(1, column.shape[1:].numel()))
+    for first in range(0, len(column), block):
+        whole[first : first + block] = column.read(column.picked[first : first + block])
+    return whole
