@@ -31,6 +31,7 @@ NUMBERED = (
 )
 TREATED = ("group", "groups")  # may also say what was done to a row
 FEW_GROUPS = (5, 10)  # fewer can hardly be dealt
+NEEDED = ("target", "weight", "time")  # of rows without one there is no use
 FEW = 20  # different whole numbers that a target may have to be classes
 DROPPED = 0.1  # share of rows with a blank input above which they are filled
 
@@ -173,8 +174,8 @@ def say_missing(found: Sequence[Guess], plan: Plan, rows: int, hit: int) -> None
     """What happens to the `hit` rows in which some input is missing, and to those without their target."""
     inputs = [one for one, role in zip(found, plan.roles, strict=True) if role == "input" and one.missing]
     for one, role in zip(found, plan.roles, strict=True):
-        if role == "target" and one.missing:
-            plan.remarks.append(f'{one.missing:,} of {rows:,} rows lack the target "{one.name}": left out.')
+        if role in NEEDED and one.missing:
+            plan.remarks.append(f'{one.missing:,} of {rows:,} rows lack the {role} "{one.name}": left out.')
     if not hit:
         return
     fill = hit > DROPPED * rows

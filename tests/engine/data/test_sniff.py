@@ -58,3 +58,10 @@ def test_a_few_groups_are_what_was_done_and_many_belong_together(
     rows = [f"g{row % groups},{row / 7:.3f},{row * row % 11}.5" for row in range(60)]
     path.write_text(f"{name},x,y\n" + "\n".join(rows), encoding="utf-8")
     assert open_data(path).params["table"][0][2] == role
+
+
+def test_rows_without_their_time_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    days = [f"2020-01-{day:02d}" if day != 9 else "" for day in range(1, 29)]
+    path.write_text("x,when,y\n" + "\n".join(f"{at}.5,{day},{at % 4}.5" for at, day in enumerate(days)))
+    assert '1 of 28 rows lack the time "when": left out.' in open_data(path).remarks
