@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns
+from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.lazy import Lazy
 from engine.data.table_cache import kept_numbers
 from engine.data.table_columns import (
@@ -104,6 +104,17 @@ class TableFeatures(Lazy):
         return torch.from_numpy(features)
 
 
+class TableInputs(Lazy):
+    """The inputs of a table as they were read (N, C), float64."""
+
+    def __init__(self, numbers: TableNumbers, names: list[str]) -> None:
+        self.numbers, self.columns = numbers, [numbers.names.index(name) for name in names]
+        super().__init__(len(numbers.array), (len(names),), torch.float64, "cpu")
+
+    def read(self, rows: Tensor) -> Tensor:
+        return torch.from_numpy(self.numbers.take(rows.numpy())[:, self.columns])
+
+
 class TableTarget(Lazy):
     """A target or weight of a table: classes (N,) int64, or numbers (N, 1) float32."""
 
@@ -186,7 +197,12 @@ def dealt_numbers(
     there = np.flatnonzero(kept)
     keys = torch.from_numpy(numbers_keys(numbers, by, used, there)) if by else None
     inputs = [(name, kind, details) for name, kind, role, details in used if role == "input"]
-    rows = deal(len(there), keys, **dealing)
+    raw = [TableInputs(numbers, [name for name, *_ in inputs]).at(torch.from_numpy(there))] if inputs else []
+    balanced = [name for name, kind, role, _ in used if role == "target" and kind in ("category", "yes-no")]
+    classes = None
+    if balanced and "balance" in dealing:
+        classes = torch.from_numpy(numbers.columns(balanced[:1])[balanced[0]][there].astype(np.int64))
+    rows = dealt_rows(len(there), keys, deal, dealing, raw, classes)
     train = there[rows["train"].numpy()]
     fits: dict[str, dict[str, Any]] = {}
     for first in range(0, len(inputs), together):

@@ -57,6 +57,8 @@ def rows() -> list[tuple[str, ...]]:
         )
         blank = made.randrange(40)
         found.append(tuple("" if one == blank and one != 6 else cell for one, cell in enumerate(row)))
+        if at % 10 == 3:
+            found.append((*found[-1][:8], made.choice("ab"), "2000"))
         if at % 90 == 5:
             found.append(("",) * len(row))
     return found
@@ -106,6 +108,11 @@ def both(params: dict[str, Any], **changes: Any) -> dict[str, dict[str, Any]]:
         {"split": "folds", "fold": 2},
         {"split": "blocks of time", "gap": 3},
         {"split": "bootstrap", "validation": 0},
+        {"repeats": "in one split"},
+        {"repeats": "left out", "split": "by class"},
+        {"repeats": "in one split", "split": "by group"},
+        {"balance": "repeat the rare", "split": "by class"},
+        {"balance": "thin the common", "repeats": "left out"},
     ],
     ids=str,
 )
