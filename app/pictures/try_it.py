@@ -10,11 +10,14 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
+from app.own_units import OwnUnitsFinder
 from app.pictures.asked import choice, features, question
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import row, stacked
+from app.pictures.own import answer_units, parts_of, still_scaled
 from app.pictures.prediction import prediction_bars
 from app.pictures.registry import picture_kind
+from app.playground.cells import CellsInput, Part
 from app.playground.inputs import ExampleInput, FileInput, Input, NumbersInput, PadInput, TextInput
 from app.playground.rows import Row, Rows
 from app.views.activations import Activations
@@ -86,6 +89,7 @@ class TryIt(OneProbe):
         self._box: QComboBox | None = None
         self.inputs: dict[str, Input] = {}
         self._made_for: object = None
+        self._units = OwnUnitsFinder.of(subject.workspace)
         self.ways = Segments([])
         self.ways.setObjectName("tryWays")
         self._place()
@@ -96,18 +100,20 @@ class TryIt(OneProbe):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(LOOK_MS)
         self._timer.timeout.connect(self._look)
+        self._units.found.connect(self._units_found)
         subject.workspace.engine_ready.connect(self._again)
 
     def _find_ways(self) -> None:
         """Offer the ways to make an input that suit what the model takes now."""
         column, known = self._input_column(), features(self.subject)
-        if self.inputs and (column, known) == self._made_for:
+        parts, whole = parts_of(self.subject, known)
+        if self.inputs and (column, known, parts, whole) == self._made_for:
             return
-        self._made_for = (column, known)
+        self._made_for = (column, known, parts, whole)
         for made in self.inputs.values():
             self._stack.removeWidget(made)
             made.deleteLater()
-        ways = self._ways(column, known)
+        ways = self._ways(column, known, parts, whole)
         self.inputs = {key: ways[key] for key in (DRAW, NUMBERS, TEXT, EXAMPLE, FILE) if key in ways}
         for made in self.inputs.values():
             self._stack.addWidget(made)
@@ -116,22 +122,29 @@ class TryIt(OneProbe):
         self.ways.set_options([_OPTIONS[key] for key in self.inputs])
         self._show_way()
 
-    def _ways(self, column: Column | None, known: tuple[Feature, ...]) -> dict[str, Input]:
+    def _ways(
+        self, column: Column | None, known: tuple[Feature, ...], parts: tuple[Part, ...], whole: bool
+    ) -> dict[str, Input]:
         ways: dict[str, Input] = {EXAMPLE: ExampleInput(column)}
         if column is not None and len(column.shape) == 3 and column.dtype == "float32":
             if column.shape[0] == 1:
                 ways[DRAW] = PadInput(column)
             if column.shape[0] in (1, 3):
                 ways[FILE] = FileInput(column)
-        elif 0 < len(known) <= MOST_NUMBERS:
-            ways[NUMBERS] = NumbersInput(known, standardised=self._standardised())
+        elif parts and sum(len(part.cells) for part in parts) <= MOST_NUMBERS:
+            ways[NUMBERS] = CellsInput(parts, ready=whole)
+        elif not parts and 0 < len(known) <= MOST_NUMBERS:
+            ways[NUMBERS] = NumbersInput(known, scaled=True)
         elif column is not None and column.dtype == "int64" and len(column.shape) == 1 and column.classes:
             ways[TEXT] = TextInput(column)
         return ways
 
-    def _standardised(self) -> bool:
-        types = self.subject.workspace.shapes.types.values()
-        return any(made.kind == "data" and getattr(made, "standardise", False) for made in types)
+    def _units_found(self) -> None:
+        self._find_ways()
+        if self._seen is not None:
+            self._show(self._seen)
+        if self.isVisible():
+            self.send()
 
     def _input_column(self) -> Column | None:
         """The widest column that the answer depends on."""
@@ -218,6 +231,8 @@ class TryIt(OneProbe):
             if not rows.count:
                 return False
             self._data = data
+            self._find_ways()  # the units of other data are other ones
+            self._data = data
             first, begun = rows.row(0), self._base
             self._base = first
             same = {name: one.shape for name, one in begun.items()} == {
@@ -256,15 +271,19 @@ class TryIt(OneProbe):
         self.answered_at = perf_counter()
         facts = snapshot.extra
         name = facts["target"] or "answer"
+        own = answer_units(self.subject)
         if facts["kind"] != VALUES:
             self.answer.setCurrentWidget(self.bars)
             self._show_bars(snapshot)
         elif snapshot.array.size == 1:
             self.answer.setCurrentWidget(self.single)
-            self.single.setText(f"{name}  {number(float(snapshot.array[0]))}")
+            value = snapshot.array if own is None else own.undo(snapshot.array)
+            scaled = " (scaled)" if own is None and still_scaled(self.subject) else ""
+            self.single.setText(f"{own.name if own else name}  {number(float(value.flat[0]))}{scaled}")
         else:
             self.answer.setCurrentWidget(self.values)
-            self.values.show_array(snapshot.array.reshape(facts["shape"]))
+            values = snapshot.array if own is None else own.undo(snapshot.array)
+            self.values.show_array(values.reshape(facts["shape"]).astype(np.float32))
         self._show_below(facts)
         self.set_note(self.way.said())
 
@@ -287,7 +306,12 @@ class TryIt(OneProbe):
     def _show_below(self, facts: Mapping[str, object]) -> None:
         slope = facts.get("slope")
         numbers = self.inputs.get(NUMBERS)
-        if isinstance(numbers, NumbersInput):
+        if isinstance(numbers, CellsInput):
+            own = answer_units(self.subject) if facts["kind"] == VALUES else None
+            factor = own.factor if own is not None else 1.0
+            found = slope.ravel() if isinstance(slope, np.ndarray) else None
+            numbers.show_slopes(found, str(facts.get("column", "")), factor)
+        elif isinstance(numbers, NumbersInput):
             numbers.show_slopes(slope.ravel() if isinstance(slope, np.ndarray) else None)
         if self._below.isHidden():
             return
@@ -352,7 +376,8 @@ class TryIt(OneProbe):
     def table(self) -> Table | None:
         if self._seen is None:
             return None
-        found = self._seen.array.ravel().tolist()
+        own = answer_units(self.subject) if self._seen.extra["kind"] == VALUES else None
+        found = (self._seen.array if own is None else own.undo(self._seen.array)).ravel().tolist()
         names = self._seen.extra["classes"]
         if len(names) != len(found):
             names = tuple(str(index + 1) for index in range(len(found)))

@@ -257,10 +257,10 @@ class NumberField(NumberEdit):
 
     typed = Signal()
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, digits: int = 4, whole: bool = False) -> None:
         super().__init__()
         self.value = 0.0
-        self._step = 0.1
+        self._step, self._digits, self._whole = 0.1, digits, whole
         self.setProperty("role", "number")
         self.setAccessibleName(name)
         self.setMinimumWidth(56)
@@ -270,13 +270,14 @@ class NumberField(NumberEdit):
 
     def set_range(self, low: float, high: float) -> None:
         """What the data span; other numbers may be typed, too."""
-        self._step = float(f"{((high - low) or 1.0) / 40:.1g}")
-        self.setToolTip(f"in the data {low:.4g} to {high:.4g}")
+        step = float(f"{((high - low) or 1.0) / 40:.1g}")
+        self._step = max(1.0, round(step)) if self._whole else step
+        self.setToolTip(f"in the data {low:.{self._digits}g} to {high:.{self._digits}g}")
 
     def set_value(self, value: float) -> None:
         """Show another number."""
         self.value = value
-        self.setText(f"{value:.4g}")
+        self.setText(f"{value:.{self._digits}g}" if isfinite(value) else "")
         self._mark(False)
 
     def _read(self, text: str) -> None:
@@ -303,11 +304,11 @@ class NumbersInput(Input):
     """One field a feature, and beside it how fast the answer changes with it."""
 
     def __init__(
-        self, features: Sequence[Feature], *, standardised: bool = False, parent: QWidget | None = None
+        self, features: Sequence[Feature], *, scaled: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._features = tuple(features)
-        self._standardised = standardised
+        self._scaled = scaled
         self.fields: list[NumberField] = []
         self.slopes: list[QLabel] = []
         inside = QWidget()
@@ -360,16 +361,17 @@ class NumbersInput(Input):
         return made
 
     def said(self) -> str:
-        return "in deviations from the mean, as the data node gives them" if self._standardised else ""
+        return "scaled, as the network sees them" if self._scaled else ""
 
     def show_slopes(self, slopes: NDArray[np.floating] | None) -> None:
         """Write beside each field how fast the answer changes with it; `slopes` (k,) or None."""
         known = slopes is not None and len(slopes) == len(self.slopes)
         for index, place in enumerate(self.slopes):
-            place.setText(_signed(float(slopes[index])) if known and slopes is not None else "")
+            place.setText(signed(float(slopes[index])) if known and slopes is not None else "")
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """A number with its sign."""
     told = number(value)
     return told if value < 0 else f"+{told}"
 

@@ -34,7 +34,7 @@ MOST_AXES = 2  # of a row; images are looked at as pictures, not as numbers
 Change = Callable[[Tensor], Tensor]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OwnUnits:
     """How one column of a run's batches came from the data, `own`, and how it goes back.
 
@@ -66,14 +66,18 @@ def scales(node: Node, made: Data, catalogue: Catalogue) -> bool:
     return isinstance(made, Prepared) or plain(node, catalogue) is not node
 
 
+def own_data(made: Data) -> Data:
+    """The data node's own type, without the transforms behind it."""
+    return made.data if isinstance(made, Prepared) else made
+
+
 def own_column(made: Data, name: str) -> Column | None:
     """The data's own column that a column of batches is made of."""
     if isinstance(made, Prepared):
         came_from = {step.into.name: step.column for step in made.steps}
         while name in came_from:
             name = came_from[name]
-        made = made.data
-    return made.column(name)
+    return own_data(made).column(name)
 
 
 def own_units(

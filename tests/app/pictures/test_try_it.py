@@ -1,15 +1,23 @@
 """Trying: the ways that suit the model, what is sent, and that the answer to it is what stands there."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 import torch
 from PySide6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
 
 from app.pictures.base import Subject
 from app.pictures.registry import proposed
 from app.pictures.try_it import TryIt
+from app.playground.cells import CellsInput, ClassField, DateField
+from app.playground.inputs import NumberField, NumbersInput
 from app.workspace import Workspace
+from engine.data.opening import open_data
 from engine.data.shipped import datasets_folder
-from engine.edits import AddNodes, Connect, Disconnect
+from engine.edits import AddNodes, Connect, Disconnect, SetParam
+from engine.emit.program import compile_program
 from engine.graph import Link, Node
 from engine.run.feed import Probe, Snapshot, Tried
 from engine.run.trainer import Trainer
@@ -42,6 +50,7 @@ def test_it_is_proposed_for_the_whole_model(shaped: Workspace) -> None:
 
 def test_probabilities_as_bars_and_slopes_beside_the_fields(shaped: Workspace) -> None:
     add_iris(shaped)
+    assert shaped.apply("Plain", SetParam("n1", "standardise", False))
     picture = TryIt(Subject(shaped))
     painted(picture, 520, 260)
     shown(picture, {PROBE: answer([0.1, 0.7, 0.2], slope=np.array([1.0, -2.0, 0.0, 0.5]))})
@@ -112,6 +121,7 @@ def add_flat(workspace: Workspace) -> None:
 
 def test_tried_things_are_counted(shaped: Workspace) -> None:
     add_iris(shaped)
+    assert shaped.apply("Plain", SetParam("n1", "standardise", False))
     sent: list[Tried] = []
 
     class Data:
@@ -136,3 +146,120 @@ def test_tried_things_are_counted(shaped: Workspace) -> None:
     assert len(sent) == before + 1 and sent[-1].number == picture._number
     np.testing.assert_allclose(sent[-1].columns["features"], [9, 1, 2, 3])
     picture._timer.stop()
+
+
+class Fed:
+    """A trainer that holds data and only notes what it is asked."""
+
+    def __init__(self, feed: object, data: object) -> None:
+        self.feed, self.data = feed, data
+        self.state, self.error = "idle", None
+        self.sent: list[Tried] = []
+
+    def try_input(self, tried: Tried) -> None:
+        self.sent.append(tried)
+
+    def __getattr__(self, name: str):  # type: ignore[no-untyped-def]
+        return lambda *_, **__: True
+
+
+def fed(workspace: Workspace) -> Fed:
+    """The workspace with the data of its project read as for a run."""
+    program = compile_program(workspace.document.project, workspace.catalogue)
+    workspace.trainer = Fed(workspace.trainer.feed, program.load(datasets_folder()))
+    return workspace.trainer
+
+
+def add_table(workspace: Workspace, path: Path, standardise: bool = False) -> None:
+    """A table of 40 people (n1), perhaps standardised once more (n4), through a layer (n2) to a loss (n3)."""
+    hues = ("blue", "green", "red")
+    lines = [f"{20 + n},{hues[n % 3]},2021-02-{n % 28 + 1:02},{100 + 50 * n}" for n in range(40)]
+    path.write_text("age,hue,day,grams\n" + "\n".join(lines) + "\n")
+    opened = open_data(path)
+    table = tuple(
+        (name, kind, "target" if name == "grams" else "input", *rest)
+        for name, kind, _, *rest in opened.params["table"]
+    )
+    params = {**opened.params, "table": table, "target_scaling": "standardise"}
+    nodes = [Node("n1", "TableFile", "people", params), Node("n2", "Linear", "", {"units": 1}, (200, 0))]
+    nodes += [Node("n3", "MSE", "", {}, (400, 0))] + [Node("n4", "Standardise", "scaled")] * standardise
+    links = [Link("n2", "output", "n3", "prediction"), Link("n1", "grams", "n3", "target")]
+    if standardise:
+        links += [Link("n1", "features", "n4", "x"), Link("n4", "output", "n2", "x")]
+    else:
+        links += [Link("n1", "features", "n2", "x")]
+    assert workspace.apply("Add", AddNodes(tuple(nodes), tuple(links)))
+
+
+@pytest.mark.parametrize("standardise", [False, True])
+def test_cells_are_typed_as_they_stand_in_the_file_and_answers_are_in_its_units(
+    shaped: Workspace, tmp_path: Path, qtbot: QtBot, standardise: bool
+) -> None:
+    add_table(shaped, tmp_path / "people.csv", standardise)
+    trainer = fed(shaped)
+    picture = TryIt(Subject(shaped))
+    painted(picture, 620, 300)
+    cells = picture.inputs["numbers"]
+    assert isinstance(cells, CellsInput) and not cells.fields[0].isEnabled()
+    qtbot.waitUntil(lambda: picture.inputs["numbers"].fields[0].isEnabled())
+    cells = picture.inputs["numbers"]
+    column = "scaled" if standardise else "features"
+    row = trainer.data["validation"][column][0]
+    age = int(cells.fields[0].text())
+    assert [type(field) for field in cells.fields] == [NumberField, ClassField, DateField]
+    assert cells.fields[1].currentText() == ("blue", "green", "red")[(age - 20) % 3]
+    assert cells.fields[2].text() == f"2021-02-{(age - 20) % 28 + 1:02}"
+    assert cells.said() == "numbers as in the data; they are scaled for the network"
+    np.testing.assert_array_equal(trainer.sent[-1].columns[column], row)  # nothing typed: the row itself
+
+    # somebody else's cells are those of another row of the file, which the network sees scaled alike
+    other = trainer.data["validation"][column][1]
+    years = {int(one) for one in range(20, 60)}
+    wanted = next(
+        year
+        for year in years
+        if np.allclose(typed(picture, year), other.numpy(), atol=1e-4)  # only that very row fits
+    )
+    assert wanted in years
+
+    facts = {"kind": "values", "classes": (), "shape": (1,), "column": column, "target": "grams"}
+    target = trainer.data["train"]["grams"]
+    told = float(target[3, 0])
+    shown(picture, {PROBE: answer([told], slope=np.eye(5, dtype=np.float32)[0], **facts)})
+    name, value = picture.single.text().split()
+    value = value.replace(",", "")
+    assert name == "grams" and float(value) % 50 == 0 and 100 <= float(value) <= 2050
+    _, rows = picture.table()
+    assert rows[0][1] == pytest.approx(float(value), rel=1e-3)
+    # one deviation of grams for one deviation of age; both spread over all rows alike, 50 g for a year
+    per_year = float(cells.slopes[0].text())
+    assert per_year == pytest.approx(50, rel=0.02) and cells.slopes[1].text() == ""
+
+
+def typed(picture: TryIt, age: int) -> np.ndarray:
+    """What is sent for the cells of the row with that age."""
+    cells = picture.inputs["numbers"]
+    texts = ((cells.fields[0], f"{age}"), (cells.fields[2], f"2021-02-{(age - 20) % 28 + 1:02}"))
+    for field, text in texts:
+        field.setText(text)
+        field.textEdited.emit(text)
+    cells.fields[1].setCurrentIndex((age - 20) % 3)
+    cells.fields[1].activated.emit((age - 20) % 3)
+    sent = picture.subject.workspace.trainer.sent[-1].columns
+    return sent["scaled" if "scaled" in sent else "features"]
+
+
+def test_without_the_file_numbers_stay_as_the_network_sees_them(
+    shaped: Workspace, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "people.csv"
+    add_table(shaped, path)
+    fed(shaped)
+    path.unlink()
+    picture = TryIt(Subject(shaped))
+    painted(picture, 620, 300)
+    qtbot.waitUntil(lambda: isinstance(picture.inputs["numbers"], NumbersInput))
+    assert picture.inputs["numbers"].said() == "scaled, as the network sees them"
+    facts = {"kind": "values", "classes": (), "shape": (1,), "column": "features", "target": "grams"}
+    shown(picture, {PROBE: answer([0.25], **facts)})
+    assert picture.single.text() == "grams  0.25 (scaled)"
