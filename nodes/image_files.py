@@ -97,6 +97,16 @@ class ImageFolder(Dealt):
         "images", label="Folder of images", doc="with masks: which folder holds the images"
     )
     masks_in: str = param("masks", label="Folder of masks", doc="with masks: which folder holds them")
+    void: str = param(
+        "",
+        label="Pixels of no class",
+        doc="with masks: the value of pixels that don't count, such as 255, or their colour, such as #e0e0c0",
+    )
+    mask_classes: str = param(
+        "",
+        label="Names of the classes",
+        doc="with masks: in the order of their values, commas between them; empty: the values themselves",
+    )
     classes: Names = param((), hidden=True, doc="the class folders, in the order of their numbers")
     listed: Names = param((), hidden=True, doc="the classes in the list, in the order of their numbers")
     levels: Ints = param((0, 255), hidden=True, doc="the values in the masks, in the order of their classes")
@@ -135,7 +145,10 @@ class ImageFolder(Dealt):
             "behind": self.behind,
             "bits": int(self.bits),
         }
-        masks = {"values": self.levels} if self.layout == MASKS else {}
+        self._classes()
+        masks: dict[str, Any] = {"values": self._values()} if self.layout == MASKS else {}
+        if masks and self.void:
+            masks["void"] = self._void()
         return e.load(
             load_masked_images if masks else load_image_files,
             rows=rows,
@@ -174,10 +187,41 @@ class ImageFolder(Dealt):
 
     def _classes(self) -> tuple[str, ...]:
         if self.layout == MASKS:
-            return tuple(f"#{one:06x}" if self.colours else str(one) for one in self.levels)
+            return self._mask_classes()
         if not self._has_labels():
             return ()
         return self.classes if self.layout == CLASS_FOLDERS else self.listed
+
+    def _void(self) -> int | None:
+        """What the masks say of pixels that have no class."""
+        text = self.void.strip()
+        if not text:
+            return None
+        try:
+            return int(text[1:], 16) if text.startswith("#") else int(text)
+        except ValueError:
+            raise ParamError(
+                f'Pixels of no class have a value, such as 255, or a colour, such as #e0e0c0, not "{text}".'
+            ) from None
+
+    def _mask_classes(self) -> tuple[str, ...]:
+        values = self._values()
+        names = (
+            tuple(one.strip() for one in self.mask_classes.split(",")) if self.mask_classes.strip() else ()
+        )
+        if names and (len(names) != len(values) or not all(names)):
+            raise ParamError(
+                f"{len(names)} names of classes are given, but the masks have {len(values)} classes."
+            )
+        return names or tuple(f"#{one:06x}" if self.colours else str(one) for one in values)
+
+    def _values(self) -> tuple[int, ...]:
+        """What the masks say of pixels, in the order of the classes."""
+        void = self._void()
+        found = tuple(one for one in self.levels if one != void)
+        if not found:
+            raise ParamError("No value of the masks is left for a class.")
+        return found
 
     def _rows(self) -> tuple[Any, dict[str, Any]]:
         """The function that lists the images, and its options."""

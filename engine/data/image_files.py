@@ -143,14 +143,16 @@ def load_masked_images(
     threads: int,
     key: str,
     deal: Callable[..., dict[str, Tensor]],
+    void: int | None = None,
     **dealing: Any,
 ) -> dict[str, dict[str, Any]]:
     """Images with masks as {split: {"image": (N, C, H, W) in 0..1, "mask": (N, H, W) classes}}.
 
-    `values` are what masks say of pixels, in the order of the classes; the rest is as for `load_image_files`.
+    `values` are what masks say of pixels, in the order of the classes, and `void` what they say of those that
+    have none, -100 here; the rest is as for `load_image_files`.
     """
     listed = rows(folder, **where)
-    how = {"values": values, "size": image["size"], "fit": image["fit"]}
+    how = {"values": values, "size": image["size"], "fit": image["fit"], "void": void}
     masks = ImageFiles(folder, listed["mask"], mask_classes, how, image["size"], threads, device, whole=True)
     files = [image_column(folder, listed["path"], image, threads, device), masks]
     return dealt_images(folder, device, listed, files, unreadable, memory, key, deal, dealing)

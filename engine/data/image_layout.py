@@ -28,6 +28,9 @@ from engine.values import Value
 MASK_PARTS = ("mask", "label", "segment", "annotation", "trimap")
 MASK_NAMES = ("seg", "gt", "ground truth", "ground_truth", "groundtruth", "target", "targets")
 MOST_VALUES = 256  # different values in masks; more are no classes
+VOID_LEVEL, VOID_COLOUR = 255, 0xE0E0C0  # of borders, as Pascal VOC and many after it have them
+CLASS_LISTS = ("classes.txt", "labels.txt", "names.txt", "codes.txt", "class_names.txt")
+MOST_LISTED = 100_000  # bytes of such a list
 MOST_QUANTITIES = 50  # different whole numbers in a list above which they are quantities, not classes
 
 
@@ -38,6 +41,7 @@ class Layout:
     params: dict[str, Value]
     pictures: list[str]
     remarks: list[str] = field(default_factory=list)
+    class_list: str = ""  # the file that names the classes of masks
 
 
 def layout_of(
@@ -49,7 +53,7 @@ def layout_of(
     rows = [(name, *without_split(name, given)) for name in images]
     kept = [(name, inner) for name, split, inner in rows if split >= 0 or not given]
     found = _from_list(folder, images, list_file) if list_file else None
-    found = found or _masks(folder, kept, given, watch) or _class_folders(kept)
+    found = found or _masks(folder, kept, given, watch, names) or _class_folders(kept)
     if found is None:
         lists = [
             name for name in names if "/" not in name and name.casefold().endswith((".csv", ".tsv", ".txt"))
@@ -173,7 +177,9 @@ def _meant(row: list[str], column: int) -> str:
     return row[column].replace("\\", "/").removeprefix("./") if column < len(row) else ""
 
 
-def _masks(folder: Path, kept: list[tuple[str, str]], given: bool, watch: Watch) -> Layout | None:
+def _masks(
+    folder: Path, kept: list[tuple[str, str]], given: bool, watch: Watch, names: list[str]
+) -> Layout | None:
     """Images and masks in two folders, most of whose names are alike."""
     tops = {inner.split("/")[0] for _, inner in kept if "/" in inner}
     masks = [name for name in tops if _means_masks(name.casefold())]
@@ -203,17 +209,26 @@ def _masks(folder: Path, kept: list[tuple[str, str]], given: bool, watch: Watch)
             )
     if not levels:
         raise DataError(f"None of the masks can be read. {broken[0]}")
+    void = _void(levels, colours)
     params: dict[str, Value] = {
         "layout": "masks",
         "images_in": images,
         "masks_in": masks[0],
         "levels": tuple(sorted(levels)),
         "colours": colours,
+        **({"void": void} if void else {}),
     }
+    file, classes = _named_classes(folder, names, len(levels) - bool(void))
+    if classes:
+        params["mask_classes"] = ", ".join(classes)
     values_said = some_of((f"#{one:06x}" if colours else str(one) for one in sorted(levels)), 12)
     remarks = [
         f"{counted(len(pairs), 'image')} with masks of {counted(len(levels), 'value')}: {values_said}."
     ]
+    if void:
+        remarks.append(f"{void} is taken to mark pixels of no class, which don't count.")
+    if classes:
+        remarks.append(f"{quoted_name(file)} names the classes: {some_of(classes, 12)}.")
     lacking = [name for name, mask in zip(listed["path"], listed["mask"], strict=True) if mask not in there]
     if lacking:
         remarks.append(
@@ -222,7 +237,29 @@ def _masks(folder: Path, kept: list[tuple[str, str]], given: bool, watch: Watch)
         )
     if broken:
         remarks.append(f"{counted(len(broken), 'mask')} cannot be read: {' '.join(broken[:3])}")
-    return Layout(params, listed["path"], remarks)
+    return Layout(params, listed["path"], remarks, file)
+
+
+def _named_classes(folder: Path, names: list[str], count: int) -> tuple[str, tuple[str, ...]]:
+    """A text file that names so many classes, one a line, and those names; nothing where there is none."""
+    for name in names:
+        if name.casefold() in CLASS_LISTS:
+            text = (
+                (folder / name).read_bytes()[:MOST_LISTED].decode("utf-8", "replace").removeprefix("\ufeff")
+            )
+            found = tuple(readable_name(line.strip()) for line in text.splitlines() if line.strip())
+            if len(found) == count and not any("," in one or not one.isprintable() for one in found):
+                return name, found
+    return "", ()
+
+
+def _void(levels: set[int], colours: bool) -> str:
+    """The value that marks pixels of no class, where it is the usual one beside classes 0, 1, ...; or ""."""
+    if colours:
+        return f"#{VOID_COLOUR:06x}" if VOID_COLOUR in levels and len(levels) > 2 else ""
+    others = sorted(levels - {VOID_LEVEL})
+    counted_up = len(others) > 1 and others == list(range(len(others))) and others[-1] < VOID_LEVEL - 1
+    return str(VOID_LEVEL) if VOID_LEVEL in levels and counted_up else ""
 
 
 def _means_masks(name: str) -> bool:

@@ -26,23 +26,35 @@ def mask_values(folder: Path, name: str) -> np.ndarray:
 
 
 def mask_classes(
-    folder: Path, name: str, *, values: tuple[int, ...], size: tuple[int, int], fit: str
+    folder: Path,
+    name: str,
+    *,
+    values: tuple[int, ...],
+    size: tuple[int, int],
+    fit: str,
+    void: int | None = None,
 ) -> np.ndarray:
     """A mask as class numbers (H, W), uint8 or uint16: places among the sorted `values`.
 
-    It is resized without mixing classes; padding is of the first class.
+    Pixels of the value `void` have no class: they are -100, in int16, and so is padding, which else is of the
+    first class. It is resized without mixing classes.
     """
     from PIL import Image
 
     found = mask_values(folder, name)
     known = np.array(values, np.int64)
     places = np.searchsorted(known, found).clip(max=len(known) - 1)
-    strange = found[known[places] != found]
+    uncounted = found == void if void is not None else np.zeros(found.shape, bool)
+    strange = found[(known[places] != found) & ~uncounted]
     if len(strange):
         raise ValueError(
             f"The mask {quoted_name(name)} has the value {strange[0]}, which is no class: "
             "choose the folder again."
         )
+    places[uncounted] = -100
     image: Any = Image.fromarray(places.astype(np.int32))
-    sized = np.asarray(of_size(image, size, fit, smooth=False))
+    border = 0 if void is None else -100
+    sized = np.asarray(of_size(image, size, fit, smooth=False, border=border))
+    if void is not None:
+        return sized.astype(np.int16)
     return sized.astype(np.uint8 if len(known) <= 256 else np.uint16)

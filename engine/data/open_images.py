@@ -103,7 +103,8 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     if not found.sizes:
         raise DataError(f"None of the images can be read. {found.unreadable[0]}")
     remarks = [*laid_out.remarks, *_oddities(found, len(laid_out.pictures))]
-    others = [name for name in names if not is_image(name) and name != laid_out.params.get("list_file")]
+    used = (laid_out.params.get("list_file"), laid_out.class_list)
+    others = [name for name in names if not is_image(name) and name not in used]
     if bare := _bare_folders(folder, images, laid_out.params.get("split_folders") is True):
         remarks.append(f"{counted(len(bare), 'folder')} with no image: {some_of(map(quoted_name, bare))}.")
     if others:

@@ -130,6 +130,14 @@ def test_what_leaves_it() -> None:
     assert masked.columns()[1].shape == (4, 6) and masked.columns()[1].classes == ("0", "255")
     coloured = ImageFolder({**folder, "layout": "masks", "levels": (0, 255), "colours": True})
     assert coloured.columns()[1].classes == ("#000000", "#0000ff")
+    named = ImageFolder({**folder, "layout": "masks", "levels": (0, 255), "mask_classes": "sky, tree"})
+    assert named.columns()[1].classes == ("sky", "tree")
+    bordered = {**folder, "layout": "masks", "levels": (0, 1, 255), "void": "255"}
+    assert ImageFolder(bordered).columns()[1].classes == ("0", "1")
+    assert ImageFolder({**bordered, "void": "#ff", "colours": True}).columns()[1].classes == (
+        "#000000",
+        "#000001",
+    )
     listed = ImageFolder({**folder, "layout": "list file", "target": "quantity"})
     assert [(one.name, one.shape) for one in listed.columns()][1] == ("value", (1,))
     alone_ = ImageFolder({**folder, "layout": "no labels"})
@@ -142,6 +150,9 @@ def test_what_leaves_it() -> None:
         ({"path": ""}, "No folder of images is chosen"),
         ({"split": "as given"}, "Nothing says which images are for train"),
         ({"layout": "list file"}, "List file is empty"),
+        ({"layout": "masks", "mask_classes": "a, b, c"}, "3 names of classes .* have 2 classes"),
+        ({"layout": "masks", "void": "the border"}, "have a value, such as 255, or a colour"),
+        ({"layout": "masks", "levels": (255,), "void": "255"}, "No value of the masks is left"),
     ],
 )
 def test_what_is_missing_is_said(params: dict[str, str], said: str) -> None:

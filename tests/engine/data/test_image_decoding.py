@@ -134,3 +134,19 @@ def test_masks_are_class_numbers_whatever_they_are_saved_as(tmp_path: Path) -> N
     assert doubled == np.repeat(np.repeat(wanted, 2, 0), 2, 1).tolist()
     with pytest.raises(ValueError, match="value 7, which is no class"):
         classes(Image.fromarray(raw), (0, 255))
+
+
+def test_pixels_of_no_class_stay_so_when_a_mask_is_resized_or_padded(tmp_path: Path) -> None:
+    raw = np.array([[0, 255, 1], [1, 1, 0]], np.uint8)
+    path = saved(tmp_path, Image.fromarray(raw))
+
+    def classes(**changes: Any) -> np.ndarray:
+        asked = {"size": (2, 3), "fit": "stretch", "values": (0, 1), "void": 255, **changes}
+        return mask_classes(path.parent, path.name, **asked)
+
+    wanted = np.array([[0, -100, 1], [1, 1, 0]])
+    assert np.array_equal(classes(), wanted)
+    assert np.array_equal(classes(size=(4, 6)), wanted.repeat(2, 0).repeat(2, 1))
+    square = classes(size=(3, 3), fit="pad to fit")
+    assert np.array_equal(square[:2], wanted) and (square[2] == -100).all()  # filled with no class
+    assert classes(values=(0, 1, 255), void=None)[0].tolist() == [0, 2, 1]  # of old projects: a class

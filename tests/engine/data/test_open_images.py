@@ -109,6 +109,43 @@ def test_masks(tmp_path: Path) -> None:
     assert found.params["count"] == 4 and '1 image without a mask: "JPEGImages/3.jpg"' in remarks
 
 
+@pytest.mark.parametrize(
+    ("values", "void"), [((0, 1, 2, 255), "255"), ((0, 255), ""), ((0, 1, 254, 255), ""), ((0, 2, 255), "")]
+)
+def test_borders_of_no_class_are_known_by_their_usual_value(
+    tmp_path: Path, values: tuple[int, ...], void: str
+) -> None:
+    (tmp_path / "masks").mkdir()
+    for at, value in enumerate(values):
+        picture(tmp_path / "images" / f"{at}.png", "RGB")
+        Image.fromarray(np.full((4, 6), value, np.uint8)).save(tmp_path / "masks" / f"{at}.png")
+    found, remarks = opened(tmp_path)
+    assert (found.params["levels"], found.params.get("void", "")) == (values, void)
+    said = "255 is taken to mark pixels of no class, which don't count."
+    assert (said in remarks) == bool(void)
+
+
+def test_a_list_beside_the_masks_names_their_classes(tmp_path: Path) -> None:
+    (tmp_path / "masks").mkdir()
+    for at in range(2):
+        picture(tmp_path / "images" / f"{at}.png", "RGB")
+        Image.fromarray(np.full((4, 6), at, np.uint8)).save(tmp_path / "masks" / f"{at}.png")
+    (tmp_path / "classes.txt").write_text("ground\ncat\n", "utf-8")
+    found, remarks = opened(tmp_path)
+    assert found.params["mask_classes"] == "ground, cat"
+    assert '"classes.txt" names the classes: ground, cat.' in remarks
+    (tmp_path / "classes.txt").write_text("ground\ncat\ndog\n", "utf-8")
+    assert "mask_classes" not in opened(tmp_path)[0].params
+
+
+def test_a_border_in_colour(tmp_path: Path) -> None:
+    (tmp_path / "masks").mkdir()
+    for at, colour in enumerate(((0, 0, 0), (128, 0, 0), (224, 224, 192))):
+        picture(tmp_path / "images" / f"{at}.png", "RGB")
+        Image.new("RGB", (6, 4), colour).save(tmp_path / "masks" / f"{at}.png")
+    assert opened(tmp_path)[0].params["void"] == "#e0e0c0"
+
+
 def test_sizes_that_differ_are_told_and_large_ones_made_small(tmp_path: Path) -> None:
     for at in range(3):
         picture(tmp_path / f"{at}.png", size=(1000, 500))
