@@ -176,13 +176,20 @@ def _delimiter(lines: Sequence[str], quote: str) -> str | None:
 
 
 def _aligned(lines: Sequence[str]) -> int:
-    """How many words each line has, where all have equally many and most are numbers; 0 elsewhere."""
+    """How many words each line has, where all have equally many and most are numbers; 0 elsewhere.
+
+    The first may have one less, where names of rows are not named.
+    """
     rows = [row for row in rows_of(lines, "spaces", '"') if row]
-    if len(rows) < 2 or len(rows[-1]) < 2 or len({len(row) for row in rows}) > 1:
+    if len(rows) < 2 or len(rows[-1]) < 2 or len({len(row) for row in rows[1:]}) > 1:
+        return 0
+    if len(rows[0]) not in (len(rows[1]), len(rows[1]) - 1) or (
+        len(rows[0]) < len(rows[1]) and len(rows) < 4
+    ):
         return 0
     cells = [cell for row in rows[1:] for cell in row]
     known = sum(number_in(cell) is not None or is_blank(cell) for cell in cells)
-    return len(rows[0]) if known >= 0.5 * len(cells) else 0
+    return len(rows[1]) if known >= 0.5 * len(cells) else 0
 
 
 def _even(lines: Sequence[str], delimiter: str, quote: str, wide: int) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.data.column_kinds import guesses
 from engine.data.opening import Watch
 from engine.data.table_cells import Cells
-from engine.data.table_reading import column_names, decoded, line_end, read_sheet
+from engine.data.table_reading import decoded, read_sheet, text_form
 from engine.errors import DataError
 from engine.values import Value
 
@@ -156,17 +156,9 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
             return (scan.select(wanted) if wanted else scan).head(most or 2**40).collect()
         delimiter = {"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"]))
         source = decoded(path, str(params["encoding"]), delimiter)
-        form: dict[str, Any] = {
-            "separator": "\t" if delimiter == "spaces" else delimiter,
-            "quote_char": None if params["quote"] == "none" else params["quote"],
-            "skip_lines": skip,
-            "eol_char": line_end(path) if isinstance(source, Path) else "\n",
-            "infer_schema": False,
-            "truncate_ragged_lines": True,
-        }
-        top = pl.read_csv(source, has_header=False, n_rows=1, **form)
-        names = column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
-        frame = pl.read_csv(source, has_header=header, new_columns=names, n_rows=most, **form)
+        quote = "" if params["quote"] == "none" else str(params["quote"])
+        form, names = text_form(path, source, delimiter, quote, header, skip)
+        frame = pl.read_csv(source, new_columns=names, n_rows=most, truncate_ragged_lines=True, **form)
         return frame.select(wanted) if wanted else frame
     except pl.exceptions.PolarsError as error:
         raise ValueError(f'"{path.name}" cannot be read: {str(error).splitlines()[0]}.') from error

@@ -102,7 +102,17 @@ def text_form(
             raise ValueError(f'"{path.name}" holds no table that can be read: {why}.') from error
     assert top is not None
     form["has_header"] = header and bool(len(top))
+    if form["has_header"] and unnamed_first(source, form, top.width):
+        form |= {"has_header": False, "skip_lines": skip + 1}
+        return form, column_names([None, *top.row(0)])
     return form, column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
+
+
+def unnamed_first(source: Any, form: dict[str, Any], width: int) -> bool:
+    """Whether a header of `width` cells lacks one of each row below it: R leaves its rows' names unnamed."""
+    rows = zip(range(200), row_sizes(beginning(source), form), strict=False)
+    sizes = [size for _, (_, size) in rows if size]
+    return len(sizes) > 2 and all(size == width + 1 for size in sizes[1:])
 
 
 def beginning(source: Any) -> Any:

@@ -8,6 +8,9 @@ import pytest
 
 from engine.data.opening import open_data
 from engine.data.sniff import form_of
+from engine.data.table_looks import look_at_table
+from engine.errors import DataError
+from nodes.table_file import TableFile
 
 UNNAMED = '"","x"\n"1",5.2\n"2",6.5\n"3",6.9\n"4",7\n'  # what R writes of one vector
 REMARKS = "Title,\nmade by us,\na,b\n1,2\n3,4\n5,6\n7,8\n"
@@ -65,3 +68,33 @@ def test_rows_without_their_time_are_told(tmp_path: Path) -> None:
     days = [f"2020-01-{day:02d}" if day != 9 else "" for day in range(1, 29)]
     path.write_text("x,when,y\n" + "\n".join(f"{at}.5,{day},{at % 4}.5" for at, day in enumerate(days)))
     assert '1 of 28 rows lack the time "when": left out.' in open_data(path).remarks
+
+
+R_TABLES = {
+    "r.csv": '"a","b"\n"x",1,2.5\n"y",3,4.5\n"z",5,6.5\n',
+    "r.dat": '"a" "b"\n"x y" 1 2.5\n"y" 3 4.5\n"z" 5 6.5\n',
+    "r.tsv": "a\tb\nx\t1\t2.5\ny\t3\t4.5\nz\t5\t6.5\n",
+}
+
+
+@pytest.mark.parametrize("name", R_TABLES)
+def test_a_header_that_leaves_out_the_names_of_the_rows(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(R_TABLES[name], encoding="utf-8")
+    opened = open_data(path)
+    assert [row[:3] for row in opened.params["table"]] == [
+        ("column 1", "text", "ignore"),
+        ("a", "whole", "input"),
+        ("b", "number", "target"),
+    ]
+    assert opened.params["rows"] == 3
+    look = look_at_table({spec.name: spec.default for spec in TableFile.params} | dict(opened.params))
+    assert [one.name for one in look.columns] == ["column 1", "a", "b"] and look.rows == 3
+    assert look.columns[2].values.tolist() == [2.5, 4.5, 6.5]
+
+
+def test_a_table_of_one_row_too_long_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2,3\n4,5\n6,7\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"Row 2 of .* has 3 cells, but the first has 2"):
+        open_data(path)
