@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -54,6 +54,7 @@ FAMILIES = (
     "augmentation",
     "encoding",
     "convolution",
+    "graphs",
     "dense",
     "recurrent",
     "rules",
@@ -279,7 +280,9 @@ class Transform(Data, abstract=True):
         raise NotImplementedError
 
     def columns(self) -> tuple[Column, ...]:
-        return () if self._arriving is None else (self.gives(self._arriving),)
+        if self._arriving is None:
+            return ()
+        return (replace(self.gives(self._arriving), rows=self._arriving.rows),)
 
     def outputs(self) -> tuple[Port, ...]:
         return self.ports_out

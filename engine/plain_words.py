@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 SENTENCES = (
     (r"Kernel size can't be greater than actual input size", "its window is larger than what comes in."),
@@ -18,13 +19,15 @@ SENTENCES = (
 )
 
 
-def plainly(error: Exception, batch: int) -> str:
-    """What a torch error says, in one sentence; `batch` is the size that stands for any."""
+def plainly(error: Exception, counts: Mapping[str, int]) -> str:
+    """What a torch error says, in one sentence; `counts` are the sizes that stand for any number of rows."""
     text = str(error).strip()
     if isinstance(error, (OverflowError, MemoryError)) or not text:
         return "the numbers are too large for this computer."
     for pattern, sentence in SENTENCES:
         if re.search(pattern, text):
             return sentence
-    first = re.sub(rf"\b{batch}\b", "N", text.split("\n")[0])
+    first = text.split("\n")[0]
+    for rows, count in counts.items():
+        first = re.sub(rf"\b{count}\b", rows or "N", first)
     return first if first.endswith(".") else first + "."

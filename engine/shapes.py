@@ -22,6 +22,8 @@ from engine.catalogue import (
     Data,
     Input,
     Layer,
+    Loss,
+    Metric,
     NodeType,
     Source,
     Transform,
@@ -44,6 +46,7 @@ __all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check"]
 
 MOST_KNOWN = 20_000  # answers kept; a value dragged for an hour gives as many
 BATCH = 97  # a prime that no layer is likely to have as a size, so that the batch axis is recognised
+COUNTS = {"": BATCH, "nodes": 193, "edges": 389}  # by what a row is one of; primes, too
 
 
 class ShapeBook:
@@ -171,7 +174,7 @@ class ShapeBook:
             return Facts(problem=_problem(None, error, "type"))
         if isinstance(node_type, Transform):
             first = next(iter(arriving.values()), Signature((1,)))
-            return _fitted(node_type, Column("x", first.shape, first.dtype))
+            return _fitted(node_type, Column("x", first.shape, first.dtype, rows=first.rows))
         return self._ask(node_type, type_id, params, arriving)
 
     def inside(self, given: Mapping[str, Signature]) -> ShapeBook:
@@ -264,7 +267,7 @@ class ShapeBook:
         book, folded = copy(self), set(gone)
         book.types = {one: made for one, made in self.types.items() if one not in folded}
         book.types[source] = data
-        outputs = {one.name: Signature(one.shape, one.dtype) for one in data.columns()}
+        outputs = {one.name: _of_column(one) for one in data.columns()}
         book._facts = {**self._facts, source: Facts(outputs)}
         return book
 
@@ -288,13 +291,20 @@ class ShapeBook:
         if whole is not None and isinstance(node_type, Layer) and not node_type.takes_whole:
             message = f"{node_type.title} needs measurements, but whole numbers ({arriving[whole]}) come in."
             return Facts(problem=Problem(None, message, whole, code="shape"))
+        apart = next((port for port, found in arriving.items() if found.rows), None)
+        if apart is not None and isinstance(node_type, (Loss, Metric)):
+            message = (
+                f"{node_type.title} needs a row for each example, but {arriving[apart].rows} come in: "
+                "put Graph read-out between."
+            )
+            return Facts(problem=Problem(None, message, apart, code="shape"))
         try:
             return _on_meta(node_type, arriving)
         except NeuroloomError as error:
             return Facts(problem=_problem(None, error, "shape"))
         except Exception as error:  # torch raises many kinds; each is about this node's line
             shapes = " and ".join(signature.full for signature in arriving.values())
-            message = f"{node_type.title} does not fit {shapes or 'its input'}: {plainly(error, BATCH)}"
+            message = f"{node_type.title} does not fit {shapes or 'its input'}: {plainly(error, COUNTS)}"
             return Facts(problem=Problem(None, message, next(iter(arriving), None), code="shape"))
 
 
@@ -311,12 +321,16 @@ def _fitted(node_type: Transform, arriving: Column) -> Facts:
         node_type.bind(arriving)
     except NeuroloomError as error:
         return Facts(problem=_problem(None, error, "shape"))
-    return Facts({one.name: Signature(one.shape, one.dtype) for one in node_type.columns()})
+    return Facts({one.name: _of_column(one) for one in node_type.columns()})
+
+
+def _of_column(column: Column) -> Signature:
+    return Signature(column.shape, column.dtype, rows=column.rows)
 
 
 def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
     """The wires a node's `emit` gets, each called after its port."""
-    return {port: Wire(name(port), found.shape, found.dtype) for port, found in arriving.items()}
+    return {port: Wire(name(port), found.shape, found.dtype, found.rows) for port, found in arriving.items()}
 
 
 def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
@@ -328,7 +342,8 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
         layers = {attribute: evaluate(made, {}) for attribute, made in code.modules.items()}
         tensors = {
             port: torch.empty(
-                found.shape if found.per_batch else (BATCH, *found.shape), dtype=getattr(torch, found.dtype)
+                found.shape if found.per_batch else (COUNTS[found.rows], *found.shape),
+                dtype=getattr(torch, found.dtype),
             )
             for port, found in arriving.items()
         }
@@ -378,9 +393,10 @@ def _signature(value: torch.Tensor) -> Signature:
     dtype = str(value.dtype).removeprefix("torch.")
     if value.dim() == 0:
         return Signature((), dtype, per_batch=True)
-    if value.shape[0] != BATCH:
+    rows = next((what for what, count in COUNTS.items() if count == value.shape[0]), None)
+    if rows is None:
         raise ValueError("the examples of a batch must stay apart, but this mixes them.")
-    return Signature(tuple(value.shape[1:]), dtype)
+    return Signature(tuple(value.shape[1:]), dtype, rows=rows)
 
 
 def _users(graph: Graph, blocks: set[str]) -> set[str]:
@@ -397,7 +413,7 @@ def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature
     if isinstance(node_type, Transform):
         return None
     if isinstance(node_type, Data):
-        return {column.name: Signature(column.shape, column.dtype) for column in node_type.columns()}
+        return {column.name: _of_column(column) for column in node_type.columns()}
     if given is not None:
         return {"output": given}
     if isinstance(node_type, Input):

@@ -12,12 +12,14 @@ from engine.problems import Problem
 class Signature:
     """What a wire carries: `shape` without the batch axis, and the dtype's name.
 
-    `per_batch` marks a value that has no batch axis at all, such as a loss.
+    `per_batch` marks a value that has no batch axis at all, such as a loss. `rows` says of what a row is one,
+    where it is not an example: "nodes" or "edges" of graphs that lie side by side.
     """
 
     shape: tuple[int, ...]
     dtype: str = "float32"
     per_batch: bool = False
+    rows: str = ""
 
     def __str__(self) -> str:
         return "×".join(str(size) for size in self.shape) or "scalar"
@@ -25,7 +27,7 @@ class Signature:
     @property
     def full(self) -> str:
         """With the batch: `N×32×26×26`."""
-        return "×".join(["N", *(str(size) for size in self.shape)])
+        return "×".join([self.rows or "N", *(str(size) for size in self.shape)])
 
 
 @dataclass(frozen=True, slots=True)

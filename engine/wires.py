@@ -28,27 +28,34 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a data source: shape without the batch, torch dtype name, classes where it has them."""
+    """A column of a data source: shape without the batch, torch dtype name, classes where it has them.
+
+    An example has one row of it, or as many as it has `rows`: "nodes" or "edges". Such columns come after
+    those with a row an example.
+    """
 
     name: str
     shape: tuple[int, ...]
     dtype: str = "float32"
     classes: tuple[str, ...] = ()
     doc: str = ""
+    rows: str = ""
 
 
 class Wire(Expr):
     """The value on a wire as `emit` sees it: an expression whose shape is known.
 
-    `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`.
+    `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`. `rows` are "nodes"
+    or "edges" where a row is not an example.
     """
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("dtype", "rows", "shape")
 
-    def __init__(self, expression: Expr, shape: tuple[int, ...], dtype: str) -> None:
+    def __init__(self, expression: Expr, shape: tuple[int, ...], dtype: str, rows: str = "") -> None:
         super().__init__(expression.tree, expression.carries)
         self.shape = shape
         self.dtype = dtype
+        self.rows = rows
 
     @property
     def channels(self) -> int:

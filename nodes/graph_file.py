@@ -12,7 +12,20 @@ from nodes.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
 from nodes.own_file import OwnFile
 
 NODES, WHOLE, GRAPHS = "nodes", "whole graph", "graphs"
+PADDED, BLOCKS = "padded", "block-diagonal"
 MARKS = {"spaces": "", "tab": "\t"}
+
+
+def packed_columns(features: int, known: str, classes: tuple[str, ...]) -> tuple[Column, ...]:
+    """What graphs give that lie side by side in a batch; those with a row a graph come first."""
+    label = (Column("label", (), "int64", classes, doc="the class of each graph"),) if classes else ()
+    return (
+        Column("sizes", (), "int64", doc="how many nodes each graph has"),
+        *label,
+        Column("nodes", (features,), doc=known, rows="nodes"),
+        Column("edges", (2,), "int64", doc="a node, and the one it leads to", rows="edges"),
+        Column("weights", (), doc="of the edges", rows="edges"),
+    )
 
 
 class GraphFile(Dealt, OwnFile):
@@ -33,6 +46,13 @@ class GraphFile(Dealt, OwnFile):
         doc="nodes: each node of one graph; whole graph: that graph in one piece, with a mask for the "
         "nodes of each split; graphs: many of them, told apart by the column graph",
     )
+    batches: str = param(
+        PADDED,
+        choices=(PADDED, BLOCKS),
+        when=("examples", (GRAPHS,)),
+        doc="padded: each graph is filled up to the largest, as matrices; block-diagonal: the graphs of a "
+        "batch lie side by side as one list of nodes and one of edges, which wastes nothing",
+    )
     features: Names = param((), doc="columns of the table of nodes that are inputs; the degree comes last")
     directed: bool = param(False, doc="edges lead one way; otherwise both")
     delimiter: str = param(
@@ -51,10 +71,13 @@ class GraphFile(Dealt, OwnFile):
             return ()
         inputs, n = len(self.features) + 1, self.size
         label = (n,) if self.examples == WHOLE else ()
-        found = [Column("features", (inputs,), doc=f"{', '.join((*self.features, 'degree'))} of each node")]
+        known = f"{', '.join((*self.features, 'degree'))} of each node"
+        if self.examples == GRAPHS and self.batches == BLOCKS:
+            return packed_columns(inputs, known, self.classes)
+        found = [Column("features", (inputs,), doc=known)]
         if self.examples != NODES:
             found = [
-                Column("nodes", (n, inputs), doc=f"{', '.join((*self.features, 'degree'))} of each node"),
+                Column("nodes", (n, inputs), doc=known),
                 Column("adjacency", (n, n), doc="weights of the edges that lead to each node"),
                 Column(
                     "mask", (n,), doc="1 for the nodes of the split" if label else "1 where there is a node"
@@ -65,6 +88,7 @@ class GraphFile(Dealt, OwnFile):
         return tuple(found)
 
     def emit(self, e: Emitter) -> Emitted:
+        from engine.data.graph_batches import load_graph_batches
         from engine.data.graphs import load_graph, read_edge_list, read_graphml
 
         if not self.path:
@@ -81,6 +105,16 @@ class GraphFile(Dealt, OwnFile):
             options["by"] = "split"
         elif self.split in (BY_CLASS, FOLDS) and labelled:
             options["by"] = "class"
+        if self.examples == GRAPHS and self.batches == BLOCKS:
+            return e.load(
+                load_graph_batches,
+                file=Path(self.path).name,
+                features=self.features,
+                classes=self.classes,
+                directed=self.directed,
+                **options,
+                **how,
+            )
         return e.load(
             load_graph,
             file=Path(self.path).name,

@@ -20,7 +20,7 @@ class Changed(Lazy):
 
     def __init__(self, column: Lazy, change: Callable[[Tensor], Tensor], size: tuple[int, ...]) -> None:
         super().__init__(len(column), size, torch.float32, str(column.device))
-        self.column, self.change = column, change
+        self.column, self.change, self.ragged = column, change, column.ragged
 
     def read(self, rows: Tensor) -> Tensor:
         return self.change(self.column[rows].cpu())

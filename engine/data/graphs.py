@@ -125,32 +125,6 @@ def adjacency(count: int, ends: Tensor, weights: Tensor, directed: bool) -> Tens
     return found
 
 
-def block_diagonal(
-    parts: list[tuple[Tensor, Tensor, Tensor]],
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Several graphs as one without wires between them, which needs no padding.
-
-    Each part is (nodes (n, F), ends (2, E), weights (E,)). Returns all nodes (Σn, F), all ends (2, ΣE) and
-    weights (ΣE,), and the number of nodes of each graph (B,).
-    """
-    sizes = torch.tensor([len(nodes) for nodes, _, _ in parts])
-    first = (sizes.cumsum(0) - sizes).tolist()
-    ends = torch.cat([one + start for (_, one, _), start in zip(parts, first, strict=True)], 1)
-    return torch.cat([part[0] for part in parts]), ends, torch.cat([part[2] for part in parts]), sizes
-
-
-def neighbour_sums(nodes: Tensor, ends: Tensor, weights: Tensor) -> Tensor:
-    """What comes along the edges into each node, (n, F): the adjacency matrix times the nodes."""
-    return torch.zeros_like(nodes).index_add_(0, ends[1], nodes[ends[0]] * weights[:, None])
-
-
-def graph_means(nodes: Tensor, sizes: Tensor) -> Tensor:
-    """The mean over the nodes of each graph, (B, F)."""
-    whose = torch.repeat_interleave(torch.arange(len(sizes)), sizes)
-    sums = torch.zeros(len(sizes), nodes.shape[1], dtype=nodes.dtype).index_add_(0, whose, nodes)
-    return sums / sizes.clamp(min=1)[:, None]
-
-
 def node_features(nodes: list[dict[str, str]], features: tuple[str, ...], count: int, file: str) -> Tensor:
     """Columns of the table of nodes as (count, F). Errors: `ValueError` with the row of what is no number."""
     found = torch.zeros(count, len(features))
@@ -190,16 +164,10 @@ def load_graph(
     the split. "graphs": {"nodes" (N, n, F + 1), "adjacency" (N, n, n), "mask" (N, n), "label" (N,)}, padded;
     the labels are in `NAME.graphs.csv`. Errors: `ValueError`, `OSError`.
     """
-    if not (folder / file).is_file():
-        raise FileNotFoundError(f"There is no {folder / file}: choose the file again.")
-    edges, table = read(folder / file, delimiter, header)
-    numbers = numbered(edges, table)
+    numbers, table, nodes, ends, weights = read_graph(
+        folder, file, read=read, features=features, directed=directed, delimiter=delimiter, header=header
+    )
     count = len(numbers)
-    ends = torch.tensor([[numbers[g, a], numbers[g, b]] for a, b, _, g in edges]).reshape(-1, 2).T
-    weights = torch.tensor([weight for _, _, weight, _ in edges])
-    degree = torch.zeros(count).index_add_(0, ends[1], torch.ones(len(edges)))
-    degree = degree if directed else degree.index_add_(0, ends[0], torch.ones(len(edges)))
-    nodes = torch.cat([node_features(table, features, count, file), degree[:, None]], 1)
     if examples == "graphs":
         columns = padded_graphs(folder / file, numbers, nodes, ends, weights, classes, directed, size)
     else:
@@ -209,9 +177,8 @@ def load_graph(
     n = len(next(iter(columns.values())))
     keys = columns.get("label") if by == "class" else None
     if by == "split":
-        known = {"train": 0, "validation": 1, "val": 1, "test": 2}
-        keys = torch.tensor([known.get(row.get("split", "").casefold(), -1) for row in table])
-        keys = torch.cat([keys, torch.full((n - len(keys),), -1)])
+        of = table if examples != "graphs" else rows_of_graphs(folder / file, names_of_graphs(numbers))
+        keys = given_splits(of, n)
     inputs = [column for name, column in columns.items() if name != "label"]
     rows = dealt_rows(n, keys, deal, dealing, inputs, columns.get("label"))
     if examples != "whole graph":
@@ -226,6 +193,58 @@ def load_graph(
         }
         for split, at in rows.items()
     }
+
+
+def read_graph(
+    folder: Path,
+    file: str,
+    *,
+    read: Callable[..., Any],
+    features: tuple[str, ...],
+    directed: bool,
+    delimiter: str = "",
+    header: bool = False,
+) -> tuple[dict[tuple[str, str], int], list[dict[str, str]], Tensor, Tensor, Tensor]:
+    """Numbers of the nodes, their table, their features and degree (n, F + 1), edges (2, E) and weights (E,).
+
+    Errors: `ValueError`, `OSError`.
+    """
+    if not (folder / file).is_file():
+        raise FileNotFoundError(f"There is no {folder / file}: choose the file again.")
+    edges, table = read(folder / file, delimiter, header)
+    numbers = numbered(edges, table)
+    count = len(numbers)
+    ends = torch.tensor([[numbers[g, a], numbers[g, b]] for a, b, _, g in edges]).reshape(-1, 2).T
+    weights = torch.tensor([weight for _, _, weight, _ in edges])
+    degree = torch.zeros(count).index_add_(0, ends[1], torch.ones(len(edges)))
+    degree = degree if directed else degree.index_add_(0, ends[0], torch.ones(len(edges)))
+    nodes = torch.cat([node_features(table, features, count, file), degree[:, None]], 1)
+    return numbers, table, nodes, ends, weights
+
+
+def names_of_graphs(numbers: dict[tuple[str, str], int]) -> list[str]:
+    """The graphs of a file, in the order of their first nodes."""
+    return list(dict.fromkeys(graph for graph, _ in numbers))
+
+
+def rows_of_graphs(path: Path, names: list[str]) -> list[dict[str, str]]:
+    """What `NAME.graphs.csv` beside the file says of each graph, as {column: text}."""
+    table = read_table(path.with_name(path.name.split(".")[0] + ".graphs.csv"))
+    known = {row.get("graph", ""): row for row in table}
+    return [known.get(name, {}) for name in names]
+
+
+def graph_labels(path: Path, names: list[str], classes: tuple[str, ...]) -> Tensor:
+    """The class of each graph, (N,). Errors: `ValueError` where one has none."""
+    said = [row.get("label", "") for row in rows_of_graphs(path, names)]
+    return class_numbers(said, classes, len(names), path.name)
+
+
+def given_splits(rows: list[dict[str, str]], count: int) -> Tensor:
+    """The split that the column of that name says, as (count,): 0, 1, 2, and -1 for none."""
+    known = {"train": 0, "validation": 1, "val": 1, "test": 2}
+    keys = torch.tensor([known.get(row.get("split", "").casefold(), -1) for row in rows], dtype=torch.int64)
+    return torch.cat([keys, torch.full((count - len(keys),), -1)])
 
 
 def class_numbers(said: list[str], classes: tuple[str, ...], count: int, file: str) -> Tensor:
@@ -254,7 +273,7 @@ def padded_graphs(
 
     Errors: `ValueError` for a graph with more nodes than `size`, or without a label.
     """
-    names = list(dict.fromkeys(graph for graph, _ in numbers))
+    names = names_of_graphs(numbers)
     at = {name: number for number, name in enumerate(names)}
     whose = torch.tensor([at[graph] for graph, _ in numbers])
     counts = torch.bincount(whose, minlength=len(names))
@@ -278,9 +297,5 @@ def padded_graphs(
         matrix.index_put_((whose[first], place[first], place[second]), weights[both], accumulate=True)
     found["adjacency"] = matrix
     if classes:
-        table = read_table(path.with_name(path.name.split(".")[0] + ".graphs.csv"))
-        labels = {row.get("graph", ""): row.get("label", "") for row in table}
-        found["label"] = class_numbers(
-            [labels.get(name, "") for name in names], classes, len(names), path.name
-        )
+        found["label"] = graph_labels(path, names, classes)
     return found

@@ -15,8 +15,11 @@ from torch import Tensor
 class Lazy:
     """Rows of a file as (N, *size) of `dtype`; `picked` are their numbers in the file, all by default.
 
-    A subclass overrides `read`. Rows arrive on `device`, whatever device their numbers are on.
+    A subclass overrides `read`. Rows arrive on `device`, whatever device their numbers are on. Of a `ragged`
+    column an example has any number of rows, and `size` is that of one.
     """
+
+    ragged = False
 
     def __init__(
         self, count: int, size: tuple[int, ...], dtype: torch.dtype, device: str, picked: Tensor | None = None
@@ -44,7 +47,8 @@ class Lazy:
     def __getitem__(self, rows: Any) -> Tensor:
         """One row by number, or several by a slice or a tensor of numbers."""
         if isinstance(rows, int):
-            return self[torch.tensor([range(len(self))[rows]])][0]
+            found = self[torch.tensor([range(len(self))[rows]])]
+            return found if self.ragged else found[0]
         asked = self.picked[rows.cpu() if isinstance(rows, Tensor) else rows]
         return self.read(asked).to(self.device)
 
@@ -60,6 +64,11 @@ class Lazy:
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
+
+
+def is_ragged(column: Any) -> bool:
+    """Whether an example has any number of rows of a column: no row number of a batch is an example's."""
+    return isinstance(column, Lazy) and column.ragged
 
 
 class Mapped(Lazy):

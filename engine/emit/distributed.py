@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from engine.catalogue import Column
 from engine.emit.lines import Line, block, check_met, laid_out, quoted
 from engine.emit.optimise import PLAIN_PLANS, is_general
 from engine.errors import EmitError
@@ -48,8 +49,13 @@ TRAIN = (
 SIGNATURE = TRAIN.replace("as_json: bool)", "as_json: bool, checkpoint: Path | None)")
 
 
-def check_shareable(plan: Plan) -> None:
-    """Errors: `EmitError` for a plan that several processes cannot train together."""
+def check_shareable(plan: Plan, columns: Iterable[Column]) -> None:
+    """Errors: `EmitError` for a plan, or data, that several processes cannot train together."""
+    if any(column.rows for column in columns):
+        raise EmitError(
+            "Graphs that lie side by side in a batch cannot be shared out among processes.",
+            fix="Set Batches of the data to padded, or export without the lines for torchrun.",
+        )
     if is_general(plan):
         raise EmitError(
             f"Several processes train {PLAIN_PLANS}.", fix="Export without the lines for torchrun."

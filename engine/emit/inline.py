@@ -178,7 +178,7 @@ def _code(part: Assembly, one: str, made: Assembly) -> NodeCode:
         if link.target_port not in ruled:
             place = (link.source, link.source_port)
             found = signature_of(made, place)
-            wires[link.target_port] = Wire(name(part.variables[place]), found.shape, found.dtype)
+            wires[link.target_port] = Wire(name(part.variables[place]), found.shape, found.dtype, found.rows)
     attributes = iter(list(made.codes[one].modules))
     main = made.attributes[one]
 

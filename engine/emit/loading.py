@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.catalogue import Data
+from engine.catalogue import Column, Data
 from engine.data.shipped import datasets_folder
 from engine.emit.builder import build
 from engine.emit.entry import plain_text
@@ -48,7 +48,7 @@ def _load_lines(made: Assembly, call: str, steps: Sequence[Step]) -> list[Line]:
     used = [column.name for column in made.columns()]
     every = made.book.types[made.source] if made.source else None
     lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
-    doc = "; ".join(f"{plain_text(column.name)} {_sizes(column.shape)}" for column in made.columns())
+    doc = "; ".join(f"{plain_text(column.name)} {_sizes(column)}" for column in made.columns())
     first = "{split: {column: values}} for train, validation and test"
     if len(first) + len(doc) < WIDTH - 16:
         lines.append(f'    """{first}: {doc}."""')
@@ -80,5 +80,6 @@ def _written(value: object) -> str:
     return repr(value) if str(value).isprintable() else ascii(value)
 
 
-def _sizes(shape: tuple[int, ...]) -> str:
-    return "(" + ", ".join(["N", *(str(size) for size in shape)]) + ("," if not shape else "") + ")"
+def _sizes(column: Column) -> str:
+    sizes = [column.rows or "N", *(str(size) for size in column.shape)]
+    return "(" + ", ".join(sizes) + ("," if not column.shape else "") + ")"

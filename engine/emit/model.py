@@ -368,7 +368,7 @@ def blamed(node_id: str) -> Iterator[None]:
 def wire_of(made: Assembly, place: Place, expression: Expr) -> Wire:
     """An expression as a wire, which knows its sizes and dtype."""
     found = signature_of(made, place)
-    return Wire(expression, found.shape, found.dtype)
+    return Wire(expression, found.shape, found.dtype, found.rows)
 
 
 def signature_of(made: Assembly, place: Place) -> Signature:
@@ -382,7 +382,7 @@ def signature_of(made: Assembly, place: Place) -> Signature:
 def comment_of(made: Assembly, place: Place) -> str:
     """The sizes of a value, as a comment: `(N, 28, 28)`."""
     found = signature_of(made, place)
-    sizes = ", ".join(["N", *(str(size) for size in found.shape)])
+    sizes = ", ".join([found.rows or "N", *(str(size) for size in found.shape)])
     return f"({sizes},)" if not found.shape else f"({sizes})"
 
 

@@ -24,6 +24,7 @@ from engine.emit.names import slug
 from engine.emit.optimise import carried_by, check_plan, is_general, optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
 from engine.emit.turns import train_text
+from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan, Rule
 from engine.shapes import ShapeBook, check
@@ -153,8 +154,6 @@ def write_script(
 ) -> Script:
     """The script in both readings. Errors: as for `export_script`."""
     plan = project.plan
-    if distributed:
-        check_shareable(plan)
     check_plan(plan)
     general = is_general(plan)
     if general:
@@ -162,6 +161,8 @@ def write_script(
     elif fast is not None and plan.optimiser.name not in FUSED:
         fast = fast.only(fused=False)  # measured when the plan had another optimiser
     made = assemble(project, book or check(project, catalogue))
+    if distributed:
+        check_shareable(plan, made.columns())
     if fast is not None:
         rewrite(made, fast)
     types = made.book.types
@@ -262,8 +263,15 @@ def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Player
 
 
 def _first(made: Assembly) -> str:
-    """The column by which the rows are counted."""
-    return made.columns()[0].name
+    """The column by which the rows are counted. Errors: `EmitError` where none has a row an example."""
+    found = made.columns()[0]
+    if found.rows:
+        raise EmitError(
+            f"Nothing used here has a row for each example: there are only {found.rows}.",
+            node_id=made.source,
+            fix="Connect sizes or label, too.",
+        )
+    return found.name
 
 
 def _of(text: str, first: str) -> list[Line]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from engine.data.lazy import is_ragged
 from engine.run.feed import Tried
 from engine.run.heads import Head
 
@@ -86,8 +87,12 @@ class Look:
 
     def repeated(self, count: int) -> Batch:
         """So many rows that are all the pinned example, views of its memory: do not write to them."""
-        row = self.batch(self.example, 1)
-        return {name: kept.expand(count, *kept.shape[1:]) for name, kept in row.items()}
+        row, again = self.batch(self.example, 1), torch.full((count,), self.example)
+        columns = self.data.get(self.split, {})
+        return {
+            name: columns[name][again] if is_ragged(columns[name]) else kept.expand(count, *kept.shape[1:])
+            for name, kept in row.items()
+        }
 
     def batch_with(self, column: str, values: Tensor) -> Batch:
         """A batch with `values` `(N, ...)` as one column; the others repeat those of the pinned example."""

@@ -26,6 +26,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parallel import DistributedDataParallel
 
+from engine.catalogue import Data
 from engine.emit.optimise import PLAIN_PLANS
 from engine.errors import TrainingError
 from engine.run.devices import choose_device
@@ -87,6 +88,12 @@ class World:
             raise TrainingError(
                 f"Several processes train {PLAIN_PLANS}; this project's plan is another.",
                 fix="Train it in one process, without torchrun.",
+            )
+        data = program.book.types.get(program.data_node or "")
+        if isinstance(data, Data) and any(column.rows for column in data.columns()):
+            raise TrainingError(
+                "Graphs that lie side by side in a batch cannot be shared out among processes.",
+                fix="Set Batches of the data to padded, or train it in one process, without torchrun.",
             )
         return cast("Program", SharedProgram(program, self))
 

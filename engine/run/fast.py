@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from engine.data.lazy import is_ragged
 from engine.emit.fast import FUSED, Fast
 from engine.emit.optimise import PLAIN_PLANS
 from engine.run.devices import choose_device, untouched_random, use_threads
@@ -244,8 +245,12 @@ class _Race:
     def __init__(self, make: Make, data: Splits, settings: Settings, clock: Callable[[], float]) -> None:
         self._make, self._settings, self._clock = make, settings, clock
         rows = min(settings.batch or 2**31, len(next(iter(data["train"].values()))))
-        self._columns = {name: column[:rows] for name, column in data["train"].items()}
         self._rows = torch.arange(rows)
+        columns: Mapping[str, Any] = data["train"]
+        self._columns = {
+            name: column.at(self._rows) if is_ragged(column) else column[:rows]
+            for name, column in columns.items()
+        }
         self._lanes: dict[Fast, _Lane] = {}
         self._times: dict[Fast, float] = {}
         first = self._lane(Fast())

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 import torch
 
-from engine.data.graphs import adjacency, block_diagonal, graph_means, neighbour_sums, read_graphml
+from engine.data.graphs import read_graphml
 from engine.data.opening import open_data
 from engine.data.shipped import datasets_folder
 from engine.errors import DataError
@@ -135,28 +135,6 @@ def test_many_graphs_are_padded(many: Path) -> None:
     assert first["nodes"][0].tolist() == [[2], [1], [1], [0], [0]]
     assert first["label"].tolist() == [1, 0] * 3
     assert not first["adjacency"][0, 3:].any() and not first["adjacency"][0, :, 3:].any()
-
-
-def test_blocks_and_padding_give_the_same(many: Path) -> None:
-    """A sum over neighbours and a mean over each graph, both ways."""
-    padded = loaded(open_data(many), split="in time", validation=0.2, test=0.2)["train"]
-    weights = torch.randn(1, 4, generator=torch.Generator().manual_seed(0))
-    mask = padded["mask"][..., None]
-    wanted = torch.relu(padded["adjacency"] @ (padded["nodes"] @ weights)) * mask
-    wanted = wanted.sum(1) / mask.sum(1)
-    parts = []
-    for nodes, matrix, there in zip(padded["nodes"], padded["adjacency"], padded["mask"], strict=True):
-        n = int(there.sum())
-        into, out_of = matrix[:n, :n].nonzero(as_tuple=True)
-        parts.append((nodes[:n], torch.stack([out_of, into]), matrix[into, out_of]))
-    nodes, ends, strengths, sizes = block_diagonal(parts)
-    assert sizes.tolist() == [3, 4, 5, 3, 4, 5] and nodes.shape == (24, 1)
-    found = graph_means(torch.relu(neighbour_sums(nodes @ weights, ends, strengths)), sizes)
-    assert torch.allclose(found, wanted, atol=1e-6)
-    blocks = torch.block_diag(
-        *(m[: int(s), : int(s)] for m, s in zip(padded["adjacency"], sizes, strict=True))
-    )
-    assert torch.equal(adjacency(24, ends, strengths, directed=True), blocks)
 
 
 def test_a_graph_without_a_label_is_a_sentence(many: Path) -> None:
