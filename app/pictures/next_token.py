@@ -15,6 +15,7 @@ from app.pictures.registry import picture_kind
 from app.pictures.shown import of_example
 from app.views.bars import ROW, Bar, Bars
 from app.widgets.labels import ElidedLabel, label
+from engine.catalogue import Layer
 from engine.questions import class_axis
 from engine.run.feed import Probe, Snapshot
 
@@ -37,6 +38,9 @@ def reads_tokens(subject: Subject) -> bool:
         answer, target = graph.feeding(loss, "prediction"), graph.feeding(loss, "target")
         if answer is None or target is None or subject.node_id not in (loss, answer.source):
             continue
+        before = book.types.get(target.source)
+        if isinstance(before, Layer) and target.source_port in before.classes_of:
+            continue  # what is hidden is asked for, not what comes next
         scores = book.signature(answer.source, answer.source_port)
         right = book.signature(target.source, target.source_port)
         if scores is None or right is None or right.dtype != "int64" or not scores.shape:

@@ -33,6 +33,7 @@ NETWORKS = (
     "santa-fe-lstm",
     "stacked-autoencoder",
     "rbm-mnist",
+    "masked-letters",
 )
 
 

@@ -29,6 +29,8 @@ def test_the_text_itself_and_what_reads_it_give_no_scores(shaped: Workspace, nod
         ("romeo-letters", "n4", "next-token"),
         ("romeo-letters", "n5", "next-token"),
         ("romeo-letters", "n3", "gates"),
+        ("masked-letters", "n5", "hidden-tokens"),
+        ("masked-letters", "n6", "hidden-tokens"),
         ("co2-series", "n3", "forecast"),
         ("co2-series", "n2", "gates"),
     ],

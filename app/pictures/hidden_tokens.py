@@ -1,0 +1,155 @@
+"""What a network fills in where tokens are hidden from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.controls import choice, keep, offer
+from app.pictures.registry import picture_kind
+from app.pictures.shown import of_example
+from app.views.bars import ROW, Bar, Bars
+from app.views.token_text import Token, TokenText
+from engine.catalogue import Layer
+from engine.run.feed import Probe, Snapshot
+
+FIRST = -1
+SIGNS = {"␣": " "}  # of what stands as it was; an answer keeps its sign
+
+
+def hides_tokens(subject: Subject) -> bool:
+    """Whether the loss that the node is, or gives scores to, asks what stood at hidden places."""
+    project, book = subject.as_trained
+    if book is None or subject.node_id not in project.graph.nodes:
+        return False
+    graph = project.graph
+    for loss in [subject.node_id, *(link.target for link in graph.outgoing(subject.node_id))]:
+        made = book.types.get(loss)
+        answer, target = graph.feeding(loss, "prediction"), graph.feeding(loss, "target")
+        if made is None or made.kind != "loss" or answer is None or target is None:
+            continue
+        hiding = book.types.get(target.source)
+        if (
+            subject.node_id in (loss, answer.source)
+            and isinstance(hiding, Layer)
+            and target.source_port in hiding.classes_of
+        ):
+            return True
+    return False
+
+
+@picture_kind(
+    "hidden-tokens",
+    "Hidden tokens",
+    "The text with what the network fills in where tokens are hidden; under a wrong one, what stood there.",
+    "Sequences",
+    hides_tokens,
+    rank=5,
+)
+class HiddenTokens(OneProbe):
+    """The filled-in text, and bars of the likeliest tokens at one of the places."""
+
+    card_size = (300, 280)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self.place = choice("hiddenPlace", [("first place", FIRST)], "Which of the hidden places", 104)
+        self.place.activated.connect(self._again)
+        self.text = TokenText()
+        self.text.setObjectName("hiddenText")
+        self.text.chosen.connect(self._picked)
+        self.bars = Bars(unit="probability")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.text)
+        column.addWidget(self.bars)
+        column.addStretch()
+
+    @property
+    def _probe(self) -> Probe:
+        return Probe(self.subject.node_id, "hidden_tokens")
+
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
+        places = snapshot.extra["places"]
+        offer(self.place, [("first place", FIRST), *((f"place {place + 1}", place) for place in places)])
+        self._show(snapshot)
+
+    def _show(self, snapshot: Snapshot) -> None:
+        facts, chances = snapshot.extra, snapshot.array
+        names, places = facts["names"], list(facts["places"])
+
+        def named(token: int) -> str:
+            return names[token] if 0 <= token < len(names) else str(token)
+
+        tokens = [Token(SIGNS.get(named(one), named(one))) for one in facts["seen"]]
+        right = 0
+        for at, (place, target) in enumerate(zip(places, facts["targets"], strict=True)):
+            best = int(facts["likeliest"][at][0])
+            right += best == target
+            if place < len(tokens):
+                words = f"Place {place + 1}: the network sees {named(facts['seen'][place])} and says "
+                words += f"{named(best)}, {100 * chances[at][0]:.0f} % sure; {named(target)} stood there."
+                mark = "right" if best == target else "wrong"
+                tokens[place] = Token(named(best), mark, "" if best == target else named(target), words)
+        wanted = self.place.currentData()
+        chosen = wanted if wanted in places else (places[0] if places else FIRST)
+        self.text.show_tokens(tokens, chosen)
+        self.text.setFixedHeight(max(20, min(self.text.lines_height, self.height() - 3 * ROW)))
+        bars: list[Bar] = []
+        if places:
+            at = places.index(chosen)
+            most = max(1, min(chances.shape[1], (self.height() - self.text.height() - 8) // ROW))
+            for token, chance in zip(facts["likeliest"][at][:most].tolist(), chances[at], strict=False):
+                good = token == facts["targets"][at]
+                bars.append(
+                    Bar(
+                        f"{named(token)} ✓" if good else named(token),
+                        float(chance),
+                        "good" if good else "accent",
+                        "what stood there" if good else "",
+                        not bars,
+                    )
+                )
+        self.bars.show_bars(bars, top=1.0)
+        count = f"{right} of {len(places)} right" if places else "nothing is hidden"
+        shown = f"bars: place {chosen + 1}" if places else ""
+        self.set_note(" · ".join(one for one in (count, shown, of_example(facts)) if one))
+
+    def _picked(self, place: int) -> None:
+        keep(self.place, place, f"place {place + 1}")
+        self._again(0)
+
+    def _again(self, _index: int) -> None:
+        if self._found is not None:
+            self._show(self._found)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._again(0)
+
+    def controls(self) -> QWidget | None:
+        return self.in_row(self.place)
+
+    def table(self) -> Table | None:
+        if self._found is None:
+            return None
+        facts, chances = self._found.extra, self._found.array
+        names = facts["names"]
+        rows = []
+        for at, place in enumerate(facts["places"]):
+            best, right = int(facts["likeliest"][at][0]), int(facts["targets"][at])
+            said = [names[one] if 0 <= one < len(names) else str(one) for one in (best, right)]
+            rows.append((place + 1, *said, float(chances[at][0])))
+        return ("place", "answered", "stood there", "probability"), rows
+
+    def state(self) -> dict[str, object]:
+        return {"place": self.place.currentData()}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        place = state.get("place")
+        if isinstance(place, int):
+            keep(self.place, place, f"place {place + 1}")
