@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
+from engine.data.sniff import RECORDS, SHEETS, TYPED
 from engine.errors import ParamError
 from engine.params import FilePath, Names, Rows
 from nodes.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
@@ -16,8 +17,6 @@ from nodes.own_file import OwnFile
 KINDS = ("number", "whole", "category", "yes-no", "date", "text", "path")
 ROLES = ("input", "target", "weight", "group", "split", "time", "ignore")
 TEXT_LIKE = ("text", "path")
-SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
-TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 NAMED = 40  # features that the help text names one by one
 
 
@@ -29,10 +28,10 @@ class TableFile(Dealt, OwnFile):
     """
 
     title = "Table"
-    aliases: ClassVar[tuple[str, ...]] = ("csv", "tsv", "excel", "spreadsheet", "parquet", "arrow", "file")
+    aliases: ClassVar[tuple[str, ...]] = ("csv", "excel", "spreadsheet", "parquet", "arrow", "json", "file")
     source = "a file of your own"
     path: FilePath = param(
-        "", label="File", doc="a CSV, TSV, Parquet, Arrow, Feather, Excel or OpenDocument file"
+        "", label="File", doc="a CSV, TSV, Parquet, Arrow, Feather, Excel, OpenDocument or JSON file"
     )
     stamp: str = param("", hidden=True, doc="marks the content that the columns were found in")
     rows: int = param(0, minimum=0, hidden=True, doc="how many rows were found")
@@ -113,7 +112,7 @@ class TableFile(Dealt, OwnFile):
         }
         end = Path(self.path).suffix.casefold()
         large = self.needed() > self.memory * 2**20
-        if large and end not in SHEETS:
+        if large and end not in (*SHEETS, *RECORDS):
             options["memory"] = self.memory
         if end in TYPED:
             from engine.data.table_large import load_large_typed_table
@@ -122,6 +121,10 @@ class TableFile(Dealt, OwnFile):
         if end in SHEETS:
             place = {"sheet": self.sheet, "header": self.header, "skip": self.skip}
             return e.load(files.load_sheet, **options, **place)
+        if end in RECORDS:
+            from engine.data.table_records import load_records
+
+            return e.load(load_records, **options)
         form = {
             "delimiter": {"tab": "\t"}.get(self.delimiter, self.delimiter),
             "quote": "" if self.quote == "none" else self.quote,

@@ -16,7 +16,7 @@ import numpy as np
 from engine.data.column_kinds import Guess, guesses, rows_hit
 from engine.data.column_roles import Plan, listed, roles, say_missing
 from engine.data.opening import Opened, Watch, stamp
-from engine.data.sniff import Form, encoding_of, form_of, header_in
+from engine.data.sniff import RECORDS, SHEETS, Form, encoding_of, form_of, header_in
 from engine.data.table_cells import blank_rows
 from engine.data.table_reading import (
     decoded,
@@ -27,14 +27,14 @@ from engine.data.table_reading import (
     sheet_names,
     text_form,
 )
+from engine.data.table_records import read_records
 from engine.data.table_stream import streamed
 from engine.errors import DataError
 from engine.values import Value
 
 LARGE = 64 << 20  # bytes above which a file is looked through piece by piece
 HEAD = 4 << 20  # bytes that the form and the kinds are guessed from
-SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
-TYPED = (b"PAR1", b"ARROW1")
+MARKS = (b"PAR1", b"ARROW1")
 FORM = ("delimiter", "quote", "decimal", "encoding", "header", "skip", "sheet")  # parameters that say how
 WIDEST = 100_000  # columns
 
@@ -46,8 +46,10 @@ def open_it(path: Path, watch: Watch) -> Opened:
     try:
         if path.suffix.casefold() in SHEETS:
             return _from_sheet(path, watch)
-        if head.startswith(TYPED):
+        if head.startswith(MARKS):
             return _from_frame(path, read_typed_table(path, None), {}, [], 1, watch)
+        if path.suffix.casefold() in RECORDS:
+            return _from_frame(path, read_records(path, None), {}, [], 1, watch)
         from engine.data.open_images import names_images, open_list
 
         return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
@@ -67,7 +69,7 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
             frame = read_sheet(path, sheet, header=header, skip=skip)
             return _from_frame(path, frame, kept, [], skip + header + 1, watch)
         with open(path, "rb") as file:
-            if file.read(8).startswith(TYPED):
+            if file.read(8).startswith(MARKS) or path.suffix.casefold() in RECORDS:
                 return open_it(path, watch)
         form = Form(
             delimiter={"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"])),

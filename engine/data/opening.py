@@ -19,7 +19,7 @@ HEAD = 64 * 1024  # bytes that are looked at to tell what a file is, and whether
 OPENERS = {
     "engine.data.open_table": (
         *(".csv", ".tsv", ".tab", ".dat", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
-        *(".xlsx", ".xls", ".xlsb", ".ods"),
+        *(".xlsx", ".xls", ".xlsb", ".ods", ".json", ".ndjson"),
     ),
     "engine.data.open_array": (".npy", ".npz"),
     "engine.data.open_idx": (".idx", "-ubyte", "-ubyte.gz", ".idx.gz"),

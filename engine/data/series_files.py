@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from engine.data.sniff import SHEETS, TYPED
 from engine.data.table_cells import Cells
 from engine.data.table_reading import check_columns, read_sheet, read_text_table, read_typed_table
 from engine.data.windows import clock_of, prepared_series, windows_of_series
@@ -217,9 +218,9 @@ def reader_of(path: Path) -> Callable[..., Any]:
     end = path.suffix.casefold()
     if end == ".npy":
         return read_numpy_series
-    if end in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+    if end in TYPED:
         return read_typed_series
-    return read_sheet_series if end in (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods") else read_text_series
+    return read_sheet_series if end in SHEETS else read_text_series
 
 
 def form_for(path: Path, form: dict[str, Any]) -> dict[str, Any]:

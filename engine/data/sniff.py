@@ -49,6 +49,9 @@ DATES = (
     ),
 )
 TIMES = ("", " %H:%M:%S%.f", " %H:%M", "T%H:%M:%S%.f", "T%H:%M:%S%.fZ", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
+SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
+TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")  # files that know the kinds of their columns
+RECORDS = (".json", ".jsonl", ".ndjson")
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 
 

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from engine.data.column_kinds import guesses
 from engine.data.opening import Watch
+from engine.data.sniff import RECORDS, SHEETS, TYPED
 from engine.data.table_cells import Cells
 from engine.data.table_reading import decoded, read_sheet, text_form
+from engine.data.table_records import read_records
 from engine.errors import DataError
 from engine.values import Value
 
 FIRST = 100  # rows that are shown
 MOST_ROWS = 200_000  # rows that are counted; of longer tables, the first of them
-SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
-TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 MOST_CLASSES = 1000
 
 
@@ -154,6 +154,8 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
         if end in TYPED:
             scan = pl.scan_parquet(path) if end in (".parquet", ".pq") else pl.scan_ipc(path)
             return (scan.select(wanted) if wanted else scan).head(most or 2**40).collect()
+        if end in RECORDS:
+            return read_records(path, wanted).head(most or 2**40)
         delimiter = {"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"]))
         source = decoded(path, str(params["encoding"]), delimiter)
         quote = "" if params["quote"] == "none" else str(params["quote"])
