@@ -1,4 +1,4 @@
-"""Tables as JSON: a list of rows, an object of columns, or a row a line. Portable: exports carry this source."""
+"""Tables as JSON: a list of rows, an object of columns, a row a line. Portable: exports carry this source."""
 
 from __future__ import annotations
 
