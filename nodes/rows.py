@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Transform, param
 from engine.errors import EmitError, ParamError
+from engine.params import Ints
 from nodes.dealing import REPEAT, THIN
 
 REPEATING, INCOMPLETE = "repeat another", "lack a number"
@@ -57,6 +58,33 @@ class LeaveOutRows(Transform):
 
     def summary(self) -> str:
         return f"that {self.that}"
+
+
+class LeaveOutNumbers(Transform):
+    """Leaves out some of the numbers of every row, such as those that never change."""
+
+    title = "Leave out numbers"
+    aliases: ClassVar[tuple[str, ...]] = ("drop columns", "feature selection", "constant", "remove")
+    which: Ints = param((1,), minimum=1, doc="the places of those that are left out, from 1")
+
+    def gives(self, x: Column) -> Column:
+        if len(x.shape) != 1:
+            raise EmitError(f"{self.title} needs rows of numbers, but {x.name} has others.")
+        size = x.shape[0]
+        if max(self.which) > size:
+            raise ParamError(f"{x.name} has {size} numbers, so there is no number {max(self.which)}.")
+        if len(set(self.which)) == size:
+            raise ParamError(f"Nothing would be left of {x.name}: keep a number.")
+        return replace(x, name="output", shape=(size - len(set(self.which)),), doc="")
+
+    def fit(self) -> tuple[Any, dict[str, Any]]:
+        from engine.data.picked_rows import leave_out_numbers
+
+        return leave_out_numbers, {"which": self.which}
+
+    def summary(self) -> str:
+        shown = ", ".join(map(str, self.which[:6]))
+        return f"number {shown}" if len(self.which) == 1 else f"{len(set(self.which))} of them"
 
 
 class BalanceClasses(Transform):

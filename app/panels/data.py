@@ -16,15 +16,16 @@ from app.panels.data_facts import DataFacts, FactsReader
 from app.panels.data_findings import FindingsList
 from app.panels.data_lines import lines_of
 from app.panels.data_overview import Overview
-from app.panels.data_roles import Roles, edits_of, rows_of
+from app.panels.data_roles import Roles, rows_of
 from app.panels.data_special import SPECIAL
 from app.panels.data_table import DataTable
 from app.views.segments import Option, Segments
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
-from engine.data.checks import Change
+from engine.data.findings import Change
 from engine.edits import Edit
 from engine.graph import Node, Project
+from engine.mending import edits_of
 from engine.problems import Fix, Problem
 
 SPLITS = (
@@ -274,7 +275,7 @@ class DataPanel(QWidget):
             checked = bool(facts.summary.rows) or look is not None
             said = self._workspace.remarks.get(node.id, ())
             self.findings.show_findings(
-                facts.findings, (*((facts.error,) if facts.error else ()), *said), checked
+                facts.findings, (*(one for one in (facts.error, facts.kept) if one), *said), checked
             )
         self._more.setVisible(page == "overview" and self.samples.can_turn)
         self._node_id = node.id
@@ -299,13 +300,10 @@ class DataPanel(QWidget):
         problems = []
         for one in facts.findings:
             if one.serious:
-                fix = Fix(one.change.label, partial(self._edits, node.id, one.change)) if one.change else None
+                change = one.change
+                fix = Fix(change.label, partial(_edits, node.id, change)) if change is not None else None
                 problems.append(Problem(node.id, one.message, None, "warning", fix, f"data-{one.code}"))
         self._workspace.note("data", problems)
-
-    def _edits(self, node_id: str, change: Change, project: Project) -> tuple[Edit, ...]:
-        node = project.graph.nodes.get(node_id)
-        return edits_of(node, change) if node is not None else ()
 
     # -- what is done -----------------------------------------------------------------------------
 
@@ -316,6 +314,10 @@ class DataPanel(QWidget):
             menu.popup(place)
 
     def _mend(self, change: Change) -> None:
-        node = self._workspace.node(self._node_id)
-        if node is not None:
-            self._workspace.apply(change.label, *edits_of(node, change))
+        edits = edits_of(self._workspace.document.project, self._node_id, change)
+        if edits:
+            self._workspace.apply(change.label, *edits)
+
+
+def _edits(node_id: str, change: Change, project: Project) -> tuple[Edit, ...]:
+    return edits_of(project, node_id, change)

@@ -9,9 +9,10 @@ from app.panels.data_facts import Source
 from app.panels.data_roles import TABLE, filled, rows_of
 from app.workspace import Workspace
 from engine.catalogue import Data
-from engine.data.checks import Asked
+from engine.data.findings import Asked, Compared
+from engine.emit.folding import Prepared, folded
 from engine.errors import NeuroloomError
-from engine.graph import Node
+from engine.graph import Link, Node, Project
 
 
 def used_node(workspace: Workspace) -> str:
@@ -50,20 +51,75 @@ def source_of(workspace: Workspace, node: Node, splits: Any) -> Source:
 
 
 def _asked(workspace: Workspace, node: Node, params: dict[str, Any]) -> Asked:
-    graph = workspace.document.project.graph
+    kind = workspace.type_of(node)
+    choices = {spec.name: spec.choices for spec in kind.params if spec.choices} if kind is not None else {}
     targets = {name for name, row in rows_of(node).items() if row[2] in ("target", "weight")}
     targets |= {f"{name} as number" for name in targets}
-    heads: dict[str, int] = {}
-    for link in graph.outgoing(node.id):
-        if link.target_port != "target":
-            continue
-        targets.add(link.source_port)
-        shapes = workspace.shapes
-        scores = shapes.input_signature(link.target, "prediction") if shapes is not None else None
-        if graph.node(link.target).type == "CrossEntropy" and scores is not None and scores.shape:
-            heads[link.source_port] = scores.shape[0]
     known = {name: names for name, names in classes_of(workspace, node.id).items() if names}
-    return Asked(params, known, frozenset(targets), heads)
+    around = _around(workspace, node.id)
+    return Asked(
+        params,
+        {**known, **around.classes},
+        frozenset(targets | set(around.targets)),
+        around.compared,
+        choices,
+        around.wires,
+        around.behind,
+    )
+
+
+def _around(workspace: Workspace, node_id: str) -> Asked:
+    """What the network around a data node says of its columns; those of transforms behind it have theirs."""
+    graph, book = workspace.document.project.graph, workspace.shapes
+    if book is None or node_id not in book.types:
+        return Asked()
+    wires = {link.source_port: (node_id, link.source_port) for link in graph.outgoing(node_id)}
+    behind: dict[str, set[str]] = {name: set() for name in wires}
+    classes: dict[str, tuple[str, ...]] = {}
+    project = workspace.document.project
+    if all(made.kind != "transform" or (made.outputs() and made.columns()) for made in book.types.values()):
+        project, book = folded(project, book)
+        made = book.types[node_id]
+        for step in made.steps if isinstance(made, Prepared) else ():
+            type_id = graph.node(step.node_id).type
+            behind[step.into.name] = behind.get(step.column, set()) | {type_id}
+            wires[step.into.name] = (step.node_id, "output")
+            if step.into.classes:
+                classes[step.into.name] = step.into.classes
+        _look_back(made, behind, {link.source_port for link in project.graph.outgoing(node_id)})
+    targets, compared = set(), {}
+    for link in project.graph.outgoing(node_id):
+        if link.target_port == "target":
+            targets.add(link.source_port)
+            found = _compared(project, book, link)
+            if found is not None:
+                compared[link.source_port] = found
+        else:
+            behind.setdefault(link.source_port, set()).add(project.graph.node(link.target).type)
+    return Asked({}, classes, targets, compared, {}, wires, behind)
+
+
+def _look_back(made: Any, behind: dict[str, set[str]], used: set[str]) -> None:
+    """A column that reaches the network through transforms alone has theirs behind it, too."""
+    for step in reversed(made.steps if isinstance(made, Prepared) else ()):
+        if step.column not in used:
+            behind[step.column] = behind.get(step.column, set()) | behind[step.into.name]
+
+
+def _compared(project: Project, book: Any, link: Link) -> Compared | None:
+    """The loss at the end of a wire."""
+    loss = project.graph.node(link.target)
+    if loss.type not in ("CrossEntropy", "BCEWithLogits"):
+        return None
+    weighed = bool(loss.params.get("class_weights")) or loss.params.get("yes_weight", 1) != 1
+    scores = book.input_signature(loss.id, "prediction")
+    size = scores.shape[0] if scores is not None and scores.shape else 0
+    size = size if loss.type == "CrossEntropy" else 0
+    before = project.graph.feeding(loss.id, "prediction")
+    layer = project.graph.node(before.source) if before is not None else None
+    if layer is None or layer.type != "Linear":
+        return Compared(loss.id, loss.type, size, weighed=weighed)
+    return Compared(loss.id, loss.type, size, layer.id, layer.name, weighed)
 
 
 def feature_names(workspace: Workspace, node: Node) -> tuple[str, ...]:

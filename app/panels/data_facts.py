@@ -15,7 +15,7 @@ from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:
     from engine.catalogue import Catalogue
-    from engine.data.checks import Asked, Finding
+    from engine.data.findings import Asked, Finding
     from engine.data.graph_looks import GraphLook
     from engine.data.preview import Summary
     from engine.data.table_looks import TableLook
@@ -36,7 +36,8 @@ Splits = Mapping[str, Mapping[str, Any]]
 class DataFacts:
     """The summary of all splits, the first rows of each column of each split, and what was found.
 
-    `look` is of a table's file. `error` says why there are no splits, where the file itself could be read.
+    `look` is of a table's file. `error` says why there are no splits, where the file itself could be read,
+    `kept` where the numbers of a large table lie.
     """
 
     summary: Summary
@@ -45,6 +46,7 @@ class DataFacts:
     graphs: Mapping[str, tuple[GraphLook, ...]] = field(default_factory=dict)
     findings: tuple[Finding, ...] = field(default=())
     error: str = ""
+    kept: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,12 +109,14 @@ def facts_of(source: Source) -> DataFacts:
     """The facts of a data node. Errors: `DataError` where nothing of it can be read."""
     from engine.data.checks import findings
     from engine.data.reading_node import read_node, too_large
+    from engine.data.table_kept import kept_of, said_of
     from engine.data.table_looks import look_at_table
 
     look = look_at_table(source.table) if source.table is not None else None
     splits, error = source.splits, ""
+    place = kept_of(source.node, source.catalogue) if source.table is not None else None
     if splits is None:
-        size = too_large(source.node)
+        size = 0 if place else too_large(source.node)
         try:
             if size:
                 error = f"The file has {size / 2**30:.1f} GB: the splits are counted when training starts."
@@ -126,7 +130,10 @@ def facts_of(source: Source) -> DataFacts:
     made = gather(splits)
     graphs = graphs_of(made.samples) or graph_of_file(source.node, source.catalogue)
     told = findings(splits, source.asked, look)
-    return DataFacts(made.summary, made.samples, look, graphs, told, error)
+    if source.table is not None:
+        place = kept_of(source.node, source.catalogue)
+    kept = said_of(place) if place else ""
+    return DataFacts(made.summary, made.samples, look, graphs, told, error, kept)
 
 
 def graph_of_file(node: Node, catalogue: Catalogue) -> dict[str, tuple[GraphLook, ...]]:

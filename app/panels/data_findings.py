@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 from app.theme import current_theme, themes
 from app.widgets.icons import pixmap
 from app.widgets.labels import label
-from engine.data.checks import Change, Finding
+from engine.data.findings import Change, Finding
 
 
 class FindingsList(QScrollArea):
@@ -40,10 +40,10 @@ class FindingsList(QScrollArea):
         theme = current_theme()
         for one in findings:
             name, colour = ("warning", theme.warning) if one.serious else ("info", theme.accent)
-            column.addWidget(self._row(name, colour, one.message, one.change))
+            column.addWidget(self._row(name, colour, one.message, one.changes))
         if not findings and checked:
             words = "Nothing stands out: no copies, no gaps, no classes that are rare."
-            column.addWidget(self._row("tick-circle", theme.good, words, None))
+            column.addWidget(self._row("tick-circle", theme.good, words, ()))
         if remarks:
             column.addSpacing(4)
             column.addWidget(label("When the file was opened", "caps"))
@@ -56,7 +56,7 @@ class FindingsList(QScrollArea):
         """The buttons of the fixes, from top to bottom."""
         return self.findChildren(QPushButton)
 
-    def _row(self, name: str, colour: QColor, sentence: str, change: Change | None) -> QWidget:
+    def _row(self, name: str, colour: QColor, sentence: str, changes: Sequence[Change]) -> QWidget:
         made = QWidget()
         row = QHBoxLayout(made)
         row.setContentsMargins(0, 0, 0, 0)
@@ -65,7 +65,7 @@ class FindingsList(QScrollArea):
         mark.setPixmap(pixmap(name, colour, 14))
         row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(label(sentence, wrap=True), 1)
-        if change is not None:
+        for change in changes:
             button = QPushButton(change.label)
             button.setProperty("kind", "small")
             button.clicked.connect(partial(self._want, change))

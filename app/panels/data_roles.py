@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.background import Background
 from app.workspace import Workspace
-from engine.data.checks import Change
 from engine.edits import Edit, SetParam
 from engine.errors import NeuroloomError
 from engine.graph import Node
@@ -50,18 +49,6 @@ def with_row(node: Node, name: str, row: Row) -> Edit:
     """The edit that puts a row in the place of the one of that name."""
     rows = {**rows_of(node), name: row}
     return SetParam(node.id, TABLE, tuple(rows.values()))
-
-
-def edits_of(node: Node, change: Change) -> tuple[Edit, ...]:
-    """The edits that a finding's fix makes."""
-    edits: list[Edit] = [SetParam(node.id, key, value) for key, value in change.params.items()]
-    rows = rows_of(node)
-    for name, role in change.roles.items():
-        if name in rows:
-            rows[name] = (*rows[name][:2], role, *rows[name][3:])
-    if change.roles:
-        edits.append(SetParam(node.id, TABLE, tuple(rows.values())))
-    return tuple(edits)
 
 
 class Roles:

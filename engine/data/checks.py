@@ -6,175 +6,53 @@ knows them before torch is there; therefore functions import it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.data.table_looks import ColumnLook, TableLook
-from engine.values import Value
+from engine.data.class_checks import Splits, class_sizes, labels, sorted_file
+from engine.data.findings import Asked, Change, Finding
+from engine.data.table_checks import between_columns, constant_columns, in_columns
+from engine.data.table_looks import TableLook
 
 MOST_CELLS = 50_000_000  # numbers that are hashed for a split; of more, a sample of the rows
-MOST_LOOKED = 50_000  # rows that are looked at where a column determines another
-IMBALANCE = 10.0  # rows of the largest class for one of the smallest
-FEW = 10  # training rows of a class
+MOST_LOOKED = 50_000  # rows in which gaps and numbers that never change are looked for
 FAR = 30.0  # from 0, for an input that is not scaled
-IN_TIME = ("in time", "blocks of time")
+SCALING = ("Standardise", "Rescale", "Whiten", "Ranks", "Normalise", "BatchNorm", "LayerNorm")
 NAMED = 3
 
-Splits = Mapping[str, Mapping[str, Any]]
 Marks = dict[str, tuple[NDArray[np.uint64], bool]]
-
-
-@dataclass(frozen=True)
-class Change:
-    """What one click would do to the data node: set parameters, or roles of columns."""
-
-    label: str
-    params: Mapping[str, Value] = field(default_factory=dict)
-    roles: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """`serious` ones make a result worthless, or training fail, and are sure. `code` names the check."""
-
-    code: str
-    message: str
-    change: Change | None = None
-    serious: bool = False
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is known of the node: its parameters, classes of columns, which columns are targets.
-
-    `heads` is the number of scores that a column of class numbers is compared with in the network.
-    """
-
-    params: Mapping[str, Value] = field(default_factory=dict)
-    classes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    targets: Collection[str] = ()
-    heads: Mapping[str, int] = field(default_factory=dict)
 
 
 def findings(splits: Splits, asked: Asked, look: TableLook | None = None) -> tuple[Finding, ...]:
     """All that is found in the splits and, for a table, in the file; the serious first."""
     marks = _marks(splits, asked)
     found = [
-        *_labels(splits, asked),
-        *(_between_columns(look) if look is not None else ()),
-        *_across(marks),
-        *_sorted_file(splits, asked),
-        *(_in_columns(look, asked) if look is not None else ()),
-        *_constant(splits, asked, look),
+        *labels(splits, asked),
+        *_gaps(splits, asked),
+        *(between_columns(look) if look is not None else ()),
+        *_across(marks, splits, asked),
+        *sorted_file(splits, asked),
+        *(in_columns(look, asked) if look is not None else ()),
+        *(constant_columns(look) if look is not None else _constant(splits, asked)),
         *_unscaled(splits, asked),
-        *_class_sizes(splits, asked),
-        *_within(marks),
+        *class_sizes(splits, asked),
+        *_within(marks, splits, asked),
     ]
     return tuple(sorted(found, key=lambda one: not one.serious))
-
-
-# -- labels and classes ---------------------------------------------------------------------------
-
-
-def _class_columns(splits: Splits, asked: Asked) -> Iterator[tuple[str, dict[str, NDArray[np.int64]]]]:
-    first = next(iter(splits.values()), {})
-    for name, values in first.items():
-        known = asked.classes.get(name) or name in asked.targets or name in asked.heads
-        if known and values.dim() == 1 and not values.is_floating_point():
-            yield name, {split: _array(part[name], None) for split, part in splits.items()}
-
-
-def _labels(splits: Splits, asked: Asked) -> Iterator[Finding]:
-    """Class numbers that no score stands for (case A-20)."""
-    for name, parts in _class_columns(splits, asked):
-        every = np.concatenate(list(parts.values()))
-        scores = asked.heads.get(name, 0)
-        if len(every) and scores and (every.min() < 0 or every.max() >= scores):
-            yield Finding(
-                "labels",
-                f"“{name}” goes from {every.min()} to {every.max()}, but the {scores} scores it is compared "
-                f"with stand for 0 to {scores - 1}.",
-                serious=True,
-            )
-
-
-def _sorted_file(splits: Splits, asked: Asked) -> Iterator[Finding]:
-    """Classes that stand one after the other in the file, dealt in the order of the file."""
-    for name, parts in _class_columns(splits, asked):
-        if any(len(part) == 0 or part.min() < 0 for part in parts.values()):
-            continue
-        size = max(int(part.max()) for part in parts.values()) + 1
-        counts = {split: np.bincount(part, minlength=size) for split, part in parts.items()}
-        zero = np.zeros(size, np.int64)
-        held = sum((count for split, count in counts.items() if split != "train"), zero)
-        train = counts.get("train", held)
-        unseen = np.flatnonzero((train == 0) & (held > 0))
-        in_time = asked.params.get("split") in IN_TIME
-        fix = Change("Deal the rows by class", {"split": "by class"}) if "split" in asked.params else None
-        if len(unseen):
-            why = ", as the file is sorted by it and its rows are dealt in order" if in_time else ""
-            yield Finding(
-                "unseen-class",
-                f"No training row is {_names(name, unseen, asked)}{why}: it can't be learned.",
-                fix,
-                serious=True,
-            )
-        elif in_time:
-            share = train / max(1, train.sum())
-            for split, count in counts.items():
-                far = 0.5 * np.abs(count / max(1, count.sum()) - share).sum()
-                if split != "train" and far > 0.5:
-                    words = f"Classes of “{name}” in {split} differ from those in train: the file is sorted."
-                    yield Finding("sorted", words, fix)
-                    break
-
-
-def _class_sizes(splits: Splits, asked: Asked) -> Iterator[Finding]:
-    for name, parts in _class_columns(splits, asked):
-        train = parts.get("train", np.empty(0, np.int64))
-        if not len(train) or train.min() < 0:
-            continue
-        counts = np.bincount(train, minlength=len(asked.classes.get(name, ())))
-        there = np.flatnonzero(counts)
-        if len(there) < 2:
-            continue
-        few = there[counts[there] < FEW]
-        ratio = counts[there].max() / counts[there].min()
-        if ratio >= IMBALANCE:
-            large, small = int(counts.argmax()), int(there[counts[there].argmin()])
-            yield Finding(
-                "imbalance",
-                f"Classes of “{name}” differ in size: {counts[large]:,} training rows are "
-                f"{_names(name, [large], asked)}, {counts[small]:,} {_names(name, [small], asked)}. "
-                f"Always answering the largest class would be right in {counts[large] / len(train):.0%}"
-                " of them.".replace("%", " %"),
-            )
-        if len(few):
-            yield Finding(
-                "few-rows",
-                f"{len(few)} class{'es have' if len(few) > 1 else ' has'} fewer than {FEW} training rows: "
-                f"{_names(name, few, asked)}.",
-            )
-
-
-def _names(column: str, numbers: Collection[Any], asked: Asked) -> str:
-    known = asked.classes.get(column, ())
-    shown = [f"“{known[int(at)] if int(at) < len(known) else int(at)}”" for at in list(numbers)[:NAMED]]
-    more = len(numbers) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
 # -- the same rows --------------------------------------------------------------------------------
 
 
-def _inputs(part: Mapping[str, Any], asked: Asked) -> list[str]:
-    """Columns that a network would look at: all but targets and classes."""
-    targets = set(asked.targets) or {name for name in part if asked.classes.get(name)}
-    return [name for name in part if name not in targets and name not in asked.classes] or [
+def inputs_of(part: Mapping[str, Any], asked: Asked) -> list[str]:
+    """Columns that a network would look at: all but targets and classes, one a row."""
+    labels = {name for name, values in part.items() if asked.classes.get(name) and values.dim() == 1}
+    masks = {"mask"} if "image" in part else set()
+    targets = set(asked.targets) or labels | masks
+    return [name for name in part if name not in targets | labels] or [
         name for name in part if name not in targets
     ]
 
@@ -212,18 +90,24 @@ def _marks(splits: Splits, asked: Asked) -> Marks:
     """Marks of each split's rows, and whether they are of a sample."""
     found = {}
     for split, part in splits.items():
-        names = _inputs(part, asked)
+        names = inputs_of(part, asked)
         if names and len(part[names[0]]):
             marks = row_marks([part[name] for name in names])
             found[split] = marks, len(marks) < len(part[names[0]])
     return found
 
 
-def _across(marks: Marks) -> Iterator[Finding]:
+def _across(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
     """Rows of a held-out split whose inputs are in the training rows too."""
-    if "train" not in marks or _tiny(marks["train"][0]):
+    if "train" not in marks or _tiny(marks["train"][0]) or _behind_any(splits, asked, "LeaveOutRows"):
         return
     train, part_of_it = marks["train"]
+    fix, others = None, []
+    if asked.can("repeats", "in one split") and asked.can("repeats", "left out"):
+        fix = Change("Deal equal rows together", {"repeats": "in one split"})
+        others.append(Change("Leave repeats out", {"repeats": "left out"}))
+    elif "repeats" not in asked.params:
+        fix = _without_repeats(splits, asked)
     for split in ("validation", "test"):
         if split not in marks:
             continue
@@ -231,23 +115,49 @@ def _across(marks: Marks) -> Iterator[Finding]:
         same = int(np.isin(held, train).sum())
         if same:
             of = f" of {len(held):,} rows looked at" if sampled or part_of_it else f" of {len(held):,} rows"
+            dealt = asked.params.get("repeats", "as they are") != "as they are"
+            why = ", though they differ in the file" if dealt else ""
             yield Finding(
                 "leak",
-                f"{same:,}{of} in {split} have the same inputs as a training row: results on {split} look "
-                "better than they are.",
-                serious=same >= 0.01 * len(held),
+                f"{same:,}{of} in {split} have the same inputs as a training row{why}: results on {split} "
+                "look better than they are.",
+                fix,
+                same >= 0.01 * len(held),
+                tuple(others),
             )
 
 
-def _within(marks: Marks) -> Iterator[Finding]:
+def _within(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
+    """Training rows that repeat another, unless they were asked to."""
     if "train" not in marks or _tiny(marks["train"][0]):
+        return
+    if asked.params.get("split") == "bootstrap" or asked.params.get("balance") == "repeat the rare":
+        return
+    if _behind_any(splits, asked, "LeaveOutRows", "BalanceClasses"):
         return
     train, sampled = marks["train"]
     again = len(train) - len(np.unique(train))
     if again:
         looked = " of those looked at" if sampled else ""
         words = f"{again:,} of {len(train):,} training rows{looked} repeat the inputs of another row."
-        yield Finding("duplicates", words)
+        fix = None
+        if asked.can("repeats", "left out"):
+            fix = Change("Leave repeats out", {"repeats": "left out"})
+        elif "repeats" not in asked.params:
+            fix = _without_repeats(splits, asked)
+        yield Finding("duplicates", words, fix)
+
+
+def _without_repeats(splits: Splits, asked: Asked) -> Change | None:
+    """A node that leaves them out, where one column is all that a row is known by."""
+    names = inputs_of(splits["train"], asked)
+    if len(names) != 1:
+        return None
+    return asked.insert(names[0], "Leave repeats out", "LeaveOutRows", "distinct", that="repeat another")
+
+
+def _behind_any(splits: Splits, asked: Asked, *types: str) -> bool:
+    return any(asked.has_behind(name, *types) for name in splits.get("train", {}))
 
 
 def _tiny(marks: NDArray[np.uint64]) -> bool:
@@ -261,17 +171,25 @@ def _tiny(marks: NDArray[np.uint64]) -> bool:
 
 def _unscaled(splits: Splits, asked: Asked) -> Iterator[Finding]:
     part = splits.get("train", {})
-    for name in _inputs(part, asked):
+    for name in inputs_of(part, asked):
         values = part[name]
-        if not values.is_floating_point() or not len(values):
+        if not values.is_floating_point() or not len(values) or asked.has_behind(name, *SCALING):
             continue
         found = _array(values, 4096)
-        low, high = float(np.nanmin(found)), float(np.nanmax(found))
+        found = found[np.isfinite(found)]
+        if not len(found):
+            continue
+        low, high = float(found.min()), float(found.max())
         if max(abs(low), abs(high)) <= FAR:
             continue
-        fix = None
-        if asked.params.get("scaling") == "none":
-            fix = Change("Standardise the inputs", {"scaling": "standardise"})
+        label = "Standardise the inputs"
+        if asked.can("scaling", "standardise") and asked.params["scaling"] == "none":
+            fix: Change | None = Change(label, {"scaling": "standardise"})
+        elif asked.params.get("standardise") is False:
+            fix = Change(label, {"standardise": True})
+        else:
+            over = "each channel" if values.dim() > 2 else "each number"
+            fix = asked.insert(name, label, "Standardise", "standardised", over=over)
         yield Finding(
             "unscaled",
             f"“{name}” reaches from {low:.4g} to {high:.4g}: networks learn faster from inputs near 0, "
@@ -280,106 +198,52 @@ def _unscaled(splits: Splits, asked: Asked) -> Iterator[Finding]:
         )
 
 
-def _constant(splits: Splits, asked: Asked, look: TableLook | None) -> Iterator[Finding]:
-    """Columns that say nothing; those of a table are named as the file names them."""
-    if look is not None:
-        for one in look.columns:
-            if one.role == "input" and not one.trouble and len(one.values) > 1 and one.distinct <= 1:
-                words = f"“{one.name}” is the same in every row, so nothing can be learned from it."
-                yield Finding("constant", words, _leave_out(one.name))
-        return
+def _constant(splits: Splits, asked: Asked) -> Iterator[Finding]:
+    """Numbers of a row that say nothing."""
     part = splits.get("train", {})
-    for name in _inputs(part, asked):
-        if part[name].dim() == 2 and part[name].is_floating_point() and len(part[name]) > 1:
-            found = _array(part[name], MOST_LOOKED)
-            same = np.flatnonzero(found.min(0) == found.max(0))
-            if len(same):
-                which = ", ".join(str(at + 1) for at in same[:NAMED]) + (" …" if len(same) > NAMED else "")
-                words = f"{len(same)} of {found.shape[1]} numbers of “{name}” never change ({which})."
-                yield Finding("constant", words)
-
-
-def _in_columns(look: TableLook, asked: Asked) -> Iterator[Finding]:
-    of = "" if look.whole else f" of the first {look.rows:,} rows"
-    for one in look.columns:
-        if one.role not in ("input", "target") or one.trouble:
+    for name in inputs_of(part, asked):
+        if part[name].dim() != 2 or not part[name].is_floating_point() or len(part[name]) < 2:
             continue
-        if one.role == "input" and _counts_rows(one):
-            words = f"“{one.name}” numbers the rows{of}: it says nothing of a row that is new."
-            yield Finding("id", words, _leave_out(one.name))
-        if one.missing and one.distinct > 1:
-            yield _missing(one, asked, look.rows, of)
-
-
-_IN_A_SERIES = {  # a row that is left out would shift all that follow
-    "interpolate": "they are put on the line between the readings around them",
-    "carry forward": "the reading before stands in for them",
-    "stop": "the series cannot be read until Missing readings says what is put there",
-}
-
-
-def _missing(one: ColumnLook, asked: Asked, rows: int, of: str) -> Finding:
-    how = str(asked.params.get("missing", ""))
-    what, fix = "", None
-    if one.role == "target" or how == "drop rows":
-        what = "; such rows are left out"
-    elif how:
-        filled = f"they are {how.replace('fill with', 'filled with the')} of the training rows"
-        what = f"; {_IN_A_SERIES.get(how, filled)}"
-    if one.role == "input" and how == "drop rows":
-        fix = Change("Fill with the median", {"missing": "fill with median"})
-    elif one.role == "input" and how and how not in _IN_A_SERIES:
-        fix = Change("Leave such rows out", {"missing": "drop rows"})
-    cells = f"{one.missing:,} of {rows:,} cells{' looked at' if of else ''} of “{one.name}” are blank{what}."
-    return Finding("missing", cells, fix)
-
-
-def _counts_rows(one: ColumnLook) -> bool:
-    """Whether a column is all different and nothing but numbers close together, or texts that never recur."""
-    known = one.known
-    if len(known) < 20 or one.distinct < len(known):
-        return False
-    if one.kind == "whole":
-        return float(known.max() - known.min()) + 1 <= 1.2 * len(known)
-    return one.kind == "category"
-
-
-def _between_columns(look: TableLook) -> Iterator[Finding]:
-    """Inputs that are a target in another form."""
-    for target in look.columns:
-        if target.role != "target" or target.trouble or target.distinct < 2:
+        if asked.has_behind(name, "LeaveOutNumbers"):
             continue
-        for one in look.columns:
-            if one.role == "input" and not one.trouble and one.distinct > 1 and not _counts_rows(one):
-                how = determines(one, target)
-                if how:
-                    words = f"“{one.name}” {how} “{target.name}”, the target: the answer is among the inputs."
-                    yield Finding("target-in-inputs", words, _leave_out(one.name), serious=True)
+        found = _array(part[name], MOST_LOOKED)
+        same = np.flatnonzero(found.min(0) == found.max(0))
+        if len(same):
+            which = ", ".join(str(at + 1) for at in same[:NAMED]) + (" …" if len(same) > NAMED else "")
+            words = f"{len(same)} of {found.shape[1]} numbers of “{name}” never change ({which})."
+            fix = None
+            if len(same) < found.shape[1]:
+                numbers = tuple(int(at) + 1 for at in same)
+                label = "Leave it out" if len(same) == 1 else "Leave them out"
+                fix = asked.insert(name, label, "LeaveOutNumbers", "varying", which=numbers)
+            yield Finding("constant", words, fix)
 
 
-def determines(one: ColumnLook, target: ColumnLook) -> str:
-    """Whether a column "equals" or "determines" the target in the rows where both are known; "" if not."""
-    both = np.isfinite(one.values) & np.isfinite(target.values)
-    x, y = one.values[both][:MOST_LOOKED], target.values[both][:MOST_LOOKED]
-    if len(x) < 20 or x.min() == x.max() or y.min() == y.max():
-        return ""
-    if np.array_equal(x, y):
-        return "equals"
-    if target.kind in ("number", "whole", "date") and one.kind in ("number", "whole", "date"):
-        slope, start = np.polyfit((x - x.mean()) / x.std(), y, 1)
-        rest = y - (slope * (x - x.mean()) / x.std() + start)
-        return "determines" if np.abs(rest).max() <= 1e-6 * y.std() else ""
-    keys, at = np.unique(x, return_inverse=True)
-    if len(keys) > len(x) / 5:
-        return ""  # few rows of each value: they agree by chance
-    low, high = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
-    np.minimum.at(low, at, y)
-    np.maximum.at(high, at, y)
-    return "determines" if np.array_equal(low, high) else ""
-
-
-def _leave_out(name: str) -> Change:
-    return Change(f"Leave out {name}" if len(name) <= 24 else "Leave it out", roles={name: "ignore"})
+def _gaps(splits: Splits, asked: Asked) -> Iterator[Finding]:
+    """Numbers that are missing (NaN) where nothing fills them: every loss would be NaN."""
+    names = {name: None for part in splits.values() for name in part}
+    for name in names:
+        parts = [part[name] for part in splits.values() if name in part]
+        if not parts[0].is_floating_point() or asked.has_behind(name, "Impute"):
+            continue
+        lost = rows = numbers = looked = 0
+        for values in parts:
+            found = np.isnan(_array(values, MOST_LOOKED).reshape(min(len(values), MOST_LOOKED), -1))
+            lost, numbers = lost + int(found.sum()), numbers + found.size
+            rows, looked = rows + int(found.any(1).sum()), looked + len(found)
+        if not lost:
+            continue
+        of = " looked at" if looked < sum(map(len, parts)) else ""
+        words = (
+            f"{lost:,} of {numbers:,} numbers{of} of “{name}” are missing, in {rows:,} rows: training would "
+            "fail."
+        )
+        drop = asked.insert(name, "Leave such rows out", "LeaveOutRows", "whole rows", that="lack a number")
+        if name in asked.targets:
+            yield Finding("missing", words, drop, serious=True)
+        else:
+            fill = asked.insert(name, "Fill with the median", "Impute", "filled", by="median")
+            yield Finding("missing", words, fill, True, (drop,) if drop is not None else ())
 
 
 def _array(values: Any, most: int | None) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.fitted import Fitted
+from engine.data.fitted import Fitted, change_all
 from engine.data.lazy import Lazy
 from engine.data.repeats import first_equals
 
@@ -80,6 +80,22 @@ def keep_whole_rows(splits: dict[str, dict[str, Any]], column: str, into: str) -
         keep_rows(columns, column, kept)
         columns[into] = columns[column]
     return Fitted(as_it_is, as_it_is)
+
+
+def leave_out_numbers(
+    splits: dict[str, dict[str, Any]], column: str, into: str, which: tuple[int, ...]
+) -> Fitted:
+    """Rows (D,) without the numbers at these places, from 1; undone, they are missing."""
+    size = splits["train"][column].shape[1]
+    kept = torch.tensor([at for at in range(size) if at + 1 not in which])
+
+    def change(x: Tensor) -> Tensor:
+        return x[:, kept.to(x.device)]
+
+    def undo(y: Tensor) -> Tensor:
+        return torch.full((len(y), size), torch.nan, device=y.device).index_copy(1, kept.to(y.device), y)
+
+    return change_all(splits, column, into, Fitted(change, undo, each=False))
 
 
 def pick_by_class(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.data.checks import Asked, Change, findings, row_marks
+from engine.data.checks import findings, row_marks
+from engine.data.findings import Asked, Change, Compared
 from engine.data.table_looks import details_for, look_at_table
 from engine.errors import DataError
 
@@ -58,7 +59,9 @@ def test_labels_outside_the_scores_are_named_with_least_and_largest() -> None:
     made = parts()
     for part in made.values():
         part["kind"] = part["kind"] + 8
-    (found, *_) = findings(made, Asked(targets=("kind",), heads={"kind": 10}))
+    (found, *_) = findings(
+        made, Asked(targets=("kind",), compared={"kind": Compared("n4", "CrossEntropy", 10)})
+    )
     assert found.serious
     assert found.message == (
         "“kind” goes from 8 to 10, but the 10 scores it is compared with stand for 0 to 9."
