@@ -10,7 +10,6 @@ from app.panels.data_roles import TABLE, filled, rows_of
 from app.workspace import Workspace
 from engine.catalogue import Data
 from engine.data.findings import Asked, Compared
-from engine.emit.folding import Prepared, folded
 from engine.errors import NeuroloomError
 from engine.graph import Link, Node, Project
 
@@ -70,6 +69,8 @@ def _asked(workspace: Workspace, node: Node, params: dict[str, Any]) -> Asked:
 
 def _around(workspace: Workspace, node_id: str) -> Asked:
     """What the network around a data node says of its columns; those of transforms behind it have theirs."""
+    from engine.emit.folding import Prepared, folded  # it brings torch, which the window starts without
+
     graph, book = workspace.document.project.graph, workspace.shapes
     if book is None or node_id not in book.types:
         return Asked()
@@ -80,13 +81,17 @@ def _around(workspace: Workspace, node_id: str) -> Asked:
     if all(made.kind != "transform" or (made.outputs() and made.columns()) for made in book.types.values()):
         project, book = folded(project, book)
         made = book.types[node_id]
-        for step in made.steps if isinstance(made, Prepared) else ():
+        steps = made.steps if isinstance(made, Prepared) else ()
+        for step in steps:
             type_id = graph.node(step.node_id).type
             behind[step.into.name] = behind.get(step.column, set()) | {type_id}
             wires[step.into.name] = (step.node_id, "output")
             if step.into.classes:
                 classes[step.into.name] = step.into.classes
-        _look_back(made, behind, {link.source_port for link in project.graph.outgoing(node_id)})
+        used = {link.source_port for link in project.graph.outgoing(node_id)}
+        for step in reversed(steps):  # what reaches the network through transforms alone has theirs behind it
+            if step.column not in used:
+                behind[step.column] = behind.get(step.column, set()) | behind[step.into.name]
     targets, compared = set(), {}
     for link in project.graph.outgoing(node_id):
         if link.target_port == "target":
@@ -97,13 +102,6 @@ def _around(workspace: Workspace, node_id: str) -> Asked:
         else:
             behind.setdefault(link.source_port, set()).add(project.graph.node(link.target).type)
     return Asked({}, classes, targets, compared, {}, wires, behind)
-
-
-def _look_back(made: Any, behind: dict[str, set[str]], used: set[str]) -> None:
-    """A column that reaches the network through transforms alone has theirs behind it, too."""
-    for step in reversed(made.steps if isinstance(made, Prepared) else ()):
-        if step.column not in used:
-            behind[step.column] = behind.get(step.column, set()) | behind[step.into.name]
 
 
 def _compared(project: Project, book: Any, link: Link) -> Compared | None:
