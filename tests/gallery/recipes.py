@@ -123,6 +123,14 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
     if made.hands_on == {"tokens": "x"}:
         yield node_type.type_id, _masked(node_type)
         return
+    ports = {port.name for port in made.inputs()}
+    if "edges" in ports or "sizes" in ports:
+        for batches in ("block-diagonal", "padded") if "edges" in ports else ("block-diagonal",):
+            yield f"{node_type.type_id} {batches}", _graphs(node_type, batches)
+        return
+    if "mask" in ports:
+        yield node_type.type_id, _set(node_type)
+        return
     for port in made.outputs():
         name = node_type.type_id if port.name == "output" else f"{node_type.type_id} {port.name}"
         for ground in GROUNDS:
@@ -164,6 +172,49 @@ def _masked(node_type: type[NodeType]) -> Project:
     ]
     for measure in ("n5", "n6"):
         links += [Link("n4", "output", measure, "prediction"), Link("n2", "targets", measure, "target")]
+    return _project(nodes, links)
+
+
+def _graphs(node_type: type[NodeType], batches: str) -> Project:
+    """A layer on graphs of several sizes, then one row for each, scores and a loss."""
+    packed, along = batches == "block-diagonal", node_type.type_id != "GraphReadout"
+    params = {**open_data(FILES / "shapes.edges").params, "batches": batches}
+    nodes = [
+        Node("n1", "GraphFile", params=params),
+        Node("n2", node_type.type_id if along else "GraphConvolution", "tried"),
+        Node("n3", "GraphReadout" if packed else "MaskedPool"),
+        Node("n4", "Linear", params={"units": 2}),
+        Node("n5", "CrossEntropy"),
+    ]
+    counted = "sizes" if packed else "mask"
+    links = [
+        Link("n1", "nodes", "n2", "nodes"),
+        Link("n1", "edges" if packed else "adjacency", "n2", "edges"),
+        Link("n2", "output", "n3", "nodes" if packed else "x"),
+        Link("n1", counted, "n3", counted),
+        Link("n3", "output", "n4", "x"),
+        Link("n4", "output", "n5", "prediction"),
+        Link("n1", "label", "n5", "target"),
+    ]
+    return _project(nodes, links)
+
+
+def _set(node_type: type[NodeType]) -> Project:
+    """A layer on point clouds and their masks."""
+    params = opened("CloudFile")
+    nodes = [
+        Node("n1", "CloudFile", params=params),
+        Node("n2", node_type.type_id, "tried"),
+        Node("n3", "Linear", params={"units": 2}),
+        Node("n4", "CrossEntropy"),
+    ]
+    links = [
+        Link("n1", "points", "n2", "x"),
+        Link("n1", "mask", "n2", "mask"),
+        Link("n2", "output", "n3", "x"),
+        Link("n3", "output", "n4", "prediction"),
+        Link("n1", "label", "n4", "target"),
+    ]
     return _project(nodes, links)
 
 

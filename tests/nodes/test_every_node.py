@@ -26,6 +26,23 @@ SHAPES = [(), (1,), (6,), (16,), (5, 3), (4, 6), (1, 8, 8), (4, 9, 7), (3, 1, 1)
 SUITED = {"JoinPatches": [(4, 16), (9, 4)], "RandomColour": [(3, 4, 5)]}  # shapes that others hardly meet
 ENOUGH, MOST = 10, 400  # tries that fit, tries in all
 EXAMPLES = 3
+COUNTS = {"": EXAMPLES, "nodes": 5, "edges": 7}  # by what a row is one of
+SIZES = (2, 1, 2)  # nodes of each example
+# What comes into layers whose ports differ: graphs side by side or filled up, sets with a mask.
+NODES, EDGES = Signature((4,), rows="nodes"), Signature((2,), "int64", rows="edges")
+PADDED = {"nodes": Signature((6, 4)), "edges": Signature((6, 6))}
+GRAPHS = [
+    {"nodes": NODES, "edges": EDGES},
+    {"nodes": NODES, "edges": EDGES, "weights": Signature((), rows="edges")},
+    PADDED,
+    {**PADDED, "edges": EDGES},
+]
+ARRIVING = {
+    "NeighbourSum": GRAPHS,
+    "GraphConvolution": GRAPHS,
+    "GraphReadout": [{"nodes": NODES, "sizes": Signature((), "int64")}, {"nodes": NODES, "sizes": NODES}],
+    "MaskedPool": [{"x": Signature((5, 3)), "mask": Signature((5,))}, {"x": NODES, "mask": Signature((5,))}],
+}
 # What was found in the file that a node type of a person's own data is tried with.
 OPENED_AS = {type_id: dict(opened(type_id)) for type_id in OPENED}
 
@@ -60,6 +77,8 @@ def attempt(node_type: type[NodeType], choose: random.Random) -> tuple[dict[str,
         for spec in node_type.params
         if choose.random() < 0.5
     }
+    if node_type.type_id in ARRIVING:
+        return params, choose.choice(ARRIVING[node_type.type_id])
     shape = choose.choice(SUITED.get(node_type.type_id, SHAPES) if choose.random() < 0.5 else SHAPES)
     dtype = "int64" if choose.random() < (0.8 if node_type.type_id == "Embedding" else 0.1) else "float32"
     arriving = {}
@@ -82,11 +101,13 @@ def with_numbers(made: NodeType, arriving: dict[str, Signature]) -> dict[str, to
     code = build(made, "layer", wires_of(arriving))
     layers = {attribute: evaluate(found, {}) for attribute, found in code.modules.items()}
     tensors = {
-        port: torch.zeros(EXAMPLES, *found.shape, dtype=torch.int64)
+        port: torch.zeros(COUNTS[found.rows], *found.shape, dtype=torch.int64)
         if found.dtype == "int64"
-        else torch.randn(EXAMPLES, *found.shape).requires_grad_()
+        else torch.randn(COUNTS[found.rows], *found.shape).requires_grad_()
         for port, found in arriving.items()
     }
+    if "sizes" in tensors:
+        tensors["sizes"] = torch.tensor(SIZES)
     variables: dict[str, Any] = {"self": SimpleNamespace(**layers), **tensors}
     for unpack in code.unpacks:
         variables.update(_bind(unpack.pattern, evaluate(unpack.call, variables)))
@@ -119,7 +140,7 @@ def test_what_is_inferred_is_what_happens(node_type: type[NodeType]) -> None:
             except Exception as error:
                 pytest.fail(f"{said} infers {facts.outputs}, but raises {error!r}")
         for port, signature in facts.outputs.items():
-            assert tuple(values[port].shape) == (EXAMPLES, *signature.shape), said
+            assert tuple(values[port].shape) == (COUNTS[signature.rows], *signature.shape), said
             assert str(values[port].dtype) == f"torch.{signature.dtype}", said
     pytest.fail(f"only {fitted} of {MOST} tries fitted")
 
