@@ -31,7 +31,11 @@ def remedy(project: Project, problem: Problem, book: ShapeBook) -> Fix | None:
     """A step after which the node of a shape problem fits its inputs; None where none is known."""
     graph = project.graph
     node = graph.nodes.get(problem.node_id or "")
-    if problem.code != "shape" or node is None or node.id not in book.types:
+    if node is None or node.id not in book.types:
+        return None
+    if problem.code == "unconnected" and problem.port == "target":
+        return _target(graph, node, book)
+    if problem.code != "shape":
         return None
     if isinstance(book.types[node.id], (Loss, Metric)):
         return _other_column(graph, node, book) or _other_units(graph, node, book)
@@ -45,6 +49,45 @@ def remedy(project: Project, problem: Problem, book: ShapeBook) -> Fix | None:
 
 def _fits(book: ShapeBook, node: Node, arriving: Mapping[str, Signature]) -> bool:
     return book.trial(node.type, node.params, arriving).problem is None
+
+
+def _target(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
+    """Connect the one wire that fits as a target: another target's first, else a column of the data."""
+    known = {
+        (link.source, link.source_port)
+        for link in graph.links
+        if link.target_port == "target" and link.target != node.id
+    }
+    reached = {link.source for link in graph.links}
+    columns = {
+        (one, column.name)
+        for one, made in book.types.items()
+        if isinstance(made, Data) and made.kind == "data" and one in reached
+        for column in made.columns()
+    }
+    sees = {(link.source, link.source_port) for link in graph.links if link.target_port != "target"}
+    for wires in (known, columns - sees, columns):
+        fitting = [wire for wire in sorted(wires) if _as_target(node, wire, book)]
+        if len(fitting) == 1:
+            link = Link(*fitting[0], node.id, "target")
+            source = graph.node(link.source)
+            behind = link.source_port == "output" or not isinstance(book.types[source.id], Data)
+            return doing(f"Connect {source.name if behind else link.source_port}", Connect(link))
+        if fitting:
+            return None
+    return None
+
+
+def _as_target(node: Node, wire: tuple[str, str], book: ShapeBook) -> bool:
+    """Whether a wire fits as the target of a node, and has as many classes as there are scores."""
+    found, arriving = book.signature(*wire), book.inputs(node.id)
+    if found is None or "target" in arriving or not _fits(book, node, {**arriving, "target": found}):
+        return False
+    data, scores = book.types.get(wire[0]), arriving.get("prediction")
+    column = data.column(wire[1]) if isinstance(data, Data) else None
+    if column is None or not column.classes or scores is None or found.shape:
+        return True
+    return not scores.shape or scores.shape == found.shape or scores.shape[0] >= len(column.classes)
 
 
 def _other_column(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:

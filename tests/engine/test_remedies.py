@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from engine.document import Document
-from engine.graph import Graph
+from engine.edits import Connect, Disconnect
+from engine.graph import Graph, Link
 from tests.engine.sketches import (
+    Sketch,
+    classifier,
     image,
     mended,
     problem,
@@ -71,3 +74,39 @@ def test_a_fix_leaves_the_graph_as_it_was_when_undone() -> None:
     assert document.project.graph != before
     document.undo()
     assert document.project.graph == before
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "units", "loss", "label"),
+    [
+        ("Iris", "features", 3, "CrossEntropy", "Connect species"),
+        ("Iris", "features", 2, "CrossEntropy", ""),  # more classes than scores
+        ("Diabetes", "features", 1, "MSE", "Connect progression"),
+        ("BreastCancer", "features", 1, "BCEWithLogits", "Connect benign"),
+        ("Digits", "profile", 16, "MSE", "Connect profile"),  # an autoencoder has its input as target
+        ("Curve", "x", 1, "MSE", ""),  # y, its clean part and its deviation would all fit
+    ],
+)
+def test_the_one_column_that_fits_as_a_target_can_be_connected(
+    data: str, column: str, units: int, loss: str, label: str
+) -> None:
+    sketch = Sketch()
+    source = sketch.add(data, "data")
+    layer = sketch.add("Linear", "layer", {"units": units}, x=f"{source}.{column}")
+    found = problem(sketch, sketch.add(loss, "loss", prediction=layer))
+    assert found.message == "loss: nothing is connected to target."
+    assert (found.fix.label if found.fix else "") == label
+    if label:
+        assert mended(sketch, found).errors == []
+
+
+def test_a_metric_is_offered_what_the_loss_is_compared_with() -> None:
+    sketch = classifier()
+    wrong = sketch.add("WrongLabels", "wrong", x="n1.species")
+    for link in [one for one in sketch.project.graph.links if one.target == "n4"]:
+        if link.target_port == "target":
+            Disconnect(link).apply(sketch.project)
+    Connect(Link(wrong, "output", "n4", "target")).apply(sketch.project)
+    found = problem(sketch, sketch.add("Accuracy", "accuracy", prediction="n3"))
+    assert found.fix is not None and found.fix.label == "Connect wrong"
+    assert mended(sketch, found).errors == []
