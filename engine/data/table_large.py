@@ -86,12 +86,14 @@ class TableNumbers:
 class TableFeatures(Lazy):
     """All inputs of a table side by side, float32, as the `fits` of their columns say."""
 
-    def __init__(self, numbers: TableNumbers, fits: dict[str, dict[str, Any]], device: str) -> None:
+    def __init__(
+        self, numbers: TableNumbers, fits: dict[str, dict[str, Any]], device: str, picked: Tensor
+    ) -> None:
         self.numbers = numbers
         self.fits = [(numbers.names.index(name), fit) for name, fit in fits.items()]
         none = np.zeros(0)
         width = sum(len(feature_parts(none, fit)) for fit in fits.values())
-        super().__init__(len(numbers.array), (width,), torch.float32, device)
+        super().__init__(len(numbers.array), (width,), torch.float32, device, picked)
 
     def read(self, rows: Tensor) -> Tensor:
         values = self.numbers.take(rows.numpy())
@@ -107,9 +109,9 @@ class TableFeatures(Lazy):
 class TableInputs(Lazy):
     """The inputs of a table as they were read (N, C), float64."""
 
-    def __init__(self, numbers: TableNumbers, names: list[str]) -> None:
+    def __init__(self, numbers: TableNumbers, names: list[str], picked: Tensor) -> None:
         self.numbers, self.columns = numbers, [numbers.names.index(name) for name in names]
-        super().__init__(len(numbers.array), (len(names),), torch.float64, "cpu")
+        super().__init__(len(numbers.array), (len(names),), torch.float64, "cpu", picked)
 
     def read(self, rows: Tensor) -> Tensor:
         return torch.from_numpy(self.numbers.take(rows.numpy())[:, self.columns])
@@ -119,11 +121,17 @@ class TableTarget(Lazy):
     """A target or weight of a table: classes (N,) int64, or numbers (N, 1) float32."""
 
     def __init__(
-        self, numbers: TableNumbers, name: str, fit: tuple[float, float], ending: str, device: str
+        self,
+        numbers: TableNumbers,
+        name: str,
+        fit: tuple[float, float],
+        ending: str,
+        device: str,
+        picked: Tensor,
     ) -> None:
         self.numbers, self.column, self.fit, self.ending = numbers, numbers.names.index(name), fit, ending
         size, dtype = ((), torch.int64) if ending == "class" else ((1,), torch.float32)
-        super().__init__(len(numbers.array), size, dtype, device)
+        super().__init__(len(numbers.array), size, dtype, device, picked)
 
     def read(self, rows: Tensor) -> Tensor:
         values = self.numbers.take(rows.numpy())[:, self.column]
@@ -151,7 +159,8 @@ def load_large_text_table(
     form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "decimal": decimal, "encoding": encoding}
     form |= {"header": header, "skip": skip, "blanks": blanks}
     path, used = folder / file, used_columns(columns)
-    place = kept_numbers(path, (used, form), lambda into: text_numbers(path, into, used, **form))
+    reading = how_read(columns, form)
+    place = kept_numbers(path, reading, lambda into: text_numbers(path, into, used, **form))
     return dealt_numbers(place, used, device, file=file, memory=memory, deal=deal, **how)
 
 
@@ -168,8 +177,14 @@ def load_large_typed_table(
 ) -> dict[str, dict[str, Any]]:
     """As `load_typed_table`, a piece at a time; above `memory` MiB the numbers stay on disk."""
     path, used = folder / file, used_columns(columns)
-    place = kept_numbers(path, (used, blanks), lambda into: typed_numbers(path, into, used, blanks=blanks))
+    reading = how_read(columns, {"blanks": blanks})
+    place = kept_numbers(path, reading, lambda into: typed_numbers(path, into, used, blanks=blanks))
     return dealt_numbers(place, used, device, file=file, memory=memory, deal=deal, **how)
+
+
+def how_read(columns: tuple[tuple[Any, ...], ...], form: dict[str, Any]) -> tuple[Any, ...]:
+    """All that the numbers of a file depend on, beside its content."""
+    return used_columns(columns), sorted(form.items())
 
 
 def dealt_numbers(
@@ -197,7 +212,8 @@ def dealt_numbers(
     there = np.flatnonzero(kept)
     keys = torch.from_numpy(numbers_keys(numbers, by, used, there)) if by else None
     inputs = [(name, kind, details) for name, kind, role, details in used if role == "input"]
-    raw = [TableInputs(numbers, [name for name, *_ in inputs]).at(torch.from_numpy(there))] if inputs else []
+    picked = torch.from_numpy(there)
+    raw = [TableInputs(numbers, [name for name, *_ in inputs], picked)] if inputs else []
     balanced = [name for name, kind, role, _ in used if role == "target" and kind in ("category", "yes-no")]
     classes = None
     if balanced and "balance" in dealing:
@@ -211,13 +227,12 @@ def dealt_numbers(
         for name, kind, details in some:
             column = values.pop(name)
             fits[name] = feature_fit(column, kind, details, train, missing, scaling, dates)
-    found: dict[str, Any] = {"features": TableFeatures(numbers, fits, device)} if fits else {}
+    found: dict[str, Any] = {"features": TableFeatures(numbers, fits, device, picked)} if fits else {}
     for name, kind, role, _ in in_port_order(used):
         asked = target_scaling if role == "target" else "none"
         scale = target_fit(numbers.columns([name])[name], kind, train, asked)
         for port, ending in target_ports(name, kind).items():
-            found[port] = TableTarget(numbers, name, scale, ending, device)
-    found = {name: column.at(torch.from_numpy(there)) for name, column in found.items()}
+            found[port] = TableTarget(numbers, name, scale, ending, device, picked)
     if sum(one.numel() * one.dtype.itemsize for one in found.values()) <= room:
         found = {name: all_rows(column) for name, column in found.items()}
     return dealt_columns(found, rows, device)

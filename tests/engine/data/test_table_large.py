@@ -14,10 +14,13 @@ import polars as pl
 import pytest
 import torch
 
+from engine.catalogue import load_catalogue
 from engine.data import table_cache, table_pieces
 from engine.data.lazy import Lazy
 from engine.data.opening import open_data
+from engine.data.table_kept import kept_of, said_of
 from engine.errors import DataError
+from engine.graph import Node
 from nodes.table_file import TableFile
 from tests.engine.data.test_open_table import Recorder, loaded
 
@@ -287,3 +290,17 @@ def test_faults_name_the_row_and_the_column(tmp_path):
     with pytest.raises((ValueError, DataError), match=r'has no column "price"'):
         (tmp_path / "a.csv").write_text("\n".join(lines).replace("price", "cost"), "utf-8")
         loaded(params)
+
+
+def test_a_person_is_told_where_the_numbers_are(tmp_path, home):
+    params = params_of(text(tmp_path / "a.csv"), memory=0)
+    node, catalogue = Node("n1", "TableFile", params=params), load_catalogue()
+    assert kept_of(node, catalogue) is None
+    rows = sum(len(part["price"]) for part in loaded(params).values())
+    place = kept_of(node, catalogue)
+    assert place is not None and place.parent == home
+    assert (place / "numbers").stat().st_size >= 8 * 10 * rows
+    assert said_of(place).startswith(
+        "The table is read in pieces: its numbers, 0.0 MB, are kept in " + str(place)
+    )
+    assert kept_of(Node("n1", "TableFile", params={**params, "memory": 100}), catalogue) is None
