@@ -91,8 +91,12 @@ def scaled(node: Node, made: Data, catalogue: Catalogue) -> bool:
 
 def own_name(project: Project, book: ShapeBook, column: str) -> str:
     """What the data call the numbers of a column that transforms have made."""
-    found = own_column(project, book, column)
-    return found.name if found is not None else column
+    from engine.data.own_units import own_data
+
+    found, place = own_column(project, book, column), data_in(project, book)
+    if found is None or place is None:
+        return column
+    return own_data(place[1]).called(found.name)
 
 
 def own_column(project: Project, book: ShapeBook, column: str) -> Column | None:

@@ -8,7 +8,7 @@ Third parties add types by an entry point of the group `neuroloom.nodes` that na
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -240,16 +240,31 @@ class Data(NodeType, abstract=True):
     public: ClassVar[str] = ""  # the id of a set that can be downloaded for it (`engine.data.public_files`)
 
     def columns(self) -> tuple[Column, ...]:
-        """The columns the source gives, in order."""
+        """The columns the source gives, in order; tokens are called by numbers until they are learned."""
         raise NotImplementedError
 
     def folder(self) -> Path | None:
         """Where the person's own files lie; None where they are installed or made."""
         return None
 
+    def scale(self, folder: Path) -> Mapping[str, tuple[float, float]]:
+        """Mean and deviation of columns that are always scaled; what they were is mean + deviation × number.
+
+        `folder` is where the files are.
+        """
+        return {}
+
+    def called(self, column: str) -> str:
+        """What a person calls the numbers of a column, where its name says less."""
+        return column
+
     def holds(self) -> tuple[str, ...]:
         """What has to be in the folder, as a person reads it: `mnist/`, `flowers.csv`."""
         return tuple(sorted({file.split("/")[0] + "/" for file in self.files}))
+
+    def learned_key(self) -> Hashable | None:
+        """Under what the tokens are kept that reading the data learns; None where it learns none."""
+        return None
 
     def outputs(self) -> tuple[Port, ...]:
         return tuple(Port(column.name, doc=column.doc) for column in self.columns())

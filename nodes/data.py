@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 from engine.catalogue import Column, Data, Emitted, Emitter, param
@@ -231,6 +232,15 @@ class SantaFe(Data):
         from engine.data.series import load_santa_fe
 
         return e.load(load_santa_fe, lag=self.lag, validation=self.validation)
+
+    def scale(self, folder: Path) -> dict[str, tuple[float, float]]:
+        from engine.data.series import santa_fe_scale
+
+        found = santa_fe_scale(folder, validation=self.validation)
+        return {"window": found, "next": found}
+
+    def called(self, column: str) -> str:
+        return "intensity" if column == "next" else column
 
     def summary(self) -> str:
         return f"1,100 readings · lag {self.lag}"

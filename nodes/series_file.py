@@ -107,6 +107,13 @@ class SeriesFile(Numbered, OwnFile):
         """The columns that are foreseen."""
         return self.next_columns or self._numbers("target") or self.seen()
 
+    def called(self, column: str) -> str:
+        """What the numbers of a column are in the file: `co2`, or `change of co2` for differences."""
+        names = self.foreseen() if column == "next" else ()
+        if len(names) != 1:
+            return column
+        return names[0] if not self.difference else f"change of {names[0]}"
+
     def columns(self) -> tuple[Column, ...]:
         seen, foreseen = self.seen(), self.foreseen()
         if not seen:

@@ -6,6 +6,9 @@ import numpy as np
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
+from app.own_units import OwnUnitsFinder
+from app.pictures.base import Subject
+from app.pictures.own import answer_units, still_scaled
 from app.theme import current_theme
 from app.views.activations import example_words
 from app.views.confusion import Confusion, most_confused
@@ -77,9 +80,14 @@ class TrainingAnswers(QWidget):
         self._live = Live(workspace, self, self._probes, self.refresh, 250)
         self._which.chosen.connect(self._chosen)
         workspace.changed.connect(self._changed)
+        OwnUnitsFinder.of(workspace).found.connect(self._units_found)
 
     def _changed(self, change: object = None) -> None:
         self._live.again()
+
+    def _units_found(self) -> None:
+        self._seen = None
+        self.refresh()
 
     def _find_losses(self) -> None:
         graph, catalogue = self._workspace.document.project.graph, self._workspace.catalogue
@@ -173,10 +181,14 @@ class TrainingAnswers(QWidget):
                 line.setToolTip(f"{true} taken for {guess}: {count:,} times")
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
-        self._title.setText("Forecast")  # its legend needs the room
+        subject = Subject(self._workspace, self._which.key)
+        own = answer_units(subject)
+        scaled = ", scaled" if own is None and still_scaled(subject) else ""
+        self._title.setText(f"Forecast{scaled}" if own is None else f"Forecast, {own.name}")
         self._title.setVisible(len(self._losses) < 2)  # of several, what is chosen says which it is
         self._title.setToolTip("Validation examples: what is right and what is predicted")
-        predicted, right = snapshot.array[:, 0], snapshot.array[:, 1]
+        pairs = snapshot.array if own is None else own.first(snapshot.array)
+        predicted, right = pairs[:, 0], pairs[:, 1]
         self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
         self._legend.show()
         self._stack.setCurrentIndex(1)

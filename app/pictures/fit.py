@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from app.pictures.asked import choice, example_words, features, index_of, of_class, single_answer
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.controls import row, stacked
+from app.pictures.own import Answered, OneFeature, answer_units, answers_axis, feature_units, follow_units
 from app.pictures.registry import picture_kind
 from app.views.chart import Band, Chart, Curve, Entry, Frame, Layer, Marks
 from app.views.class_marks import class_shape
@@ -49,6 +50,7 @@ class Fit(LivePicture):
         self.chart = Chart()
         self.residuals = Chart()
         self.residuals.hide()
+        follow_units(self)
         stacked(self, (self.chart, 5), (self.residuals, 3), spacing=2)
 
     def _probe(self, what: str) -> Probe:
@@ -61,8 +63,12 @@ class Fit(LivePicture):
         curve = found.get(self._probe("fit"))
         if curve is None:
             return
-        self._found = curve
         points = found.get(self._probe("points"))
+        asked = features(self.subject)
+        feature = feature_units(self.subject, asked[self._feature]) if self._feature < len(asked) else None
+        own = answer_units(self.subject)
+        curve, points = _in_own_units(curve, feature, own), _points_in_own_units(points, feature, own)
+        self._found = curve
         if curve.extra["kind"] == "values":
             self._draw_values(curve, points)
         else:
@@ -90,7 +96,7 @@ class Fit(LivePicture):
         layers.append(Curve(x, mean, "accent", 2.2))
         span = _span(np.concatenate(reached))
         self.chart.show_layers(
-            Frame((x[0], x[-1]), span, facts["name"], facts["target"] or "answer", legend=legend), layers
+            Frame((x[0], x[-1]), span, facts["name"], self._answered(facts["target"]), legend=legend), layers
         )
         there, right, predicted = facts["residuals"].T
         off = right - predicted
@@ -104,6 +110,10 @@ class Fit(LivePicture):
         fixed = example_words(facts["example"], facts["fixed"])
         words = f"R² {score.r_squared:.3f} · RMSE {number(score.root_mean_square)} (validation)"
         self.set_note(" · ".join(part for part in (words, fixed) if part))
+
+    def _answered(self, target: str) -> str:
+        own = answer_units(self.subject)
+        return own.name if own is not None else answers_axis(target or "answer", self.subject, None)
 
     def _draw_classes(self, curve: Snapshot, points: Snapshot | None) -> None:
         facts, x = curve.extra, curve.array[:, 0]
@@ -169,6 +179,34 @@ class Fit(LivePicture):
 
 
 _STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
+
+
+def _in_own_units(curve: Snapshot, feature: OneFeature | None, own: Answered | None) -> Snapshot:
+    """The curve and its residuals as in the data, as far as their units are known."""
+    facts, array = dict(curve.extra), np.array(curve.array, np.float64)
+    residuals = np.array(facts.get("residuals", np.empty((0, 3))), np.float64)
+    if feature is not None:
+        array[:, 0] = feature(array[:, 0])
+        residuals[:, 0] = feature(residuals[:, 0])
+    if own is not None:
+        array[:, 1], residuals[:, 1:] = own.first(array[:, 1]), own.first(residuals[:, 1:])
+        array[:, 2:] *= abs(own.factor)
+    if "residuals" in facts:
+        facts["residuals"] = residuals
+    return Snapshot(curve.revision, curve.step, array, facts)
+
+
+def _points_in_own_units(
+    points: Snapshot | None, feature: OneFeature | None, own: Answered | None
+) -> Snapshot | None:
+    if points is None:
+        return None
+    array = np.array(points.array, np.float64)
+    if feature is not None:
+        array[:, 0] = feature(array[:, 0])
+    if own is not None:
+        array[:, 1] = own.first(array[:, 1])
+    return Snapshot(points.revision, points.step, array, points.extra)
 
 
 def _marks(rows: np.ndarray, hollow: bool) -> Marks:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.pictures.asked import question
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import choice, choose, stacked
+from app.pictures.own import answer_units, answers_axis, follow_units
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Curve, Entry, Frame
 from app.views.picture import number
@@ -53,6 +54,7 @@ class Forecast(OneProbe):
         self.chart, self.residuals = Chart(), Chart()
         self.residuals.hide()
         self.chart.read = self._read
+        follow_units(self)
         stacked(self, (self.chart, 5), (self.residuals, 3), spacing=2)
 
     @property
@@ -60,7 +62,9 @@ class Forecast(OneProbe):
         return Probe(self.subject.node_id, "forecast", (str(self.split.currentData()), 0))
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        facts, (truth, ahead, free) = snapshot.extra, snapshot.array.T.astype(float)
+        facts, (truth, ahead, free) = snapshot.extra, self._values(snapshot).T
+        own = answer_units(self.subject)
+        name = facts["name"] if own is None else own.name
         steps = np.arange(1, len(truth) + 1, dtype=float) + facts["start"]
         ends = (float(steps[0]), float(steps[-1]))
         low, high = float(truth.min()), float(truth.max())
@@ -74,7 +78,7 @@ class Forecast(OneProbe):
                 ends,
                 (span[0] - pad, span[1] + pad),
                 "" if self._roomy else "step",
-                facts["name"],
+                answers_axis(name, self.subject, None) if own is None else name,
                 legend=[
                     Entry("series", "faint"),
                     Entry("one step ahead", "accent"),
@@ -104,12 +108,17 @@ class Forecast(OneProbe):
         self.set_note(" · ".join(part for part in (words, facts["split"], shown) if part))
         self._make_room()
 
+    def _values(self, snapshot: Snapshot) -> np.ndarray:
+        """The three curves `(n, 3)`, in the data's own units where they are known."""
+        own = answer_units(self.subject)
+        return snapshot.array.astype(float) if own is None else own.first(snapshot.array)
+
     def _read(self, x: float, y: float) -> str:
         if self._found is None:
             return ""
         first = self._found.extra["start"] + 1
         step = min(len(self._found.array) - 1, max(0, round(x) - first))
-        truth, ahead, free = (number(float(value)) for value in self._found.array[step])
+        truth, ahead, free = (number(float(value)) for value in self._values(self._found)[step])
         return f"step {step + first}\nseries {truth}\none step ahead {ahead}\nrunning free {free}"
 
     @property
@@ -133,7 +142,7 @@ class Forecast(OneProbe):
         if self._found is None:
             return None
         start = self._found.extra["start"] + 1
-        rows = [(start + n, *values) for n, values in enumerate(self._found.array.tolist())]
+        rows = [(start + n, *values) for n, values in enumerate(self._values(self._found).tolist())]
         return ("step", "series", "one step ahead", "running free"), rows
 
     def state(self) -> dict[str, object]:

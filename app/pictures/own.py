@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,6 @@ from engine.questions import VALUES, Feature
 
 if TYPE_CHECKING:
     from engine.data.own_units import OwnUnits
-
-SCALED = "scaled, as the network sees it"
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,16 @@ class Answered:
             return values.astype(np.float64)
         found = undone(self.units, values.reshape(-1, *self.units.own.shape))
         return found.reshape(values.shape)
+
+    def first(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Values of the first number of an answer, of any sizes."""
+        if self.units is None:
+            return np.asarray(values, np.float64)
+        flat = np.asarray(values, np.float64).reshape(-1)
+        rows = np.zeros((len(flat), int(np.prod(self.units.own.shape)) or 1))
+        rows[:, 0] = flat
+        found = undone(self.units, rows.reshape(-1, *self.units.own.shape)).reshape(rows.shape)
+        return found[:, 0].reshape(np.shape(values))
 
     @property
     def factor(self) -> float:
@@ -94,20 +101,28 @@ def parts_of(subject: Subject, known: tuple[Feature, ...]) -> tuple[tuple[Part, 
     return tuple(parts), plain or units is not None
 
 
-def feature_units(subject: Subject, feature: Feature) -> Callable[[NDArray[Any]], NDArray[np.float64]] | None:
+def feature_units(subject: Subject, feature: Feature) -> OneFeature | None:
     """What makes values of one feature what they were in the data; None where that is not needed or known."""
     project, book = subject.as_trained
     known = OwnUnitsFinder.of(subject.workspace).known(project, book) if book is not None else None
     units = known.get(feature.column) if known else None
     if units is None or not units.each or len(units.own.shape) > 1:
         return None
-    return _OneFeature(units, feature.index)
+    return OneFeature(units, feature.index)
 
 
 @dataclass(frozen=True)
-class _OneFeature:
+class OneFeature:
+    """Values of one feature as they were in the data."""
+
     units: OwnUnits
     index: int | None
+
+    @property
+    def straight(self) -> bool:
+        """Whether equal steps stay equal."""
+        low, middle, high = self(np.array([-1.0, 0.0, 1.0]))
+        return bool(np.isclose(middle - low, high - middle, rtol=1e-3))
 
     def __call__(self, values: NDArray[Any]) -> NDArray[np.float64]:
         flat = np.asarray(values, np.float64).reshape(-1)
@@ -118,6 +133,13 @@ class _OneFeature:
         return undone(self.units, rows)[:, self.index].reshape(np.shape(values))
 
 
-def follow_units(picture: LivePicture, again: Callable[[], None]) -> None:
+def follow_units(picture: LivePicture) -> None:
     """Have a picture drawn once more when its units are known."""
-    OwnUnitsFinder.of(picture.subject.workspace).found.connect(again)
+    OwnUnitsFinder.of(picture.subject.workspace).found.connect(picture.needs_changed)
+
+
+def answers_axis(words: str, subject: Subject, own: Answered | None) -> str:
+    """What stands beside an axis of answers: `predicted, grams`; it says so where they are scaled."""
+    if own is not None:
+        return f"{words}, {own.name}"
+    return f"{words}, scaled" if still_scaled(subject) else words

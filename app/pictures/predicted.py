@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.pictures.asked import answers_with_values, count_words
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import beside
+from app.pictures.own import answer_units, answers_axis, follow_units
 from app.pictures.registry import picture_kind
 from app.views.chart import Chart, Columns, Curve, Frame, Marks
 from app.views.picture import number
@@ -39,16 +40,24 @@ class Predicted(OneProbe):
         self.scatter = Chart()
         self.histogram = Chart()
         self.histogram.hide()
+        follow_units(self)
         beside(self, (self.scatter, 3), (self.histogram, 2))
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        predicted, right = snapshot.array.T.astype(float)
+        own = answer_units(self.subject)
+        predicted, right = self._values(snapshot).T
         fine = np.isfinite(predicted) & np.isfinite(right)
         score = errors_of(right, predicted)
         low, high = _span(np.r_[predicted[fine], right[fine]])
         every = max(1, len(right) // DRAWN)
         self.scatter.show_layers(
-            Frame((low, high), (low, high), "right", "predicted", square=True),
+            Frame(
+                (low, high),
+                (low, high),
+                answers_axis("right", self.subject, own),
+                answers_axis("predicted", self.subject, own),
+                square=True,
+            ),
             [
                 Curve(np.array([low, high]), np.array([low, high]), "dim", 1.2),
                 Marks(right[::every], predicted[::every], "accent", "circle", 5),
@@ -61,7 +70,9 @@ class Predicted(OneProbe):
         counts, edges = np.histogram(off.clip(-reach, reach), bins, (-reach, reach))
         top = float(counts.max(initial=1)) * 1.08
         self.histogram.show_layers(
-            Frame((-reach, reach), (0, top), "predicted - right", "examples"),
+            Frame(
+                (-reach, reach), (0, top), answers_axis("predicted - right", self.subject, own), "examples"
+            ),
             [
                 Columns(edges, counts.astype(float), "accent"),
                 Curve(np.zeros(2), np.array([0, top]), "text", 1.0),
@@ -79,8 +90,15 @@ class Predicted(OneProbe):
         super().resizeEvent(event)
         self._make_room()
 
+    def _values(self, snapshot: Snapshot) -> np.ndarray:
+        """What is predicted and what is right `(n, 2)`, in the data's own units where they are known."""
+        own = answer_units(self.subject)
+        if own is None:
+            return snapshot.array.astype(float)
+        return np.stack([own.undo(snapshot.array[:, 0]), own.undo(snapshot.array[:, 1])], 1)
+
     def table(self) -> Table | None:
-        return None if self._found is None else (("predicted", "right"), self._found.array.tolist())
+        return None if self._found is None else (("predicted", "right"), self._values(self._found).tolist())
 
 
 def _span(values: np.ndarray) -> tuple[float, float]:

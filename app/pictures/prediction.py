@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
+from app.pictures.own import answer_units, follow_units, still_scaled
 from app.pictures.registry import picture_kind
 from app.views.bars import ROW, Bar, Bars
 from app.views.series import Line, SeriesPlot
@@ -66,6 +67,7 @@ class Prediction(OneProbe):
         self.bars.setObjectName("predictionBars")
         self.forecast = SeriesPlot(unit="example")
         self.forecast.hide()
+        follow_units(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.bars)
@@ -77,9 +79,11 @@ class Prediction(OneProbe):
         self.bars.setVisible(not numbers)
         self.forecast.setVisible(numbers)
         if numbers:
-            right, predicted = snapshot.array[:, 1], snapshot.array[:, 0]
+            predicted, right = self._values(snapshot).T
             self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
-            self.set_note("blue: predicted, grey: right")
+            own = answer_units(self.subject)
+            name = own.name if own is not None else "scaled" if still_scaled(self.subject) else ""
+            self.set_note(" · ".join(part for part in (name, "blue: predicted, grey: right") if part))
         else:
             self._show_bars(snapshot)
 
@@ -91,12 +95,17 @@ class Prediction(OneProbe):
         more = count > len(bars)
         self.set_note(f"the likeliest {len(bars)} of {count}" if more else "probability of each class")
 
+    def _values(self, snapshot: Snapshot) -> np.ndarray:
+        """What is predicted and what is right `(n, 2)`, in the data's own units where they are known."""
+        own = answer_units(self.subject)
+        return snapshot.array if own is None else own.first(snapshot.array)
+
     def table(self) -> Table | None:
         snapshot = self._found
         if snapshot is None:
             return None
         if snapshot.extra.get("kind") == "values":
-            pairs = snapshot.array.tolist()
+            pairs = self._values(snapshot).tolist()
             return ("example", "predicted", "right"), [(n + 1, *pair) for n, pair in enumerate(pairs)]
         bars = prediction_bars(snapshot, np.size(snapshot.array))
         rows = [(bar.name.removesuffix(" ✓"), bar.value, "right" if bar.note else "") for bar in bars]

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from app.pictures.asked import choice, example_words, features, index_of, of_class, rgb, single_answer
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.controls import row, stacked
+from app.pictures.own import answer_units, feature_units, follow_units
 from app.pictures.registry import picture_kind
 from app.theme import Theme
 from app.views.axes import round_ticks
@@ -52,6 +53,7 @@ class Regions(LivePicture):
         self._found: Snapshot | None = None
         self.chart = Chart()
         self.chart.read = self._read
+        follow_units(self)
         stacked(self, self.chart)
 
     def _probe(self, what: str) -> Probe:
@@ -66,9 +68,10 @@ class Regions(LivePicture):
         grid = found.get(self._probe("regions"))
         if grid is None:
             return
+        points = found.get(self._probe("points"))
+        grid, points = self._in_own_units(grid, points)
         self._found = grid
         facts = grid.extra
-        points = found.get(self._probe("points"))
         values = facts["kind"] == "values"
         layers, over, note = self._surface(grid) if values else self._classes(grid)
         legend: list[Entry] = []
@@ -83,6 +86,27 @@ class Regions(LivePicture):
         self.chart.show_layers(frame, layers)
         fixed = example_words(facts["example"], facts["fixed"])
         self.set_note(" · ".join(part for part in (note, fixed) if part))
+
+    def _in_own_units(self, grid: Snapshot, points: Snapshot | None) -> tuple[Snapshot, Snapshot | None]:
+        """Grid and points with features and values as in the data, as far as their units are known."""
+        known = features(self.subject)
+        facts, array, own = dict(grid.extra), grid.array, answer_units(self.subject)
+        rows = None if points is None else np.array(points.array, np.float64)
+        for axis, (name, index) in enumerate(zip("xy", self._pair, strict=True)):
+            feature = feature_units(self.subject, known[index]) if index < len(known) else None
+            if feature is None or not feature.straight:
+                continue
+            facts[name] = tuple(feature(np.array(facts[name])).tolist())
+            if rows is not None:
+                rows[:, axis] = feature(rows[:, axis])
+        if facts["kind"] == "values" and own is not None:
+            array, facts["target"] = own.first(array), own.name
+            if rows is not None:
+                rows[:, -1] = own.first(rows[:, -1])
+        made = Snapshot(grid.revision, grid.step, array, facts)
+        if points is None or rows is None:
+            return made, points
+        return made, Snapshot(points.revision, points.step, rows, points.extra)
 
     def _classes(self, grid: Snapshot) -> tuple[list[Layer], list[Layer], str]:
         winner, sure, ahead = grid.array.astype(np.float32)

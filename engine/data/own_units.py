@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.catalogue import Catalogue, Column, Data
 from engine.data.fitted import Fitted
 from engine.data.reading_node import read_node, too_large
+from engine.data.shipped import datasets_folder, reading
 from engine.emit.folding import Prepared
 from engine.graph import Node
 from engine.values import Value
@@ -63,7 +64,8 @@ def plain(node: Node, catalogue: Catalogue) -> Node:
 
 def scales(node: Node, made: Data, catalogue: Catalogue) -> bool:
     """Whether the node, or a transform behind it, gives other numbers than its files hold."""
-    return isinstance(made, Prepared) or plain(node, catalogue) is not node
+    always = type(own_data(made)).scale is not Data.scale
+    return always or isinstance(made, Prepared) or plain(node, catalogue) is not node
 
 
 def own_data(made: Data) -> Data:
@@ -92,15 +94,21 @@ def own_units(
     bare = plain(node, catalogue)
     if too_large(node):
         return {}
-    raw = read_node(bare, catalogue)["train"]
     data, steps = (made.data, made.steps) if isinstance(made, Prepared) else (made, ())
+    raw = dict(read_node(bare, catalogue)["train"])
     given = dict(splits.get("train", {}))
-    if any(step.column not in given and data.column(step.column) for step in steps):
+    with reading(node.id):
+        always = data.scale(data.folder() or datasets_folder())
+    if always:
+        given = raw | given
+        raw = {name: mean + by * raw[name][:] for name, (mean, by) in always.items()}
+    elif any(step.column not in given and data.column(step.column) for step in steps):
         given |= raw if bare is node else read_node(node, catalogue)["train"]
     found: dict[str, OwnUnits] = {}
     for column in data.columns():
         if column.dtype == "float32" and column.name in raw and column.name in given:
-            scaling = _compared(raw[column.name], given[column.name]) if bare is not node else _nothing()
+            scaled = bare is not node or column.name in always
+            scaling = _compared(raw[column.name], given[column.name]) if scaled else _nothing()
             if scaling is not None:
                 rows = _some(raw[column.name]).clone()
                 found[column.name] = OwnUnits(column, scaling.change, scaling.undo, True, rows)
