@@ -275,7 +275,10 @@ class DataPanel(QWidget):
             checked = bool(facts.summary.rows) or look is not None
             said = self._workspace.remarks.get(node.id, ())
             self.findings.show_findings(
-                facts.findings, (*(one for one in (facts.error, facts.kept) if one), *said), checked
+                facts.findings,
+                (*(one for one in (facts.error, facts.kept) if one), *said),
+                checked,
+                facts.notes,
             )
         self._more.setVisible(page == "overview" and self.samples.can_turn)
         self._node_id = node.id
@@ -291,6 +294,7 @@ class DataPanel(QWidget):
                 else f"the first {facts.look.rows:,} rows are looked at"
             )
             parts.append(f"{len(facts.look.columns):,} columns")
+        parts += [note.rstrip(".") for note in facts.notes]
         if facts.error:
             parts.append(facts.error)
         return " · ".join(parts)

@@ -29,6 +29,7 @@ MOST_ROWS = 2000
 MOST_NUMBERS = 12_000_000  # of a column's sample
 GRAPH_FILE = "GraphFile"
 ADJACENCY = "adjacency"  # the column of a graph's edges
+PICKING = ("LeaveOutRows", "BalanceClasses")  # nodes that decide which rows there are
 Splits = Mapping[str, Mapping[str, Any]]
 
 
@@ -37,7 +38,7 @@ class DataFacts:
     """The summary of all splits, the first rows of each column of each split, and what was found.
 
     `look` is of a table's file. `error` says why there are no splits, where the file itself could be read,
-    `kept` where the numbers of a large table lie.
+    `kept` where the numbers of a large table lie; `notes` count rows that were left out or come again.
     """
 
     summary: Summary
@@ -47,6 +48,7 @@ class DataFacts:
     findings: tuple[Finding, ...] = field(default=())
     error: str = ""
     kept: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,20 @@ def facts_of(source: Source) -> DataFacts:
     if source.table is not None:
         place = kept_of(source.node, source.catalogue)
     kept = said_of(place) if place else ""
-    return DataFacts(made.summary, made.samples, look, graphs, told, error, kept)
+    notes = _notes(source, splits) if splits else ()
+    return DataFacts(made.summary, made.samples, look, graphs, told, error, kept, notes)
+
+
+def _notes(source: Source, splits: Splits) -> tuple[str, ...]:
+    """How many rows were left out or come again; nothing where a file is too large to be read for it."""
+    from engine.data.reading_node import too_large
+    from engine.data.row_counts import asks_for_notes, row_notes
+
+    behind = {type_id for types in source.asked.behind.values() for type_id in types}
+    picked = source.splits is not None and not behind.isdisjoint(PICKING)
+    if not (picked or asks_for_notes(source.node)) or too_large(source.node):
+        return ()
+    return row_notes(source.node, source.catalogue, splits, picked)
 
 
 def graph_of_file(node: Node, catalogue: Catalogue) -> dict[str, tuple[GraphLook, ...]]:

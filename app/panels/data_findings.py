@@ -26,12 +26,21 @@ class FindingsList(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._shown: tuple[tuple[Finding, ...], tuple[str, ...]] = ((), ())
+        self._shown: tuple[tuple[Finding, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
         themes.theme_changed.connect(self._redraw)
 
-    def show_findings(self, findings: Sequence[Finding], remarks: Sequence[str], checked: bool) -> None:
-        """`checked` says that the data were looked at, so that nothing found means nothing wrong."""
-        self._shown = tuple(findings), tuple(remarks)
+    def show_findings(
+        self,
+        findings: Sequence[Finding],
+        remarks: Sequence[str],
+        checked: bool,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """`checked` says that the data were looked at, so that nothing found means nothing wrong.
+
+        `notes` say what was done to rows because a person wanted it.
+        """
+        self._shown = tuple(findings), tuple(remarks), tuple(notes)
         page = QWidget()
         page.setProperty("role", "page")
         column = QVBoxLayout(page)
@@ -44,10 +53,11 @@ class FindingsList(QScrollArea):
         if not findings and checked:
             words = "Nothing stands out: no copies, no gaps, no classes that are rare."
             column.addWidget(self._row("tick-circle", theme.good, words, ()))
-        if remarks:
-            column.addSpacing(4)
-            column.addWidget(label("When the file was opened", "caps"))
-            for sentence in remarks:
+        for heading, sentences in (("Rows, as you set it", notes), ("When the file was opened", remarks)):
+            if sentences:
+                column.addSpacing(4)
+                column.addWidget(label(heading, "caps"))
+            for sentence in sentences:
                 column.addWidget(label(sentence, "dim", wrap=True))
         column.addStretch(1)
         self.setWidget(page)
@@ -79,4 +89,5 @@ class FindingsList(QScrollArea):
 
     def _redraw(self, _theme: object) -> None:
         if self.widget() is not None:
-            self.show_findings(*self._shown, checked=True)
+            findings, remarks, notes = self._shown
+            self.show_findings(findings, remarks, True, notes)
