@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,6 +25,9 @@ def numbered(size: int) -> tuple[str, ...]:
     return tuple(map(str, range(size))) if size <= 20_000 else ()
 
 
+NO_MATTER = {"length", "target_length", "stride", "run_on", "ends", "tokens", "count"}  # to what is learned
+
+
 class Tokenised(Encoded, OwnFile, abstract=True):
     """What data sets of tokens share: a tokeniser that is learned from the training text alone."""
 
@@ -43,6 +47,17 @@ class Tokenised(Encoded, OwnFile, abstract=True):
     )
     lower: bool = param(False, label="Small letters", doc="read capital letters as small ones")
     length: int = param(64, minimum=1, maximum=100_000, label="Tokens", doc="how many tokens an example has")
+
+    def learned_key(self) -> Hashable:
+        values = ((spec.name, getattr(self, spec.name)) for spec in self.params if spec.name not in NO_MATTER)
+        return self.type_id, *values
+
+    def _named(self, size: int, which: int = 0) -> tuple[str, ...]:
+        """What the tokens of a vocabulary are called, by their numbers until the data have been read."""
+        from engine.data.token_names import vocabularies
+
+        found = vocabularies(self.learned_key())
+        return (found[which].names(size) if which < len(found) else ()) or numbered(size)
 
     def _how(self) -> dict[str, Any]:
         """The options that all loaders of tokens take. Errors: `ParamError` without a file."""
@@ -97,10 +112,10 @@ class TextCorpus(Dealt, Tokenised):
     balance: str = param(AS_THEY_COME, choices=(AS_THEY_COME,), hidden=True, doc="there are no classes")
 
     def columns(self) -> tuple[Column, ...]:
-        names = self.tokens if len(self.tokens) == self.size else ()
-        if (self.tokeniser, self.lower, self.documents) != (CHARACTERS, False, ONE):
-            names = ()  # they were learned for characters of one text
-        names = names or numbered(self.size)
+        names = self._named(self.size)
+        as_opened = (self.tokeniser, self.lower, self.documents) == (CHARACTERS, False, ONE)
+        if as_opened and names == numbered(self.size) and len(self.tokens) == self.size:
+            names = self.tokens
         return (
             Column("tokens", (self.length,), "int64", names, doc=f"numbers of the tokens; {SPECIAL}"),
             Column("next", (self.length,), "int64", names, doc="the token after each"),
@@ -173,7 +188,7 @@ class LabelledText(Dealt, Tokenised, Delimited):
                 "tokens",
                 (self.length,),
                 "int64",
-                numbered(self.size),
+                self._named(self.size),
                 doc=f"numbers of the tokens, filled up; {SPECIAL}",
             ),
             Column("mask", (self.length,), doc="1 where there is a token, 0 where it is filled up"),
@@ -243,7 +258,7 @@ class TextPairs(Dealt, Tokenised, Delimited):
     balance: str = param(AS_THEY_COME, choices=(AS_THEY_COME,), hidden=True, doc="there are no classes")
 
     def columns(self) -> tuple[Column, ...]:
-        said, known, words = (self.target_length,), numbered(self.size), numbered(self.target_size)
+        said, known, words = (self.target_length,), self._named(self.size), self._named(self.target_size, 1)
         return (
             Column("source", (self.length,), "int64", known, doc=f"tokens that are read; {SPECIAL}"),
             Column("source_mask", (self.length,), doc="1 where there is a token"),
@@ -252,7 +267,7 @@ class TextPairs(Dealt, Tokenised, Delimited):
                 "target",
                 said,
                 "int64",
-                numbered(self.target_size),
+                words,
                 doc="begin, then the tokens that are said",
             ),
             Column("next", said, "int64", words, doc="the tokens that are said, then end"),

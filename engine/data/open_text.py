@@ -14,7 +14,8 @@ from engine.data.opening import Opened, Watch, stamp
 from engine.data.sniff import encoding_of, number_in
 from engine.data.text_lines import labelled_rows, read_text, rows_of_folders, text_pairs
 from engine.data.texts import corpus_parts
-from engine.data.tokenisers import learned_tokeniser, shown, special_tokens, words_of
+from engine.data.token_names import named_tokens
+from engine.data.tokenisers import learned_tokeniser, words_of
 from engine.errors import DataError
 from engine.values import Value
 
@@ -90,7 +91,7 @@ def open_corpus(path: Path, watch: Watch) -> Opened:
         remarks.append(f"{len(made.tokens):,} different characters: BPE may suit this text better.")
     if b"\r" in _head(path):
         remarks.append("Every line end, carriage returns too, is read as one line feed.")
-    params["tokens"] = named_tokens(made.tokens, len(made.tokens))
+    params["tokens"] = named_tokens(made.tokens, len(made.tokens), NAMED_TOKENS)
     return Opened("TextCorpus", params, path.stem, tuple(remarks))
 
 
@@ -229,12 +230,3 @@ def _fields(path: Path, encoding: str) -> dict[str, Value]:
     if not text or not label:
         raise DataError(f'The lines of "{path.name}" have no field of text with a class beside it.')
     return {"text": text, "label": label}
-
-
-def named_tokens(tokens: list[str], size: int) -> tuple[str, ...]:
-    """A name for each token of a vocabulary of `size`, the same for none; () where there are too many."""
-    if size > NAMED_TOKENS or len(tokens) > size:
-        return ()
-    names = [one if one in special_tokens() else shown(one) for one in tokens]
-    names += [f"[unused {number + 1}]" for number in range(size - len(names))]
-    return tuple(names)

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.catalogue import Catalogue, Data
 from engine.data.shipped import datasets_folder, reading
+from engine.data.token_names import watched
 from engine.emit.builder import build
 from engine.errors import DataError
 from engine.graph import Node
@@ -22,9 +23,12 @@ def read_node(node: Node, catalogue: Catalogue) -> Mapping[str, Mapping[str, Any
     Errors: `DataError` at the node; `EmitError` or `ParamError` where the node says not how to read.
     """
     loader, folder, options = loader_of(node, catalogue)
+    made = catalogue.make(node)
     with reading(node.id):
         try:
-            return loader(folder, "cpu", **options)
+            return loader(
+                folder, "cpu", **watched(options, made.learned_key() if isinstance(made, Data) else None)
+            )
         except MemoryError as error:
             raise DataError("These data do not fit into memory.", node_id=node.id) from error
 

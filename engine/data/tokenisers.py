@@ -216,19 +216,3 @@ def tokeniser_called(way: str) -> Any:
     """The function that learns "characters", "words", "BPE" or "WordPiece"."""
     ways = {"characters": learned_characters, "words": learned_words}
     return {**ways, "BPE": learned_bpe, "WordPiece": learned_word_pieces}[way]
-
-
-def merges(tokeniser: Tokeniser, texts: list[str], most: int = 1000) -> list[tuple[int, str, str, int]]:
-    """What a tokeniser learned, as rows (token, what it is made of, what it says, how often in the texts).
-
-    BPE tokens are made of the two that were joined for them, in the order in which that was done; others of
-    nothing. Special tokens come first.
-    """
-    times = np.zeros(len(tokeniser.tokens), np.int64)
-    for text in texts:
-        if text:
-            found = np.bincount(tokeniser.ids(text), minlength=len(times))
-            times += found[: len(times)]
-    parts = {left + right: f"{shown(left)} + {shown(right)}" for left, right in tokeniser.merges}
-    rows = zip(tokeniser.tokens[:most], times.tolist(), strict=False)
-    return [(number, parts.get(token, ""), shown(token), count) for number, (token, count) in enumerate(rows)]

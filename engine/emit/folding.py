@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,9 @@ class Prepared(Data, abstract=True):
 
     def holds(self) -> tuple[str, ...]:
         return self.data.holds()
+
+    def learned_key(self) -> Hashable | None:
+        return self.data.learned_key()
 
     def summary(self) -> str:
         return self.data.summary()

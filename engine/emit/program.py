@@ -12,7 +12,7 @@ import sys
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -22,9 +22,11 @@ import torch
 from torch import Tensor, nn
 
 from engine import crashes
-from engine.catalogue import Catalogue
+from engine.catalogue import Catalogue, Data
 from engine.catalogue import Source as EngineSource
 from engine.data.shipped import reading
+from engine.data.token_names import OPTION, watching
+from engine.emit.builder import build
 from engine.emit.fast import Fast
 from engine.emit.measuring import drawn
 from engine.emit.model import module_paths
@@ -145,8 +147,18 @@ class Program:
         Errors: `DataError` naming the data node.
         """
         load: Callable[[Path, str], dict[str, Batch]] = self._names["load"]
-        with reading(self.data_node):
+        with reading(self.data_node), self._learning_tokens():
             return load(self.data_folder or folder, device)
+
+    def _learning_tokens(self) -> AbstractContextManager[None]:
+        """What reading learns of a text's tokens is kept for those who name them."""
+        data = self.book.types.get(self.data_node or "")
+        key = data.learned_key() if isinstance(data, Data) else None
+        if data is None or key is None:
+            return nullcontext()
+        loader = build(data, "data", {}).loader
+        learn = loader[1].get(OPTION) if loader is not None else None
+        return watching(self._names, getattr(learn, "__name__", ""), key)
 
     def configure(
         self, model: nn.Module, steps_per_epoch: int, epochs: int
