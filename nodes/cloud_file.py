@@ -10,6 +10,7 @@ from engine.errors import DataError
 from engine.params import FilePath, Names
 from nodes.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
 
+CORNERS, SURFACE = "corners", "surface"
 CLOUD_ENDS = (".ply", ".off", ".xyz", ".pts", ".npy")
 
 
@@ -32,6 +33,13 @@ class CloudFile(Dealt):
         maximum=1_000_000,
         label="Points of each",
         doc="of a cloud with more, so many are picked; one with fewer is filled up, as the mask says",
+    )
+    mesh: str = param(
+        CORNERS,
+        choices=(CORNERS, SURFACE),
+        label="Points of meshes",
+        doc="of a file with faces. corners: those of the faces; surface: so many drawn anywhere on the "
+        "faces, as dense on each",
     )
     normalise: str = param(
         "unit ball",
@@ -77,19 +85,25 @@ class CloudFile(Dealt):
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.clouds import load_cloud, load_clouds
+        from engine.data.meshes import surface_points
 
         if not self.path:
             raise DataError("No point cloud is chosen.", fix="Choose a file, or a folder of them.")
+        options: dict[str, Any] = {}
+        if self.mesh == SURFACE:
+            options["draw"] = surface_points
         how = self.dealing(classes=bool(self.classes) and not self._single)
         if self._single:
             if self.split in (GIVEN, BY_GROUP):
                 raise DataError(
                     "The points of one cloud have no groups or splits.", fix="Deal them at random."
                 )
-            return e.load(load_cloud, file=Path(self.path).name, normalise=self.normalise, **how)
+            if options:
+                options |= {"points": self.points, "pick": self.pick}
+            file = Path(self.path).name
+            return e.load(load_cloud, file=file, normalise=self.normalise, **options, **how)
         if self.split == BY_GROUP:
             raise DataError("Clouds have no groups.", fix="Deal them in another way.")
-        options: dict[str, Any] = {}
         if self.split == GIVEN:
             options["by"] = "split"
         elif self.split in (BY_CLASS, FOLDS) and self.classes:
@@ -109,6 +123,6 @@ class CloudFile(Dealt):
         if not self.path:
             return "no file"
         if self._single:
-            return f"{self.count:,} points"
+            return f"{self.points if self.mesh == SURFACE else self.count:,} points"
         classes = f" · {len(self.classes):,} classes" if self.classes else ""
         return f"{self.count:,} clouds · {self.points:,} points{classes}"

@@ -100,13 +100,16 @@ def off_points(path: Path) -> np.ndarray[Any, Any]:
     return numbers_of(lines, 1 if glued else 2, int(counts[0]), (0, 1, 2), path.name)
 
 
-def ply_points(path: Path) -> np.ndarray[Any, Any]:
-    """x, y and z of the vertices of a PLY file, in text or binary. Errors: `ValueError`."""
+def ply_header(path: Path) -> tuple[str, list[tuple[str, int, list[tuple[str, str]]]], int]:
+    """Of a PLY file the form ("" for text, "<" or ">"), the elements with their properties, where they begin.
+
+    A property is its name and numpy's word for its numbers; that of a list is "list" and both of its, such as
+    "list u1 i4". Errors: `ValueError`.
+    """
     kinds = {"char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2"}
     kinds |= {"ushort": "u2", "uint16": "u2", "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4"}
     kinds |= {"float": "f4", "float32": "f4", "double": "f8", "float64": "f8"}
-    name, size = path.name, path.stat().st_size
-    form = ""
+    name, form = path.name, ""
     elements: list[tuple[str, int, list[tuple[str, str]]]] = []
     with open(path, "rb") as file:
         for number in range(1000):
@@ -119,38 +122,46 @@ def ply_points(path: Path) -> np.ndarray[Any, Any]:
             elif words[:1] == ["element"] and len(words) == 3 and words[2].isdecimal() and len(words[2]) < 16:
                 elements.append((words[1], int(words[2]), []))
             elif words[:1] == ["property"] and elements and len(words) > 2:
-                elements[-1][2].append((words[-1], "list" if words[1] == "list" else kinds.get(words[1], "")))
+                of_list = f"list {kinds.get(words[2], '?')} {kinds.get(words[3 % len(words)], '?')}"
+                kind = of_list if words[1] == "list" else kinds.get(words[1], "")
+                elements[-1][2].append((words[-1], kind))
             elif words == ["end_header"]:
                 break
         else:
             raise ValueError(f"{name} has no end of its header in the first 1,000 lines.")
         begin = file.tell()
-        marks = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
-        if form not in marks:
-            raise ValueError(f"{name} is of the form {form[:40]!r}; ascii and binary ones can be read.")
-        before = 0  # lines or bytes of elements before the vertices
-        for element, count, properties in elements:
-            if element == "vertex":
-                break
-            if form != "ascii" and any(kind == "list" for _, kind in properties):
-                raise ValueError(f"{name} has lists before its vertices: save it with the vertices first.")
-            if form == "ascii":
-                before += count
-            else:
-                before += count * sum(int((kind or "i0")[1:]) for _, kind in properties)
-        else:
-            raise ValueError(f"{name} has no vertices.")
-        names = [one for one, _ in properties]
-        if not {"x", "y", "z"} <= set(names) or any(kind in ("", "list") for _, kind in properties):
-            raise ValueError(f"The vertices of {name} have no x, y and z as plain numbers.")
-        if form == "ascii":
+    marks = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
+    if form not in marks:
+        raise ValueError(f"{name} is of the form {form[:40]!r}; ascii and binary ones can be read.")
+    return marks[form], elements, begin
+
+
+def ply_points(path: Path) -> np.ndarray[Any, Any]:
+    """x, y and z of the vertices of a PLY file, in text or binary. Errors: `ValueError`."""
+    name, size = path.name, path.stat().st_size
+    mark, elements, begin = ply_header(path)
+    before = 0  # lines or bytes of elements before the vertices
+    for element, count, properties in elements:
+        if element == "vertex":
+            break
+        if mark and any(kind.startswith("list") for _, kind in properties):
+            raise ValueError(f"{name} has lists before its vertices: save it with the vertices first.")
+        before += count * (sum(int((kind or "i0")[1:]) for _, kind in properties) if mark else 1)
+    else:
+        raise ValueError(f"{name} has no vertices.")
+    names = [one for one, _ in properties]
+    if not {"x", "y", "z"} <= set(names) or any(kind[:4] in ("", "list") for _, kind in properties):
+        raise ValueError(f"The vertices of {name} have no x, y and z as plain numbers.")
+    with open(path, "rb") as file:
+        file.seek(begin)
+        if not mark:
             if count > size:
                 raise ValueError(f"{name} says it has {count:,} points, more than it has bytes.")
             lines = file.read().decode("latin-1").splitlines()
             return numbers_of(lines, before, count, tuple(names.index(one) for one in "xyz"), name)
         if len(set(names)) < len(names):
             raise ValueError(f"{name} names a property of its vertices twice.")
-        dtype = np.dtype([(one, marks[form] + kind) for one, kind in properties])
+        dtype = np.dtype([(one, mark + kind) for one, kind in properties])
         if begin + before + count * dtype.itemsize > size:
             held = max(0, size - begin - before) // dtype.itemsize
             raise ValueError(f"{name} says it has {count:,} points, but ends after {held:,}.")
@@ -177,19 +188,33 @@ def sampled(points: np.ndarray[Any, Any], count: int, seed: int, number: int) ->
 
 
 class Clouds(Lazy):
-    """Clouds in files as (N, points, 3), or, as their `mask`, (N, points) with 1 where a point is one."""
+    """Clouds in files as (N, points, 3), or, as their `mask`, (N, points) with 1 where a point is one.
+
+    `draw(path, points, seed)` gives the points of a mesh in place of its corners.
+    """
 
     def __init__(
-        self, files: list[Path], points: int, normalise: str, seed: int, device: str, mask: bool = False
+        self,
+        files: list[Path],
+        points: int,
+        normalise: str,
+        seed: int,
+        device: str,
+        mask: bool = False,
+        draw: Callable[..., np.ndarray[Any, Any]] | None = None,
     ) -> None:
         size = (points,) if mask else (points, 3)
         super().__init__(len(files), size, torch.float32, device)
         self.files, self.points, self.normalise, self.seed, self.mask = files, points, normalise, seed, mask
+        self.draw = draw
 
     def read(self, rows: Tensor) -> Tensor:
         found = torch.zeros(len(rows), *self.shape[1:])
         for at, row in enumerate(rows.tolist()):
-            points = read_cloud(self.files[row])
+            if self.draw is None:
+                points = read_cloud(self.files[row])
+            else:
+                points = self.draw(self.files[row], self.points, [self.seed, row])
             if self.mask:
                 found[at, : min(len(points), self.points)] = 1
                 continue
@@ -209,11 +234,13 @@ def load_clouds(
     memory: int,
     deal: Callable[..., dict[str, Tensor]],
     by: str = "",
+    draw: Callable[..., np.ndarray[Any, Any]] | None = None,
     **dealing: Any,
 ) -> dict[str, dict[str, Any]]:
     """Clouds below a folder as {split: {"points": (N, P, 3), "mask": (N, P), "label": (N,)}}.
 
     Above `memory` MiB the files are read anew for each batch. `by` is "class" or "split", for the dealer.
+    `draw` is as for `Clouds`.
     Errors: `ValueError` with the file, `OSError`.
     """
     files = cloud_files(folder)
@@ -227,8 +254,8 @@ def load_clouds(
     paths = [path for path, _, _ in files]
     label = torch.tensor([classes.index(named) if classes else 0 for _, named, _ in files])
     columns: dict[str, Any] = {
-        "points": Clouds(paths, points, normalise, pick, device),
-        "mask": Clouds(paths, points, normalise, pick, device, mask=True),
+        "points": Clouds(paths, points, normalise, pick, device, draw=draw),
+        "mask": Clouds(paths, points, normalise, pick, device, mask=True, draw=draw),
     }
     if len(files) * points * 16 <= memory * 2**20:
         columns["points"] = columns["points"][:]
@@ -249,11 +276,18 @@ def load_cloud(
     file: str,
     normalise: str,
     deal: Callable[..., dict[str, Tensor]],
+    points: int = 0,
+    pick: int = 0,
+    draw: Callable[..., np.ndarray[Any, Any]] | None = None,
     **dealing: Any,
 ) -> dict[str, dict[str, Any]]:
-    """The points of one cloud as examples: {split: {"point": (N, 3)}}. Errors: `ValueError`, `OSError`."""
+    """The points of one cloud, or `points` that `draw` gives, as examples: {split: {"point": (N, 3)}}.
+
+    Errors: `ValueError`, `OSError`.
+    """
     path = folder / file
     if not path.is_file():
         raise FileNotFoundError(f"There is no {path}: choose the file again.")
-    points = torch.from_numpy(normalised(read_cloud(path), normalise))
-    return dealt_columns({"point": points}, dealt_rows(len(points), None, deal, dealing, [points]), device)
+    found = read_cloud(path) if draw is None else draw(path, points, [pick, 0])
+    point = torch.from_numpy(normalised(found, normalise))
+    return dealt_columns({"point": point}, dealt_rows(len(point), None, deal, dealing, [point]), device)
