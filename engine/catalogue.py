@@ -238,6 +238,7 @@ class Data(NodeType, abstract=True):
     ports_out: ClassVar[tuple[Port, ...]] = ()
     files: ClassVar[tuple[str, ...]] = ()
     public: ClassVar[str] = ""  # the id of a set that can be downloaded for it (`engine.data.public_files`)
+    token_columns: ClassVar[tuple[str, ...]] = ()  # one for each vocabulary that reading it learns, in order
 
     def columns(self) -> tuple[Column, ...]:
         """The columns the source gives, in order; tokens are called by numbers until they are learned."""

@@ -31,6 +31,7 @@ NO_MATTER = {"length", "target_length", "stride", "run_on", "ends", "tokens", "c
 class Tokenised(Encoded, OwnFile, abstract=True):
     """What data sets of tokens share: a tokeniser that is learned from the training text alone."""
 
+    token_columns: ClassVar[tuple[str, ...]] = ("tokens",)
     path: FilePath = param("", label="File", doc="a file of text")
     stamp: str = param("", hidden=True, doc="marks what the file held when it was opened")
     tokeniser: str = param(
@@ -233,6 +234,7 @@ class TextPairs(Dealt, Tokenised, Delimited):
     title = "Text pairs"
     aliases: ClassVar[tuple[str, ...]] = ("translation", "seq2seq", "parallel corpus", "question and answer")
     source = "files of yours"
+    token_columns: ClassVar[tuple[str, ...]] = ("source", "next")
     other: str = param(
         "", label="Second file", doc="a file in the same folder whose lines go with the first's"
     )

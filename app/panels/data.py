@@ -19,6 +19,7 @@ from app.panels.data_overview import Overview
 from app.panels.data_roles import Roles, rows_of
 from app.panels.data_special import SPECIAL
 from app.panels.data_table import DataTable
+from app.panels.data_tokens import TokensPage
 from app.views.segments import Option, Segments
 from app.widgets.labels import ElidedLabel, label
 from app.workspace import Workspace
@@ -39,7 +40,8 @@ FRESH = 20  # looks after a change: the trainer reads data anew a moment later, 
 OVERVIEW: Option = ("overview", "Overview", "Rows, classes and what the data look like")
 ROWS: Option = ("rows", "Rows", "The first rows as the file has them")
 COLUMNS: Option = ("columns", "Columns", "Kind, range, gaps and distribution of every column")
-PAGES = ("overview", "rows", "columns", "findings")
+TOKENS: Option = ("tokens", "Tokens", "What the tokeniser learned from the training part")
+PAGES = ("overview", "rows", "columns", "tokens", "findings")
 
 
 class DataPanel(QWidget):
@@ -76,12 +78,13 @@ class DataPanel(QWidget):
         )
         self.rows = DataTable(by_rows=True)
         self.columns = DataTable(by_rows=False)
+        self.tokens = TokensPage()
         self.findings = FindingsList()
         self._message = label("", "empty", wrap=True)
         self._message.setObjectName("dataMessage")
         self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._body_stack = QStackedLayout()
-        for page in (self.overview, self.rows, self.columns, self.findings):
+        for page in (self.overview, self.rows, self.columns, self.tokens, self.findings):
             self._body_stack.addWidget(page)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._message)
@@ -244,17 +247,17 @@ class DataPanel(QWidget):
 
     # -- what is shown ----------------------------------------------------------------------------
 
-    def _options(self, findings: int, table: bool) -> tuple[Option, ...]:
+    def _options(self, findings: int, table: bool, tokens: bool = False) -> tuple[Option, ...]:
         words = f"Findings {findings}" if findings else "Findings"
         found: Option = ("findings", words, "What to beware of, and what was said when the file was opened")
-        return (OVERVIEW, *((ROWS,) if table else ()), COLUMNS, found)
+        return (OVERVIEW, *((ROWS,) if table else ()), COLUMNS, *((TOKENS,) if tokens else ()), found)
 
     def _show(self, node: Node, facts: DataFacts, names: dict[str, tuple[str, ...]]) -> None:
         kind = self._workspace.type_of(node)
         if kind is None:
             return
         look = facts.look
-        self._pages.set_options(self._options(len(facts.findings), look is not None))
+        self._pages.set_options(self._options(len(facts.findings), look is not None, bool(facts.tokens)))
         page, split = self._pages.key, self._split.key
         self._title.setText(node.name or kind.title)
         self._doc.setText(self._line(facts) or kind.doc())
@@ -271,6 +274,8 @@ class DataPanel(QWidget):
         elif page == "columns":
             self.columns.columns.show(lines_of(facts, split, names, rows_of(node)))
             self.columns.fit()
+        elif page == "tokens":
+            self.tokens.show_tables(facts.tokens)
         else:
             checked = bool(facts.summary.rows) or look is not None
             said = self._workspace.remarks.get(node.id, ())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.data.graph_looks import GraphLook
     from engine.data.preview import Summary
     from engine.data.table_looks import TableLook
+    from engine.data.token_names import TokenTable
     from engine.graph import Node
     from engine.values import Value
 
@@ -39,6 +40,7 @@ class DataFacts:
 
     `look` is of a table's file. `error` says why there are no splits, where the file itself could be read,
     `kept` where the numbers of a large table lie; `notes` count rows that were left out or come again.
+    `tokens` are the vocabularies that reading a text learned.
     """
 
     summary: Summary
@@ -49,6 +51,7 @@ class DataFacts:
     error: str = ""
     kept: str = ""
     notes: tuple[str, ...] = ()
+    tokens: tuple[TokenTable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,17 @@ def facts_of(source: Source) -> DataFacts:
         place = kept_of(source.node, source.catalogue)
     kept = said_of(place) if place else ""
     notes = _notes(source, splits) if splits else ()
-    return DataFacts(made.summary, made.samples, look, graphs, told, error, kept, notes)
+    tokens = _tokens(source, splits)
+    return DataFacts(made.summary, made.samples, look, graphs, told, error, kept, notes, tokens)
+
+
+def _tokens(source: Source, splits: Splits) -> tuple[TokenTable, ...]:
+    """The vocabularies that reading a text learned; nothing of other data."""
+    from engine.catalogue import Data
+    from engine.data.token_names import token_tables
+
+    made = source.catalogue.make(source.node)
+    return token_tables(made, splits) if isinstance(made, Data) and made.token_columns else ()
 
 
 def _notes(source: Source, splits: Splits) -> tuple[str, ...]:

@@ -11,15 +11,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.data.tokenisers import shown, special_tokens
 
+if TYPE_CHECKING:
+    from engine.catalogue import Data
+
 OPTION = "learn"  # the option of a loader that says how tokens are learned
 MOST_NAMED = 20_000  # tokens of a vocabulary
 MOST_KEPT = 16  # data sets
+MOST_COUNTED = 4_000_000  # tokens of a column
 
 
 @dataclass(frozen=True)
@@ -104,3 +108,35 @@ def token_rows(vocabulary: Vocabulary, counts: np.ndarray[Any, Any]) -> list[tup
     names = named_tokens(vocabulary.tokens, len(vocabulary.tokens), most=1_000_000)
     joined = [parts.get(token, "") for token in vocabulary.tokens]
     return list(zip(range(len(names)), names, joined, times.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class TokenTable:
+    """A vocabulary as rows (number, what it says, what it was joined from, how often), of column `column`.
+
+    It is counted in `counted` of the `total` training rows; `joined` says whether tokens are joined from two.
+    """
+
+    column: str
+    rows: tuple[tuple[int, str, str, int], ...]
+    joined: bool
+    counted: int
+    total: int
+
+
+def token_tables(made: Data, splits: Mapping[str, Mapping[str, Any]]) -> tuple[TokenTable, ...]:
+    """The vocabularies that reading a data node's data learned, one a column of `token_columns`."""
+    from engine.data.preview import spread_rows  # with torch, which names alone do not need
+
+    key = made.learned_key()
+    found = vocabularies(key) if key is not None else ()
+    tables = []
+    for column, vocabulary in zip(made.token_columns, found, strict=False):
+        values = splits.get("train", {}).get(column)
+        if values is None or not len(values):
+            continue
+        part = spread_rows(values, max(1, min(len(values), MOST_COUNTED // max(1, values.shape[1]))))
+        counts = np.bincount(part.cpu().numpy().ravel(), minlength=len(vocabulary.tokens))
+        rows = token_rows(vocabulary, counts)
+        tables.append(TokenTable(column, tuple(rows), bool(vocabulary.merges), len(part), len(values)))
+    return tuple(tables)
