@@ -12,6 +12,7 @@ from engine.catalogue import Data
 from engine.data.findings import Asked, Compared
 from engine.errors import NeuroloomError
 from engine.graph import Link, Node, Project
+from nodes.rows import REPEATING
 
 
 def used_node(workspace: Workspace) -> str:
@@ -83,8 +84,7 @@ def _around(workspace: Workspace, node_id: str) -> Asked:
         made = book.types[node_id]
         steps = made.steps if isinstance(made, Prepared) else ()
         for step in steps:
-            type_id = graph.node(step.node_id).type
-            behind[step.into.name] = behind.get(step.column, set()) | {type_id}
+            behind[step.into.name] = behind.get(step.column, set()) | {_doing(graph.node(step.node_id))}
             wires[step.into.name] = (step.node_id, "output")
             if step.into.classes:
                 classes[step.into.name] = step.into.classes
@@ -102,6 +102,11 @@ def _around(workspace: Workspace, node_id: str) -> Asked:
         else:
             behind.setdefault(link.source_port, set()).add(project.graph.node(link.target).type)
     return Asked({}, classes, targets, compared, {}, wires, behind)
+
+
+def _doing(node: Node) -> str:
+    """The type of a transform, and which rows it leaves out."""
+    return f"LeaveOutRows {node.params.get('that', REPEATING)}" if node.type == "LeaveOutRows" else node.type
 
 
 def _compared(project: Project, book: Any, link: Link) -> Compared | None:

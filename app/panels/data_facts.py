@@ -157,7 +157,7 @@ def _notes(source: Source, splits: Splits) -> tuple[str, ...]:
     from engine.data.reading_node import too_large
     from engine.data.row_counts import asks_for_notes, row_notes
 
-    behind = {type_id for types in source.asked.behind.values() for type_id in types}
+    behind = {type_id.split()[0] for types in source.asked.behind.values() for type_id in types}
     picked = source.splits is not None and not behind.isdisjoint(PICKING)
     if not (picked or asks_for_notes(source.node)) or too_large(source.node):
         return ()

@@ -21,6 +21,7 @@ MOST_CELLS = 50_000_000  # numbers that are hashed for a split; of more, a sampl
 MOST_LOOKED = 50_000  # rows in which gaps and numbers that never change are looked for
 FAR = 30.0  # from 0, for an input that is not scaled
 SCALING = ("Standardise", "Rescale", "Whiten", "Ranks", "Normalise", "BatchNorm", "LayerNorm")
+DISTINCT, WHOLE = "LeaveOutRows repeat another", "LeaveOutRows lack a number"
 NAMED = 3
 
 Marks = dict[str, tuple[NDArray[np.uint64], bool]]
@@ -99,7 +100,7 @@ def _marks(splits: Splits, asked: Asked) -> Marks:
 
 def _across(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
     """Rows of a held-out split whose inputs are in the training rows too."""
-    if "train" not in marks or _tiny(marks["train"][0]) or _behind_any(splits, asked, "LeaveOutRows"):
+    if "train" not in marks or _tiny(marks["train"][0]) or _behind_any(splits, asked, DISTINCT):
         return
     train, part_of_it = marks["train"]
     fix, others = None, []
@@ -133,7 +134,7 @@ def _within(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
         return
     if asked.params.get("split") == "bootstrap" or asked.params.get("balance") == "repeat the rare":
         return
-    if _behind_any(splits, asked, "LeaveOutRows", "BalanceClasses"):
+    if _behind_any(splits, asked, DISTINCT, "BalanceClasses"):
         return
     train, sampled = marks["train"]
     again = len(train) - len(np.unique(train))
@@ -204,7 +205,7 @@ def _constant(splits: Splits, asked: Asked) -> Iterator[Finding]:
     for name in inputs_of(part, asked):
         if part[name].dim() != 2 or not part[name].is_floating_point() or len(part[name]) < 2:
             continue
-        if asked.has_behind(name, "LeaveOutNumbers"):
+        if asked.has_behind(name, "LeaveOutNumbers") or name.endswith("mask"):
             continue
         found = _array(part[name], MOST_LOOKED)
         same = np.flatnonzero(found.min(0) == found.max(0))
@@ -224,7 +225,7 @@ def _gaps(splits: Splits, asked: Asked) -> Iterator[Finding]:
     names = {name: None for part in splits.values() for name in part}
     for name in names:
         parts = [part[name] for part in splits.values() if name in part]
-        if not parts[0].is_floating_point() or asked.has_behind(name, "Impute"):
+        if not parts[0].is_floating_point() or asked.has_behind(name, "Impute", WHOLE):
             continue
         lost = rows = numbers = looked = 0
         for values in parts:

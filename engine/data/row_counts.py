@@ -31,7 +31,7 @@ def row_notes(node: Node, catalogue: Catalogue, splits: Splits, behind: bool) ->
             if less > 0:
                 notes.append(f"{_rows(less)} left out of {split}.")
             elif less < 0:
-                notes.append(f"{_rows(-less)} of rare classes drawn again in {split}.")
+                notes.append(f"{_rows(-less, ' of rare classes')} drawn again in {split}.")
         now = before
     if node.params.get(REPEATS) == LEFT_OUT:
         every = _counts(read_node(_without(plain, REPEATS), catalogue))
@@ -59,5 +59,5 @@ def _counts(splits: Splits) -> dict[str, int]:
     return {split: len(next(iter(part.values()), ())) for split, part in splits.items()}
 
 
-def _rows(count: int) -> str:
-    return f"{count:,} row{' is' if count == 1 else 's are'}"
+def _rows(count: int, which: str = "") -> str:
+    return f"{count:,} row{which} is" if count == 1 else f"{count:,} rows{which} are"

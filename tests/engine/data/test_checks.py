@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.data.checks import findings, row_marks
-from engine.data.findings import Asked, Change, Compared
+from engine.data.findings import Asked, Change, Compared, Insert
 from engine.data.table_looks import details_for, look_at_table
 from engine.errors import DataError
 
@@ -190,3 +191,52 @@ def test_a_column_of_another_kind_gets_what_that_kind_needs(tmp_path: Path) -> N
     assert details_for(params, "b", "number") == ()  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no dates"):
         details_for(params, "b", "date")  # type: ignore[arg-type]
+
+
+def test_rare_classes_can_be_repeated_or_weighed() -> None:
+    made = parts()
+    made["train"]["kind"] = torch.tensor([0] * 90 + [1] * 8 + [2] * 2)
+    loss = Compared("n4", "CrossEntropy", 3)
+    asked = Asked({"balance": "as they come"}, ASKED.classes, ASKED.targets, {"kind": loss})
+    sizes, few = findings(made, asked)
+    repeat = Change("Repeat the rare classes", {"balance": "repeat the rare"})
+    weights = {"class_weights": (0.3704, 4.167, 16.67)}  # 100 / (3 · 90), 100 / (3 · 8), 100 / (3 · 2)
+    assert sizes.changes == (repeat, Change("Weigh the classes in the loss", others={"n4": weights}))
+    assert few.changes == (repeat,)
+    wired = Asked(classes=ASKED.classes, targets=("kind",), wires={"kind": ("n1", "kind")})
+    insert = Insert("n1", "kind", "BalanceClasses", "balanced", {"way": "repeat the rare"})
+    assert findings(made, wired)[0].change == Change("Repeat the rare classes", inserts=(insert,))
+    weighed = Asked(classes=ASKED.classes, compared={"kind": replace(loss, weighed=True)})
+    assert codes(findings(made, weighed)) == ["few-rows"]
+
+
+def test_a_rare_yes_can_be_weighed() -> None:
+    made = {
+        split: {"x": torch.randn(100, 2), "yes": (torch.arange(100) % 20 == 0).float()[:, None]}
+        for split in ("train", "validation", "test")
+    }
+    asked = Asked(targets=("yes",), compared={"yes": Compared("n4", "BCEWithLogits")})
+    sizes, few = findings(made, asked)
+    assert sizes.message.startswith("Classes of “yes” differ in size: 95 training rows are “0”, 5 “1”.")
+    assert sizes.changes == (Change("Weigh the classes in the loss", others={"n4": {"yes_weight": 19.0}}),)
+    assert few.changes == ()
+
+
+def test_a_class_beyond_the_scores_gets_a_score() -> None:
+    made = parts()
+    for part in made.values():
+        part["kind"] = part["kind"] + 8
+    one = Compared("n4", "CrossEntropy", 10, "n3", "scores")
+    (found, *_) = findings(made, Asked(targets=("kind",), compared={"kind": one}))
+    assert found.change == Change("Give scores 11 units", others={"n3": {"units": 11}})
+
+
+def test_places_of_tokens_are_inputs_and_masks_are_looked_at_for_nothing() -> None:
+    tokens = torch.arange(300 * 4).reshape(300, 4) % 50
+    made = {
+        split: {"tokens": tokens[at : at + 100], "mask": torch.ones(100, 4), "label": torch.arange(100) % 2}
+        for split, at in (("train", 0), ("validation", 100), ("test", 200))
+    }
+    names = tuple(map(str, range(50)))
+    asked = Asked(classes={"tokens": names, "label": ("a", "b")}, targets=("label",))
+    assert findings(made, asked) == ()
