@@ -47,6 +47,7 @@ def lines_of(
 
 def _of_file(one: ColumnLook, look: TableLook) -> Line:
     known = one.known
+    form = one.kind in ("number", "whole") and bool(one.details)
     reach = middle = ""
     classes = 0
     if one.trouble:
@@ -67,7 +68,7 @@ def _of_file(one: ColumnLook, look: TableLook) -> Line:
     return Line(
         one.name,
         one.role,
-        (one.kind, reach, middle, missing, f"{one.distinct:,}"),
+        (f"{one.kind} · {one.details[0]}" if form else one.kind, reach, middle, missing, f"{one.distinct:,}"),
         spread,
         bool(classes),
         tip,

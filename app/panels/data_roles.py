@@ -108,7 +108,7 @@ class Roles:
         row = rows_of(node).get(column)
         if node is None or row is None or row[1] == kind:
             return
-        if kind in ("category", "yes-no", "date"):
+        if kind not in ("text", "path"):
             self._asked = (node_id, column, kind)
             self._worker.ask(partial(_details, filled(self._workspace, node), column, kind))
         else:

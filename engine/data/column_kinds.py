@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.data.number_forms import number_form, unsure_comma
 from engine.data.opening import Watch
-from engine.data.sniff import BLANKS, DATES, PICTURES, TIMES, YES_NO
+from engine.data.sniff import BLANKS, DATES, PICTURES, TIMES, YES_NO, ZONES
+from engine.data.table_cells import written_numbers
 
 SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "Null", "?", "#NULL!")
 MOST_CLASSES = 100  # of an input; more of them are texts
@@ -20,7 +22,7 @@ INTEGER = r"^[-+−]?(0|[1-9]\d*)$"
 
 @dataclass(slots=True)
 class Guess:
-    """One column: `details` are its classes, its words for no and yes, or the form of its dates.
+    """One column: `details` are its classes, its words for no and yes, or the form of its dates or numbers.
 
     `distinct` counts different values, `missing` the blank cells; `odd` says in which row (from 0; -1: not
     known) something that is no number stands among numbers; `counts` are rows a class. `steps`: it counts up
@@ -39,7 +41,7 @@ class Guess:
     steps: bool = False
     spread: float = 0.0
     middle: float = 0.0
-    unsure: bool = False  # day and month could be the other way round
+    unsure: bool = False  # day and month could be the other way round, or a comma stand between thousands
 
 
 def guesses(frame: Any, decimal: str, watch: Watch) -> list[Guess]:
@@ -65,7 +67,11 @@ def _plain_numbers(frame: Any, decimal: str) -> dict[str, Guess]:
     numbers = frame.select(as_numbers(pl.all(), decimal))
     sure = numbers.select(pl.all().is_finite().fill_null(False).all()).row(0)
     padded = frame.select(pl.all().str.contains(r"^[-+]?0\d").any()).row(0)
-    names = [name for name, yes, no in zip(frame.columns, sure, padded, strict=True) if yes and not no]
+    names = [
+        name
+        for name, yes, no in zip(frame.columns, sure, padded, strict=True)
+        if yes and not no and not (decimal == "," and unsure_comma(frame[name]))
+    ]
     if not names:
         return {}
     frame, numbers = frame.select(names), numbers.select(names)
@@ -119,6 +125,8 @@ def _of_texts(name: str, series: Any, decimal: str) -> Guess:
     if marked.null_count() == len(series):
         return Guess(name, "text", (), len(series))
     numbers = as_numbers(marked, decimal)
+    if numbers.null_count() > marked.null_count() and (form := number_form(marked.drop_nulls(), decimal)):
+        return _of_form(name, marked, form, marks)
     endless = (~numbers.is_finite()).fill_null(False)  # no number that anything can be learned from
     odd = marked.is_not_null() & numbers.is_null()
     known = len(series) - marked.null_count()
@@ -133,15 +141,16 @@ def _of_texts(name: str, series: Any, decimal: str) -> Guess:
                 whole = plain.drop_nulls().str.contains(INTEGER).all()
                 guess = Guess(name, "whole" if whole else "number", (), plain.null_count(), marks)
                 guess.odd, guess.odds = where, int(odd.sum())
+                guess.unsure = decimal == "," and unsure_comma(plain.drop_nulls())
                 return _of_numbers(guess, numbers, plain)
     texts = sure.drop_nulls()
     found = Guess(name, "text", (), sure.null_count(), _without(series, empty, SURE)[1], texts.n_unique())
     yes_no = _yes_no(texts) if found.distinct == 2 else ()
     if yes_no:
         found.kind, found.details = "yes-no", yes_no
-    elif form := _date_form(texts):
-        found.kind, found.details = "date", form[:1]
-        found.unsure = len(form) > 1
+    elif dates := _date_form(texts):
+        found.kind, found.details = "date", dates[:1]
+        found.unsure = len(dates) > 1
     elif _pictures(texts):
         found.kind = "path"
     elif found.distinct <= min(MOST_TARGETS, max(len(texts) / 2, min(20, len(texts) - 1))):
@@ -149,6 +158,19 @@ def _of_texts(name: str, series: Any, decimal: str) -> Guess:
     if found.kind in ("category", "yes-no"):
         found.counts = _counts(texts)
     return found
+
+
+def _of_form(name: str, texts: Any, form: str, marks: tuple[str, ...]) -> Guess:
+    """The guess on a column of numbers written in a form of their own."""
+    numbers = written_numbers(texts, form)
+    known = numbers.drop_nulls()
+    point, unit = form[form.index("234") + 3], form.partition("5 ")[2]
+    whole = not unit and not texts.str.contains(point, literal=True).any()
+    guess = Guess(name, "whole" if whole else "number", (form,), texts.null_count(), marks)
+    guess.distinct = known.n_unique()
+    guess.middle, guess.spread = float(known.mean()), float(known.std(ddof=0) or 0.0)
+    guess.steps = whole and len(known) > 1 and bool((known.diff().drop_nulls() == 1).all())
+    return guess
 
 
 def _of_numbers(guess: Guess, numbers: Any, series: Any) -> Guess:
@@ -245,7 +267,7 @@ def _date_form(texts: Any) -> tuple[str, ...]:
 
 def _forms(text: str) -> Iterator[str]:
     for date in DATES:
-        for time in TIMES:
+        for time in (*TIMES, *ZONES):
             if (":" in text) == bool(time) and (date != "%Y%m%d" or time):
                 yield date + time
 

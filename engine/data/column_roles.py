@@ -61,6 +61,7 @@ def roles(found: Sequence[Guess], rows: int, first: int = 1) -> Plan:
     _dates(found, plan)
     _narrow(found, plan)
     _say_odd(found, plan, first)
+    _say_forms(found, plan)
     return plan
 
 
@@ -196,6 +197,29 @@ def _say_odd(found: Sequence[Guess], plan: Plan, first: int) -> None:
                 f'{where} has "{text[:40]}" in "{one.name}"{more}, which is no number '
                 'and counts as missing ("Missing is").'
             )
+
+
+def _say_forms(found: Sequence[Guess], plan: Plan) -> None:
+    """Numbers and times that are not written plainly, and how they are read."""
+    forms: dict[str, list[str]] = {}
+    for one, role in zip(found, plan.roles, strict=True):
+        if role == "ignore":
+            continue
+        if one.kind in ("number", "whole") and one.details:
+            forms.setdefault(one.details[0], []).append(one.name)
+        elif one.kind == "number" and one.unsure:
+            plan.remarks.append(
+                f'A comma in "{one.name}" is read as the decimal mark: 1,234 is a little more than 1. '
+                'If it parts thousands, set "Decimal mark" to a point.'
+            )
+        elif one.kind == "date" and one.details and "%#z" in one.details[0]:
+            plan.remarks.append(
+                f'The times in "{one.name}" say how far they are from UTC: each is read as one instant.'
+            )
+    for form, names in forms.items():
+        unit = form.partition("5 ")[2]
+        value = f"1234.5, without the {unit}" if unit else "1234.5"
+        plan.remarks.append(f"Numbers written as {form} are read as {value}: {listed(names)}.")
 
 
 def listed(names: Sequence[str], most: int = 6, quote: bool = True) -> str:

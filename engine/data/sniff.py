@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from engine.data.number_forms import is_amount, thousands
+
 MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 DELIMITERS = ("\t", ";", "|", ",", ":")  # in this order where several would do
 FEW_ROWS = 4  # fewer say little of how a table is written
@@ -49,6 +51,10 @@ DATES = (
     ),
 )
 TIMES = ("", " %H:%M:%S%.f", " %H:%M", "T%H:%M:%S%.f", "T%H:%M:%S%.fZ", "T%H:%M", " %I:%M:%S %p", " %I:%M %p")
+ZONES = (  # after each of these an offset from UTC, or Z
+    *("T%H:%M:%S%.f%#z", " %H:%M:%S%.f%#z", "T%H:%M%#z", " %H:%M%#z"),
+    *(" %H:%M:%S%.f UTC", " %H:%M:%S%.f GMT", " %H:%M UTC"),
+)
 SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")  # files that know the kinds of their columns
 RECORDS = (".json", ".jsonl", ".ndjson")
@@ -202,10 +208,30 @@ def _even(lines: Sequence[str], delimiter: str, quote: str, wide: int) -> bool:
 
 
 def _decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+    """The decimal mark. A comma that may stand between thousands, as in 1,234, says little by itself."""
     cells = [cell for row in rows for cell in row if not is_blank(cell)]
-    comma = sum("," in cell and number_in(cell, ",") is not None for cell in cells)
+    commas = [cell for cell in cells if "," in cell and number_in(cell, ",") is not None]
     point = sum("." in cell and number_in(cell) is not None for cell in cells)
-    return "," if comma > point and (delimiter != "," or comma) else "."
+    if not all(thousands(cell, ",") for cell in commas):
+        return "," if len(commas) > point else "."
+    parted = delimiter == "," or any(_parts_thousands(column) for column in zip(*rows[1:], strict=False))
+    return "," if len(commas) > point and not parted else "."
+
+
+def _parts_thousands(cells: Sequence[str]) -> bool:
+    """Whether a column has whole numbers below 1000 without commas, and larger ones with them only."""
+    known = [cell.strip() for cell in cells if not is_blank(cell)]
+    commas = [cell for cell in known if "," in cell]
+    rest = [cell for cell in known if "," not in cell]
+    if not commas or not all(thousands(cell, ",") for cell in commas):
+        return False
+    below = all(re.fullmatch(r"[-+−]?\d{1,3}", cell) for cell in rest)
+    return any(cell.count(",") > 1 for cell in commas) or (bool(rest) and below)
+
+
+def _numeric(cell: str, decimal: str) -> bool:
+    """Whether a cell is a number, plainly or as people write amounts."""
+    return number_in(cell, decimal) is not None or is_amount(cell)
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
@@ -213,16 +239,16 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     if not rows:
         return False
     first, below = rows[0], rows[1:]
-    if any(number_in(cell, decimal) is not None for cell in first if cell.strip()):
-        named = [cell for cell in first if number_in(cell, decimal) is None and not is_blank(cell)]
+    if any(_numeric(cell, decimal) for cell in first if cell.strip()):
+        named = [cell for cell in first if not _numeric(cell, decimal) and not is_blank(cell)]
         if len(named) < 0.5 * len(first):
             return False
     if not below:
         return len(set(first)) == len(first)
     for at, name in enumerate(first):
         values = [row[at] for row in below if not is_blank(row[at])]
-        if values and all(number_in(value, decimal) is not None for value in values):
-            return (number_in(name, decimal) is None and not is_blank(name)) or _header_elsewhere(
+        if values and all(_numeric(value, decimal) for value in values):
+            return (not _numeric(name, decimal) and not is_blank(name)) or _header_elsewhere(
                 rows, decimal, at
             )
     again = sum(name in {row[at] for row in below} for at, name in enumerate(first))
@@ -233,7 +259,7 @@ def _header_elsewhere(rows: Sequence[Sequence[str]], decimal: str, but: int) -> 
     """Whether another column of numbers has a name above it."""
     for at, name in enumerate(rows[0]):
         values = [row[at] for row in rows[1:] if not is_blank(row[at])]
-        numbers = values and all(number_in(value, decimal) is not None for value in values)
-        if at != but and numbers and number_in(name, decimal) is None and not is_blank(name):
+        numbers = values and all(_numeric(value, decimal) for value in values)
+        if at != but and numbers and not _numeric(name, decimal) and not is_blank(name):
             return True
     return False

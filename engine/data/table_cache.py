@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from engine.data.file_there import file_there
+
 
 def tables_folder() -> Path:
     """The folder of kept numbers: below NEUROLOOM_HOME, the system's caches, or else its temporary files."""
@@ -44,7 +46,7 @@ def mark_of(path: Path, how: tuple[Any, ...]) -> str:
     """A name for a file as it is now, read in this way: its size, its time, its ends, and `how`."""
     from hashlib import blake2b
 
-    about = path.stat()
+    about = file_there(path).stat()
     mark = blake2b(repr((about.st_size, about.st_mtime_ns, how)).encode("utf-8", "replace"), digest_size=10)
     with open(path, "rb") as file:
         mark.update(file.read(2**16))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -40,18 +41,22 @@ class Cells:
     def values(self, kind: str, details: tuple[Any, ...]) -> np.ndarray[Any, Any]:
         """The column as (N,) float64, NaN where a cell is missing; classes are numbered from 0."""
         if kind in ("number", "whole"):
-            return self.numbers()
+            return self.numbers(str(details[0]) if details else "")
         if kind == "date":
             return self.days(details[0] if details else "")
         if kind in ("category", "yes-no"):
             return self.classes([str(one) for one in details])
         raise ValueError(f'"{self.name}" holds texts, which are no numbers. Set the column to ignore.')
 
-    def numbers(self) -> np.ndarray[Any, Any]:
+    def numbers(self, form: str = "") -> np.ndarray[Any, Any]:
+        """As they are written: plainly, or in a `form` such as 1.234,5 €."""
         import polars as pl
 
         series = self.series
-        if series.dtype == pl.String:
+        if series.dtype == pl.String and form:
+            series = written_numbers(series, form)
+            self.check(series, f'is no number written as "{form}"')
+        elif series.dtype == pl.String:
             plain = series.str.replace("−", "-", literal=True)
             if self.decimal == ",":
                 plain = plain.str.replace(".", "?", literal=True).str.replace(",", ".", literal=True)
@@ -112,3 +117,29 @@ class Cells:
                 f'in "{self.name}", '
                 f"which {what}{more}. Mend it, open the file again, or change what the column is."
             )
+
+
+def written_numbers(texts: Any, form: str) -> Any:
+    """Stripped texts as numbers, null where they don't follow `form`, which shows 1234.5 as they would.
+
+    A percent sign or a currency changes no value; in parentheses stands what is below 0, as in books.
+    """
+    import polars as pl
+
+    group, point, unit = re.fullmatch(r"1(\D?)234([.,])5(?: (.+))?", form).groups("")  # type: ignore[union-attr]
+    spaces = "[ \u00a0\u2009\u202f]"
+    part = {"": "", " ": spaces, "'": "['’]"}.get(group, f"[{group}]")
+    number = (
+        rf"(?:[1-9]\d{{0,2}}(?:{part}\d{{3}})+|\d+)(?:[{point}]\d*)?" if group else rf"\d+(?:[{point}]\d*)?"
+    )
+    beside = "".join(f"[{letter}]" for letter in unit)
+    if unit:
+        number = rf"(?:{beside}{spaces}*[-+]?{number}|{number}{spaces}*{beside})"
+    texts = texts.str.replace("−", "-", literal=True)
+    follows = texts.str.contains(rf"^(?:[-+]?{number}|\({number}\))$")
+    plain = texts.str.replace_all(r"[^\d.,\-]", "")
+    if group in (".", ","):
+        plain = plain.str.replace_all(group, "", literal=True)
+    found = plain.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    found = (-found).zip_with(texts.str.starts_with("(").fill_null(False), found)
+    return found.set(~follows.fill_null(False), None)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.data.column_kinds import guesses
+from engine.data.column_kinds import as_numbers, guesses
+from engine.data.number_forms import number_form
 from engine.data.opening import Watch
 from engine.data.sniff import RECORDS, SHEETS, TYPED
 from engine.data.table_cells import Cells
@@ -83,13 +84,13 @@ def lacking(params: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 def details_for(params: Mapping[str, Value], name: str, kind: str) -> tuple[str, ...]:
-    """What a column needs to be of another kind: classes, words for no and yes, or a form of dates.
+    """What a column needs to be of another kind: classes, words for no and yes, the form of dates or numbers.
 
     The whole column is read. Errors: `DataError` where it cannot be of that kind.
     """
     import polars as pl
 
-    if kind not in ("category", "yes-no", "date"):
+    if kind not in ("category", "yes-no", "date", "number", "whole"):
         return ()
     frame = _frame(params, [name], None)
     if name not in frame.columns:
@@ -101,7 +102,12 @@ def details_for(params: Mapping[str, Value], name: str, kind: str) -> tuple[str,
         return found.details
     texts = frame[name].cast(pl.String).str.strip_chars()
     blanks = ["", *(str(one) for one in _rows_or_names(params.get("missing_as")))]
-    known = sorted(texts.set(texts.is_in(blanks), None).drop_nulls().unique().to_list(), key=_natural)
+    there = texts.set(texts.is_in(blanks), None).drop_nulls()
+    if kind in ("number", "whole"):
+        decimal = str(params.get("decimal", "."))
+        form = number_form(there, decimal) if as_numbers(there, decimal).null_count() else None
+        return (form,) if form else ()
+    known = sorted(there.unique().to_list(), key=_natural)
     if kind == "yes-no" and len(known) != 2:
         raise DataError(f'"{name}" has {len(known):,} different values; a yes or no has two.')
     if len(known) > MOST_CLASSES:

@@ -41,7 +41,9 @@ def text_numbers(
     form, names = text_form(path, source, delimiter, quote, header, skip)
     wanted = [name for name, *_ in used]
     check_columns(path.name, names, wanted)
-    numeric = {name: pl.Float64 for name, kind, *_ in used if kind in ("number", "whole")}
+    numeric = {
+        name: pl.Float64 for name, kind, _, details in used if kind in ("number", "whole") and not details
+    }
     for types in (numeric, {}):  # as text where some number is written in a way of its own
         frame = pl.scan_csv(
             source,
@@ -80,7 +82,7 @@ def typed_numbers(
         frame = (pl.scan_parquet if parquet else pl.scan_ipc)(path).select(wanted)
         write_numbers(folder, in_pieces(frame, len(wanted)), used, path.name, 1, blanks, ".")
     except pl.exceptions.PolarsError as error:
-        raise ValueError(typed_trouble(path, parquet, error)) from error
+        raise ValueError(typed_trouble(path, parquet)) from error
 
 
 def in_pieces(frame: Any, width: int) -> Iterator[Any]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from engine.data.file_there import file_there
+
 
 def check_columns(file: str, names: list[str], wanted: list[str]) -> None:
     """Errors: `ValueError` where the file lacks a column that is wanted."""
@@ -56,11 +58,11 @@ def read_text_table(
     """
     import polars as pl
 
-    source = decoded(path, encoding, delimiter)
+    source = decoded(file_there(path), encoding, delimiter)
     form, names = text_form(path, source, delimiter, quote, header, skip)
     if wanted is not None:
         check_columns(path.name, names, wanted)
-    numeric = {name: pl.Float64 for name, kind, *_ in columns if kind in ("number", "whole")}
+    numeric = {row[0]: pl.Float64 for row in columns if row[1] in ("number", "whole") and len(row) < 4}
     form |= {"new_columns": names, "null_values": ["", *blanks], "n_rows": most}
     for types in (numeric, {}):  # as text where some number is written in a way of its own
         try:
@@ -200,7 +202,7 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
     """The wanted columns (all by default) of a Parquet or Arrow file as a polars frame."""
     import polars as pl
 
-    parquet = parquet_or_arrow(path)
+    parquet = parquet_or_arrow(file_there(path))
     try:
         names = list((pl.read_parquet_schema if parquet else pl.read_ipc_schema)(path))
         if wanted is not None:
@@ -209,9 +211,7 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
             return pl.read_parquet(path, columns=wanted)
         return pl.read_ipc(path, columns=wanted)
     except (pl.exceptions.PolarsError, OSError) as error:
-        if isinstance(error, OSError) and not path.is_file():
-            raise
-        raise ValueError(typed_trouble(path, parquet, error)) from error
+        raise ValueError(typed_trouble(path, parquet)) from error
 
 
 def parquet_or_arrow(path: Path) -> bool:
@@ -220,10 +220,17 @@ def parquet_or_arrow(path: Path) -> bool:
         return file.read(4) == b"PAR1"
 
 
-def typed_trouble(path: Path, parquet: bool, error: Exception) -> str:
-    """Why a Parquet or Arrow file could not be read."""
+def typed_trouble(path: Path, parquet: bool) -> str:
+    """Why a Parquet or Arrow file could not be read: what readers say of it means little to a person."""
     kind = "Parquet" if parquet else "Arrow"
-    return f'"{path.name}" is no whole {kind} file: {str(error).splitlines()[0]}.'
+    return f'"{path.name}" is no whole {kind} file: it is damaged, cut short or another kind of file.'
+
+
+def sheet_trouble(path: Path, error: Exception) -> str:
+    """Why a spreadsheet could not be read."""
+    if "password" in str(error).casefold():
+        return f'"{path.name}" is locked with a password: save it without.'
+    return f'"{path.name}" is no whole spreadsheet: it is damaged, cut short or another kind of file.'
 
 
 def sheet_names(path: Path) -> list[str]:
@@ -233,7 +240,7 @@ def sheet_names(path: Path) -> list[str]:
     try:
         return list(fastexcel.read_excel(path).sheet_names)
     except fastexcel.FastExcelError as error:
-        raise ValueError(f'"{path.name}" is no whole spreadsheet: {str(error).splitlines()[0]}.') from error
+        raise ValueError(sheet_trouble(path, error)) from error
 
 
 def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
@@ -247,6 +254,7 @@ def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
         raise ImportError("Excel files are read with fastexcel: pip install fastexcel.") from error
     import polars as pl
 
+    file_there(path)
     try:
         book = fastexcel.read_excel(path)
         if sheet and sheet not in book.sheet_names:
@@ -255,7 +263,7 @@ def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
             )
         found = book.load_sheet(sheet or 0, header_row=None, skip_rows=skip, dtypes="string")
     except fastexcel.FastExcelError as error:
-        raise ValueError(f'"{path.name}" is no whole spreadsheet: {str(error).splitlines()[0]}.') from error
+        raise ValueError(sheet_trouble(path, error)) from error
     cells = pl.DataFrame(found)
     names = column_names(list(cells.row(0)) if header and len(cells) else [None] * cells.width)
     return cells.slice(int(header)).rename(dict(zip(cells.columns, names, strict=True)))

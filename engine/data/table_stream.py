@@ -11,8 +11,10 @@ from typing import Any
 
 from engine.data.column_kinds import MOST_TARGETS, SURE, Guess, guesses, rows_hit
 from engine.data.column_roles import roles
+from engine.data.number_forms import number_form
 from engine.data.opening import Watch
 from engine.data.sniff import BLANKS, Form
+from engine.data.table_cells import written_numbers
 from engine.data.table_reading import read_text_table, text_form, text_trouble
 
 SAMPLE = 20_000  # rows that the kinds are guessed from
@@ -35,7 +37,8 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
     watch.look(0.0, "looking at the columns")
     found = guesses(sample, form.decimal, Watch(stopped=watch.stopped))
     watch.look(0.0, "reading")
-    as_numbers = {one.name for one in found if one.kind in TYPED or one.details == ("0", "1")}
+    forms = {one.name: one.details[0] for one in found if one.kind in TYPED and one.details}
+    as_numbers = {one.name for one in found if one.kind in TYPED or one.details == ("0", "1")} - {*forms}
     inputs = [
         one.name
         for one, role in zip(found, roles(deepcopy(found), len(sample)).roles, strict=True)
@@ -47,7 +50,7 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
     total = _rows_about(path)
     odds: dict[str, list[str]] = defaultdict(list)
     while True:
-        tallies = [Tally(one, one.name in as_numbers) for one in found]
+        tallies = [Tally(one, one.name in as_numbers, forms.get(one.name, "")) for one in found]
         frame = pl.scan_csv(
             path,
             **how,
@@ -70,8 +73,12 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
             if odd is None or odd[2] not in as_numbers:
                 raise ValueError(text_trouble(path, path, error, {**how, "new_columns": names})) from error
             text, name = odd[1], odd[2]
+            written = number_form(pl.Series([text.strip()]), form.decimal)
             if text in BLANKS:
                 marks.add(text)
+            elif written:  # the beginning may have had small numbers only, that nothing parts
+                forms[name] = written
+                as_numbers.discard(name)
             elif len(odds[name]) < 5 and len(text) <= 40:
                 odds[name].append(text)  # counts as missing, and is told
             else:
@@ -82,11 +89,12 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
 class Tally:
     """What was seen of one column so far."""
 
-    def __init__(self, guess: Guess, numeric: bool) -> None:
-        self.guess, self.numeric = guess, numeric
+    def __init__(self, guess: Guess, numeric: bool, form: str = "") -> None:
+        self.guess, self.numeric, self.form = guess, numeric or bool(form), form
         self.rows = self.missing = 0
+        self.marks: set[str] = set()  # of missing cells among numbers in a form
         self.counts: Counter[Any] | None = Counter()
-        if numeric and guess.distinct > MOST_TARGETS:
+        if form or (numeric and guess.distinct > MOST_TARGETS):
             self.counts = None
         self.last: float | None = None
         self.steps = guess.steps
@@ -94,6 +102,8 @@ class Tally:
 
     def add(self, cells: Any) -> bool:
         """Take the next rows into account; returns whether some of them may be missing."""
+        if self.form:
+            cells = self.written(cells)
         known = cells.drop_nulls() if cells.null_count() else cells
         if self.numeric:
             if not math.isfinite(known.sum()):  # seldom, and much cheaper than to look at every number
@@ -115,6 +125,23 @@ class Tally:
         self.missing += len(cells) - len(known)
         marked = not self.numeric and any(mark in (self.counts or ()) for mark in SURE)
         return len(known) < len(cells) or marked
+
+    def written(self, cells: Any) -> Any:
+        """Cells as numbers in the column's form; where one is none, the column is one of texts after all."""
+        texts = cells.str.strip_chars()
+        marked = texts.is_in([*SURE, *self.guess.blanks])
+        self.marks.update(texts.filter(marked.fill_null(False)).unique())
+        texts = texts.set(marked | (texts == ""), None)
+        numbers = written_numbers(texts, self.form)
+        if numbers.null_count() > texts.null_count() and self.form[1] == "2":
+            point = self.form[self.form.index("234") + 3]
+            wider = number_form(texts.drop_nulls(), point) or ""
+            if wider.replace(wider[1:2], "", 1) == self.form:  # the first of them that is above 1000
+                self.form, numbers = wider, written_numbers(texts, wider)
+        if numbers.null_count() == texts.null_count():
+            return numbers
+        self.form, self.numeric, self.guess.kind = "", False, "text"
+        return texts
 
     def named_counts(self) -> dict[str, int]:
         """Rows a value, by the value's text."""
@@ -140,13 +167,15 @@ class Tally:
         elif not self.numeric and one.kind not in ("date", "path"):
             one.kind, one.details = "text", ()
         if self.numeric:
-            one.kind, one.details = ("whole" if self.whole else "number"), ()
+            one.kind, one.details = ("whole" if self.whole else "number"), (self.form,) if self.form else ()
             if set(counts) == {"0", "1"}:
                 one.kind, one.details = "yes-no", ("0", "1")
             one.steps = self.steps
         one.missing, one.odds = self.missing + sum(lost.values()), len(odds)
         one.odd = tuple((-1, text) for text in odds[:1])
         one.blanks = (*sorted(marks if self.numeric and self.missing else lost), *odds)
+        if self.form:
+            one.blanks = tuple(sorted(self.marks))
         one.counts = counts
         one.distinct = len(counts) or known
         return one
