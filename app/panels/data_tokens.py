@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.data.token_names import TokenTable
 
 HEADS = ("number", "token", "joined from", "in training")
-JOINED = 2
+JOINED, TIMES = 2, 3
 WIDTHS = (72, 150, 190, 100)
 Index = QModelIndex | QPersistentModelIndex
 TOP = QModelIndex()
@@ -30,11 +30,12 @@ class TokensModel(QAbstractTableModel):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.rows: Sequence[Row] = ()
+        self.counted = False
 
-    def show(self, rows: Sequence[Row]) -> None:
-        """Show these rows."""
+    def show(self, rows: Sequence[Row], counted: bool = True) -> None:
+        """Show these rows; of those that were counted, tokens that never occur are dim."""
         self.beginResetModel()
-        self.rows = rows
+        self.rows, self.counted = rows, counted
         self.endResetModel()
 
     def rowCount(self, parent: Index = TOP) -> int:
@@ -51,7 +52,7 @@ class TokensModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.FontRole:
             return theme.mono(SMALL)
         if role == Qt.ItemDataRole.ForegroundRole:
-            return theme.text if at == 1 and times else theme.dim
+            return theme.text if at == 1 and (times or not self.counted) else theme.dim
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(at)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -129,12 +130,16 @@ class TokensPage(QWidget):
             return
         wanted = self.search.text().strip().casefold().replace(" ", "␣")
         rows = [row for row in found.rows if wanted in row[1].casefold()] if wanted else found.rows
-        self.model.show(rows)
+        self.model.show(rows, bool(found.counted))
         self.table.setColumnHidden(JOINED, not found.joined)
-        unused = sum(not row[3] for row in found.rows)
+        self.table.setColumnHidden(TIMES, not found.counted)
         words = f"{len(rows):,} of {len(found.rows):,} tokens" if wanted else f"{len(found.rows):,} tokens"
         if found.joined:
             words += ", pieces in the order in which they were joined"
+        if not found.counted:
+            self.said.setText(f"{words} · not counted: the network does not read {found.column}")
+            return
+        unused = sum(not row[3] for row in found.rows)
         words += (
             f" · counted in all {found.total:,} training rows"
             if found.counted == found.total

@@ -47,7 +47,7 @@ def hides_tokens(subject: Subject) -> bool:
     "The text with what the network fills in where tokens are hidden; under a wrong one, what stood there.",
     "Sequences",
     hides_tokens,
-    rank=5,
+    rank=0,
 )
 class HiddenTokens(OneProbe):
     """The filled-in text, and bars of the likeliest tokens at one of the places."""

@@ -114,7 +114,8 @@ def token_rows(vocabulary: Vocabulary, counts: np.ndarray[Any, Any]) -> list[tup
 class TokenTable:
     """A vocabulary as rows (number, what it says, what it was joined from, how often), of column `column`.
 
-    It is counted in `counted` of the `total` training rows; `joined` says whether tokens are joined from two.
+    It is counted in `counted` of the `total` training rows, none where the column was not read; `joined` says
+    whether tokens are joined from two.
     """
 
     column: str
@@ -133,7 +134,9 @@ def token_tables(made: Data, splits: Mapping[str, Mapping[str, Any]]) -> tuple[T
     tables = []
     for column, vocabulary in zip(made.token_columns, found, strict=False):
         values = splits.get("train", {}).get(column)
-        if values is None or not len(values):
+        if values is None or not len(values):  # a run reads what its network needs
+            rows = token_rows(vocabulary, np.zeros(0, np.int64))
+            tables.append(TokenTable(column, tuple(rows), bool(vocabulary.merges), 0, 0))
             continue
         part = spread_rows(values, max(1, min(len(values), MOST_COUNTED // max(1, values.shape[1]))))
         counts = np.bincount(part.cpu().numpy().ravel(), minlength=len(vocabulary.tokens))

@@ -70,6 +70,12 @@ def test_two_vocabularies_are_shown_one_at_a_time(page: TokensPage) -> None:
     assert len(cells(page)) == 4
 
 
+def test_what_the_network_does_not_read_is_not_counted(page: TokensPage) -> None:
+    page.show_tables((TokenTable("source", ROWS[:2], False, 0, 0),))
+    assert cells(page) == [("0", "[pad]"), ("5", "␣")]
+    assert page.said.text() == "2 tokens · not counted: the network does not read source"
+
+
 @pytest.fixture
 def workspace(qtbot: QtBot, tmp_path: Path) -> Iterator[Workspace]:
     made, _ = workspace_with_fakes(tmp_path)
