@@ -14,7 +14,7 @@ from app.dock.card import PictureCard
 from app.dock.card_menu import CardMenu
 from app.dock.dock_menu import DockMenu
 from app.dock.drawing import Drawing
-from app.dock.following import follow, following
+from app.dock.following import ENOUGH, follow, following
 from app.dock.grid import CardGrid
 from app.dock.layout import Layout, keep, kept, place_of
 from app.dock.on_nodes import OnNodes
@@ -39,6 +39,7 @@ REDRAW_MS = 250
 STALE_AFTER = 0.8  # seconds that training has to take a change over before pictures are called old
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
 SEVERAL = "Several nodes are selected; select one of them to see what it does."
+WHOLE = "Whole network"
 NONE_ON = "Switch a picture on in the row above."
 NONE_FIT = "There are no pictures for this type of node."
 UNKNOWN = "Nothing is known about this type of node, so there is nothing to show."
@@ -150,6 +151,7 @@ class ViewsDock(QWidget):
         if card is None:
             return None
         self._pinned.insert(len(self._pinned) if before is None else before, card)
+        self._dirty = self._dirty or not self._node_id
         self._show_cards()
         self._keep_layout()
         return card
@@ -161,6 +163,7 @@ class ViewsDock(QWidget):
             self._followed.remove(card)
         elif card in self._pinned:
             self._pinned.remove(card)
+            self._dirty = self._dirty or not self._node_id
         self._end(card)
         self._show_cards()
         self._keep_layout()
@@ -198,7 +201,7 @@ class ViewsDock(QWidget):
         if card.pinned:
             self._pinned.remove(card)
             card.set_pinned(False)
-            fits = card.subject.node_id == self._node_id and self._node_id
+            fits = card.subject.node_id == self._node_id and card.kind in self._offered
             if fits and self.card(card.kind.id, self._node_id) is None:
                 self._followed.append(card)
             else:
@@ -247,7 +250,9 @@ class ViewsDock(QWidget):
         subject = Subject(self._workspace, self._node_id)
         self._offered = kinds = self._kinds(subject)
         taken = {card.kind.id for card in self._pinned if card.subject.node_id == self._node_id}
-        wanted = [kind for kind in following(kinds, self._workspace.settings) if kind.id not in taken]
+        enough = ENOUGH if self._node_id else 0
+        chosen = following(kinds, self._workspace.settings, enough)
+        wanted = [kind for kind in chosen if kind.id not in taken]
         known = {card.kind.id: card for card in self._followed if card.subject.node_id == self._node_id}
         for card in self._followed:
             if known.get(card.kind.id) is not card or card.kind not in wanted:
@@ -261,7 +266,10 @@ class ViewsDock(QWidget):
         self._describe()
 
     def _kinds(self, subject: Subject) -> list[PictureKind]:
-        return proposed(subject) if subject.node_id and subject.type is not None else []
+        """Those of the selected node; of the whole network where nothing is selected, nor any card pinned."""
+        if subject.node_id:
+            return proposed(subject) if subject.type is not None else []
+        return [] if self._workspace.selection or self._pinned else proposed(subject)
 
     def _remake(self, card: PictureCard) -> None:
         """Make a picture anew whose node is something else now, once that is known."""
@@ -290,11 +298,13 @@ class ViewsDock(QWidget):
         kinds = self._offered
         shown = frozenset(card.kind.id for card in self.cards if card.subject.node_id == self._node_id)
         self._message.setText(self._why_empty(subject))
-        title = name_of(subject) if self._node_id else ""
+        title = name_of(subject) if self._node_id else WHOLE if kinds else ""
         self.strip.show_subject(subject if kinds else None, title, kinds, shown)
         self._stack.setCurrentIndex(1 if self.cards else 0)
 
     def _why_empty(self, subject: Subject) -> str:
+        if not self._node_id and self._offered:
+            return NONE_ON
         if not self._node_id:
             return SEVERAL if len(self._workspace.selection) > 1 else NOTHING
         return UNKNOWN if subject.type is None else NONE_ON if self._offered else NONE_FIT

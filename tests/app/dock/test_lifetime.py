@@ -55,6 +55,7 @@ def test_a_hundred_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str
     end_of_event()
     gc.collect()
     widgets, timers = len(dock.findChildren(QWidget)), len(dock.findChildren(QTimer))
+    watched = watching(workspace).union  # by what is shown while nothing is selected or pinned
     for _ in range(CYCLES):
         shown.pin(kind_id, node_id)
         shown.tick()
@@ -62,6 +63,8 @@ def test_a_hundred_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str
         end_of_event()
     assert len(dock.findChildren(QWidget)) == widgets
     assert len(dock.findChildren(QTimer)) == timers
+    assert watching(workspace).union == watched
+    dock.hide()
     assert watching(workspace).union == frozenset()
     set_theme("light")  # reaches nobody who is gone
     set_theme("dark")
@@ -88,6 +91,7 @@ def test_no_hook_stays_in_a_model_whose_pictures_are_closed(qtbot: QtBot, worksp
     workspace.train()
     qtbot.waitUntil(lambda: workspace.state == "finished", timeout=LONG)
     dock._dock_menu.close_pinned()
+    dock.hide()
     qtbot.waitUntil(lambda: watching(workspace).union == frozenset())
     assert workspace.trainer.wait()
     run = workspace.trainer._worker.run

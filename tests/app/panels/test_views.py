@@ -62,10 +62,20 @@ def shown(qtbot: QtBot, tmp_path: Path) -> Iterator[Shown]:
     made.workspace.close()
 
 
-def test_without_a_selection_the_panel_says_what_to_do(shown: Shown) -> None:
-    assert shown.words("viewsMessage") == NOTHING
+def test_without_a_selection_pictures_are_of_the_whole_network(shown: Shown) -> None:
+    dock = shown.panel.dock
+    assert [card.kind.id for card in dock.cards] == ["try-it", "layer_table"]
+    assert shown.words("viewsTitle") == "Whole network"
     shown.workspace.select(["n2", "n4"])
-    assert shown.words("viewsMessage") == SEVERAL
+    assert dock.cards == [] and shown.words("viewsMessage") == SEVERAL
+    dock._toggle_kind("try-it", False)  # switched off, it stays away
+    shown.workspace.select([])
+    assert [card.kind.id for card in dock.cards] == ["layer_table"]
+
+
+def test_without_a_network_the_panel_says_what_to_do(shown: Shown) -> None:
+    shown.workspace.apply("Delete", Remove(tuple(shown.workspace.graph.nodes)))
+    assert shown.words("viewsMessage") == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -120,8 +130,8 @@ def test_another_node_forgets_the_pictures_of_the_last(shown: Shown, qtbot: QtBo
 def test_removing_the_selected_node_empties_the_panel(shown: Shown) -> None:
     shown.workspace.select(["n3"])
     shown.workspace.apply("Delete", Remove(("n3",)))
-    assert shown.words("viewsMessage") == NOTHING
     assert shown.panel.node_id == ""
+    assert {card.subject.node_id for card in shown.panel.dock.cards} == {""}
 
 
 def test_the_next_example_is_pinned_and_after_the_last_the_first(shown: Shown, qtbot: QtBot) -> None:
