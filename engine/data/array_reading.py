@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from engine.data.file_there import file_there
+
 
 def npy_header(file: Any, name: str, size: int) -> tuple[tuple[int, ...], bool, Any, int]:
     """Shape, whether it lies column by column, dtype, and byte where the numbers begin, of an `.npy` file.
@@ -64,8 +66,10 @@ def npz_member(path: Path, key: str) -> tuple[Any, int]:
             entry = archive.getinfo(key + ".npy")
     except KeyError:
         raise ValueError(f'There is no array "{key}" in {path.name} any more: open it again.') from None
-    except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise ValueError(f"{path.name} is not a whole .npz file: {error}.") from error
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+        raise ValueError(f"{path.name} is not a whole .npz file: it is damaged or cut short.") from error
+    if entry.header_offset < 0:  # bytes are lost before it
+        raise ValueError(f"{path.name} is not a whole .npz file: its beginning is lost.")
     if entry.flag_bits & 1:
         raise ValueError(f'"{key}" in {path.name} is locked with a password: save it without.')
     if entry.compress_type != zipfile.ZIP_STORED:
@@ -83,7 +87,7 @@ def idx_header(file: Any, name: str) -> tuple[tuple[int, ...], Any, int]:
     """Shape, dtype and byte where the numbers begin, of an IDX file. Errors: `ValueError`."""
     kinds = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
     magic = file.read(4)
-    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in kinds or not magic[3]:
+    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in kinds or not 0 < magic[3] <= 32:
         raise ValueError(f"{name} is not an IDX file: it begins with {magic.hex(' ') or 'nothing'}.")
     sizes = file.read(4 * magic[3])
     if len(sizes) < 4 * magic[3]:
@@ -116,7 +120,7 @@ def stored_npz(path: Path, key: str, most: int) -> np.ndarray[Any, Any]:
                 )
             raw = file.read(needed)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise ValueError(f"{name} is damaged: {error}.") from error
+        raise ValueError(f"{name} is damaged.") from error
     if len(raw) < needed:
         raise ValueError(f"{name} is cut short: {needed - len(raw):,} bytes are missing.")
     return np.frombuffer(raw, dtype).reshape(shape, order="F" if by_column else "C")
@@ -166,9 +170,7 @@ def stored_array(path: Path, key: str, most: int) -> np.ndarray[Any, Any]:
 
     At most `most` bytes are read. Errors: `ValueError`, `OSError`.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no {path}: choose the file again.")
-    name = path.name.casefold()
+    name = file_there(path).name.casefold()
     key, _, part = key.partition("//")
     if name.endswith(".npz"):
         found = stored_npz(path, key, most)

@@ -17,6 +17,7 @@ from engine.data.image_listing import quoted_name
 
 def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
     """What `take` makes of a file's PIL image while it is open."""
+    import logging
     import warnings
 
     try:
@@ -24,9 +25,11 @@ def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
     except ImportError as error:
         raise ImportError("Images are read by Pillow: pip install pillow.") from error
     warnings.filterwarnings("ignore", module="PIL")  # what matters is told below, in words
+    logging.getLogger("PIL").setLevel(logging.CRITICAL)
     kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
     most = 100_000_000
     what = quoted_name(name)
+    check_image_file(folder, name)
     try:
         with Image.open(folder / name, formats=kinds) as image:
             if image.width * image.height > most:
@@ -35,15 +38,28 @@ def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
     except Image.DecompressionBombError as error:
         raise ValueError(f"{what} has more than {most:,} pixels, the most that are read.") from error
     except UnidentifiedImageError as error:
-        empty = not (folder / name).stat().st_size
-        reason = "is empty" if empty else "is no image of a kind that can be read"
-        raise ValueError(f"{what} {reason}.") from error
-    except FileNotFoundError as error:
-        raise ValueError(f"{what} is not there: it should be in {folder}.") from error
+        raise ValueError(f"{what} is no image of a kind that can be read.") from error
     except PermissionError as error:
         raise ValueError(f"{what} may not be read: {error.strerror}.") from error
-    except Exception as error:  # a damaged file may fail in any way
-        raise ValueError(f"{what} is damaged: {error or type(error).__name__}.") from error
+    except Exception as error:  # a damaged file may fail in any way, in words that say little
+        reason = "is cut short" if "truncated" in str(error) else "is damaged"
+        raise ValueError(f"{what} {reason}.") from error
+
+
+def check_image_file(folder: Path, name: str) -> None:
+    """Errors: `ValueError` where there is no ordinary file with something in it."""
+    what = quoted_name(name)
+    try:
+        plain, there = (folder / name).is_file(), (folder / name).exists()
+        empty = plain and not (folder / name).stat().st_size
+    except (OSError, ValueError) as error:  # too long, or with a zero in it
+        raise ValueError(f"{what} is no name that a file can have.") from error
+    if not there:
+        raise ValueError(f"{what} is not there: it should be in {folder}.")
+    if not plain:  # a pipe could keep its reader waiting for ever
+        raise ValueError(f"{what} is not an ordinary file.")
+    if empty:
+        raise ValueError(f"{what} is empty.")
 
 
 def upright(image: Any) -> Any:

@@ -61,7 +61,7 @@ def in_npz(path: Path, watch: Watch, remarks: list[str]) -> list[Found]:
                     f'"{path.name}" holds {len(names):,} arrays; at most {MOST_ARRAYS:,} can be read.'
                 )
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise DataError(f'"{path.name}" is not a whole .npz archive: {error}.') from error
+        raise DataError(f'"{path.name}" is not a whole .npz archive: it is damaged or cut short.') from error
     found: list[Found] = []
     lost: list[str] = []
     for number, name in enumerate(names):
@@ -84,7 +84,7 @@ def in_npz(path: Path, watch: Watch, remarks: list[str]) -> list[Found]:
 def _header(path: Path, key: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """What the header of a member says. Errors: `ValueError`."""
     entry, begin = npz_member(path, key)
-    name = f'"{key}"'
+    name = f'"{key}" in {path.name}'
     if begin >= 0:
         with open(path, "rb") as plain:
             plain.seek(begin)
@@ -93,11 +93,11 @@ def _header(path: Path, key: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
         with zipfile.ZipFile(path) as archive, archive.open(entry) as file:
             return npy_header(file, name, entry.file_size)[:3]
     except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{name} is damaged: {error}.") from error
+        raise ValueError(f"{name} is damaged.") from error
     except Exception as error:
         if type(error).__module__ != "zlib":
             raise
-        raise ValueError(f"{name} is damaged: {error}.") from error
+        raise ValueError(f"{name} is damaged.") from error
 
 
 def _checked(found: Found, by_column: bool, remarks: list[str], alone: bool = False) -> list[Found]:

@@ -12,7 +12,7 @@ from typing import Any
 from engine.data import dealing
 from engine.data.opening import Opened, Watch, stamp
 from engine.data.sniff import encoding_of, number_in
-from engine.data.text_lines import labelled_rows, read_text, rows_of_folders, text_pairs
+from engine.data.text_lines import json_place, labelled_rows, read_text, rows_of_folders, text_pairs
 from engine.data.texts import corpus_parts
 from engine.data.token_names import named_tokens
 from engine.data.tokenisers import learned_tokeniser, words_of
@@ -221,7 +221,7 @@ def _fields(path: Path, encoding: str) -> dict[str, Value]:
     try:
         found = json.loads(first)
     except (ValueError, RecursionError) as error:
-        raise DataError(f'The first line of "{path.name}" is no JSON: {str(error)[:120]}.') from error
+        raise DataError(f'The first line of "{path.name}" is no JSON{json_place(error)}.') from error
     names = list(found) if isinstance(found, dict) else []
     text = next((one for one in names if one.casefold() in TEXT_FIELDS), "")
     text = text or next((one for one in names if isinstance(found[one], str)), "")

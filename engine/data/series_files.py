@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from engine.data.array_reading import stored_array
 from engine.data.sniff import SHEETS, TYPED
 from engine.data.table_cells import Cells
 from engine.data.table_reading import check_columns, read_sheet, read_text_table, read_typed_table
@@ -164,10 +165,7 @@ def read_numpy_series(
 
 def numpy_numbers(path: Path) -> np.ndarray[Any, Any]:
     """The numbers (n, F) of a `.npy` file. Errors: `ValueError` where it holds no series."""
-    try:
-        found = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (ValueError, EOFError, TypeError, MemoryError) as error:
-        raise ValueError(f'"{path.name}" is no whole NumPy file of numbers: {str(error)[:200]}.') from error
+    found = stored_array(path, "", 2**30)
     if found.ndim not in (1, 2) or found.dtype.kind not in "iufb" or not found.size:
         raise ValueError(f'"{path.name}" is no series: its sizes are {found.shape}, of type {found.dtype}.')
     return np.asarray(found.reshape(len(found), -1))

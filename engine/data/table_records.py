@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from engine.data.file_there import file_there
 from engine.data.table_columns import dealt_table
 from engine.data.table_reading import check_columns
 
@@ -21,7 +22,7 @@ def read_records(path: Path, wanted: list[str] | None) -> Any:
     import polars as pl
 
     try:
-        text = path.read_text("utf-8-sig")
+        text = file_there(path).read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f'"{path.name}" is not utf-8 from byte {error.start + 1:,} on.') from error
     try:

@@ -9,12 +9,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+from engine.data.file_there import file_there
 from engine.data.table_reading import read_text_table
 
 
-def read_text(path: Path, encoding: str) -> str:
-    """The text of a file. Errors: `ValueError` with the line where the bytes are no text of the encoding."""
-    raw = path.read_bytes()
+def read_text(path: Path, encoding: str, empty: bool = False) -> str:
+    """The text of a file, which may be `empty`.
+
+    Errors: `ValueError` with the line where the bytes are no text of the encoding.
+    """
+    raw = file_there(path, empty).read_bytes()
     name = "utf-8-sig" if encoding == "utf-8" else encoding
     try:
         text = raw.decode(name).removeprefix("\ufeff")
@@ -72,7 +76,7 @@ def rows_of_json(path: Path, names: list[str], encoding: str) -> list[tuple[str,
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f'Line {at:,} of "{path.name}" is no JSON: {str(error)[:120]}.') from error
+            raise ValueError(f'Line {at:,} of "{path.name}" is no JSON{json_place(error)}.') from error
         if not isinstance(found, dict) or names[0] not in found:
             raise ValueError(f'Line {at:,} of "{path.name}" is no object with the field "{names[0]}".')
         one, other = (field_text(found.get(name)) for name in names)
@@ -80,6 +84,12 @@ def rows_of_json(path: Path, names: list[str], encoding: str) -> list[tuple[str,
             raise ValueError(f'Line {at:,} of "{path.name}" has half of a character (a lone surrogate).')
         rows.append((f"line {at:,}", one, other))
     return rows
+
+
+def json_place(error: Exception) -> str:
+    """Where in its line JSON ends to be any, from the 1st character."""
+    at = getattr(error, "colno", 0)
+    return f": it cannot be understood from character {at:,} on" if at else ""
 
 
 def field_text(value: Any) -> str:
@@ -115,7 +125,7 @@ def rows_of_folders(folder: Path, encoding: str) -> tuple[list[tuple[str, str, s
             for path in sorted(place.glob("*.txt")):
                 if path.is_file():
                     where = path.relative_to(folder).as_posix()
-                    rows.append((where, read_text(path, encoding), place.name))
+                    rows.append((where, read_text(path, encoding, empty=True), place.name))
                     splits.append(words[top.name.casefold()] if parted else 0)
     if not rows:
         raise ValueError(f'"{folder.name}" has no folders of .txt files, one folder a class.')

@@ -168,7 +168,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "2.png").write_text("no image")
     _, remarks = opened(tmp_path)
     assert "2 images cannot be read" in remarks
-    assert '"1.png" is damaged' in remarks and '"2.png" is no image of a kind that can be read' in remarks
+    assert '"1.png" is cut short' in remarks and '"2.png" is no image of a kind that can be read' in remarks
 
 
 def test_the_mark_changes_with_the_files(tmp_path: Path) -> None:
