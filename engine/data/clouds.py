@@ -15,29 +15,14 @@ import torch
 from torch import Tensor
 
 from engine.data.array_reading import stored_array
+from engine.data.class_files import class_files
 from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.lazy import Lazy
 
 
 def cloud_files(folder: Path) -> list[tuple[Path, str, str]]:
-    """Every cloud below a folder as (file, class, split), in order of their names; links are not followed.
-
-    The class is the first folder's name that is not a split's; a folder `train` or `test` is a split.
-    """
-    ends = (".ply", ".off", ".xyz", ".pts", ".npy")
-    splits = {"train": "train", "test": "test", "val": "validation", "valid": "validation"}
-    splits["validation"] = "validation"
-    found, left = [], [folder]
-    while left:
-        for path in sorted(left.pop().iterdir()):
-            if path.is_dir() and not path.is_symlink():
-                left.append(path)
-            elif path.name.casefold().endswith(ends) and path.is_file():
-                names = path.relative_to(folder).parts[:-1]
-                split = next((splits[name.casefold()] for name in names if name.casefold() in splits), "")
-                named = [name for name in names if name.casefold() not in splits]
-                found.append((path, named[0] if named else "", split))
-    return sorted(found)
+    """Every cloud below a folder as (file, class, split), in order of their names."""
+    return class_files(folder, (".ply", ".off", ".xyz", ".pts", ".npy"))
 
 
 def read_cloud(path: Path) -> np.ndarray[Any, Any]:
@@ -52,12 +37,7 @@ def read_cloud(path: Path) -> np.ndarray[Any, Any]:
     elif end == ".off":
         points = off_points(path)
     else:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.readlines()
-        first = lines[0].split() if lines else []
-        points = numbers_of(
-            lines, 1 if len(first) == 1 and first[0].isdecimal() else 0, None, (0, 1, 2), path.name
-        )
+        points = text_points(path)
     found = np.array(points[:, :3], np.float32)
     if not len(found):
         raise ValueError(f"{path.name} has no points.")
@@ -65,6 +45,26 @@ def read_cloud(path: Path) -> np.ndarray[Any, Any]:
         at = int(np.flatnonzero(~np.isfinite(found).all(1))[0])
         raise ValueError(f"{path.name}: point {at + 1:,} is not finite: {found[at].tolist()}.")
     return found
+
+
+def text_points(path: Path) -> np.ndarray[Any, Any]:
+    """The points of a text file, one a line; its first line may count them, or call columns x, y and z.
+
+    Errors: `ValueError`.
+    """
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        lines = file.readlines()
+    first = [cell.strip("\"'").casefold() for cell in parted_cells(lines[0])] if lines else []
+    if {"x", "y", "z"} <= set(first):
+        return numbers_of(lines, 1, None, tuple(first.index(axis) for axis in "xyz"), path.name)
+    if first and not first[0].startswith("#") and not any(letter.isdecimal() for letter in first[0]):
+        raise ValueError(f"{path.name} is no point cloud: its first line names no columns x, y and z.")
+    begin = 1 if len(first) == 1 and first[0].isdecimal() else 0
+    return numbers_of(lines, begin, None, (0, 1, 2), path.name)
+
+
+def parted_cells(line: str) -> list[str]:
+    return line.replace(",", " ").replace(";", " ").split()
 
 
 def numbers_of(
@@ -76,7 +76,7 @@ def numbers_of(
         raise ValueError(f"{name} says it has {count:,} points, but ends after {len(lines) - first:,}.")
     rows = []
     for number in range(first, last):
-        parts = lines[number].replace(",", " ").replace(";", " ").split()
+        parts = parted_cells(lines[number])
         if (count is None and not parts) or (parts and parts[0].startswith("#")):
             continue
         try:

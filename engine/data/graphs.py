@@ -15,21 +15,29 @@ import torch
 from torch import Tensor
 
 from engine.data.dealing import dealt_columns, dealt_rows
+from engine.data.file_there import file_there
 
 
 def read_rows(path: Path, delimiter: str) -> list[list[str]]:
     """The cells of a delimited text file ("" parts at spaces); empty lines and those after # are left out."""
     import csv
+    import io
 
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        try:
-            lines = [line for line in file if line.strip() and not line.startswith(("#", "%"))]
-            cells = csv.reader(lines, delimiter=delimiter) if delimiter else (line.split() for line in lines)
-            return [[cell.strip() for cell in row] for row in cells]
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path.name} is not text in UTF-8: byte {error.start:,} is not.") from None
-        except csv.Error as error:
-            raise ValueError(f"{path.name} cannot be read as a table: {error}.") from error
+    try:
+        text = io.StringIO(file_there(path).read_bytes().decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} is not text in UTF-8: byte {error.start + 1:,} is not.") from None
+    lines = [line for line in text if line.strip() and not line.startswith(("#", "%"))]
+    reader = csv.reader(lines, delimiter=delimiter) if delimiter else (line.split() for line in lines)
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            rows.append([cell.strip() for cell in row])
+    except csv.Error as error:
+        raise ValueError(
+            f"{path.name} cannot be read as a table: row {len(rows) + 1:,} is damaged or too long."
+        ) from error
+    return rows
 
 
 def read_edge_list(
@@ -37,14 +45,14 @@ def read_edge_list(
 ) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
     """Edges as (source, target, weight, graph), and the table of nodes beside, `NAME.nodes.csv`, if any.
 
-    Columns are source, target and, where there are more, weight; with a header one may be called graph.
-    Errors: `ValueError` with the line.
+    Columns are source, target and, where there are more, weight; with a header they may stand in any order,
+    and one may be called graph. Errors: `ValueError` with the line.
     """
     rows = read_rows(path, delimiter)
     names = [cell.casefold() for cell in rows[0]] if header and rows else []
     whose = names.index("graph") if "graph" in names else -1
     heavy = names.index("weight") if "weight" in names else 2 if not names else -1
-    ends = [at for at in range(len(rows[0]) if rows else 0) if at not in (whose, heavy)][:2]
+    ends = edge_columns(names) if names else [0, 1]
     edges = []
     for number, row in enumerate(rows[header:], 1 + header):
         try:
@@ -58,6 +66,14 @@ def read_edge_list(
         if not math.isfinite(weight):
             raise ValueError(f"{path.name}, edge {number:,}: its weight is {weight}.")
     return edges, read_table(path.with_name(path.name.split(".")[0] + ".nodes.csv"))
+
+
+def edge_columns(names: list[str]) -> list[int]:
+    """Which columns, called `names`, are the two ends of an edge: by their names, else the first two left."""
+    for source, target in (("source", "target"), ("from", "to"), ("src", "dst")):
+        if source in names and target in names:
+            return [names.index(source), names.index(target)]
+    return [at for at, name in enumerate(names) if name not in ("graph", "weight")][:2]
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
@@ -78,31 +94,46 @@ def read_graphml(
 
     Entities could swell a small file to more than memory holds, or name other files, so none is followed.
     """
+    check_xml(path)
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError("GraphML files are read with networkx: pip install networkx.") from error
+    try:
+        graph = networkx.read_graphml(path)
+        edges = [
+            (str(a), str(b), float(more.get("weight", 1.0)), "") for a, b, more in graph.edges(data=True)
+        ]
+        nodes = [
+            {"id": str(one), **{k: str(v) for k, v in more.items()}} for one, more in graph.nodes(data=True)
+        ]
+    except Exception as error:  # networkx passes on whatever its parser stumbles over
+        raise ValueError(
+            f"{path.name} is whole XML, but no GraphML: a node, an edge or a value is not as it has to be."
+        ) from error
+    return edges, nodes
+
+
+def check_xml(path: Path) -> None:
+    """Errors: `ValueError` with the line where a file is no whole XML, or for a DOCTYPE."""
     from xml.parsers import expat
 
+    why = ""
+
     def refuse(*_: Any) -> None:
-        raise ValueError(f"{path.name} begins with a DOCTYPE, which GraphML does not need: remove it.")
+        nonlocal why
+        why = f"{path.name} begins with a DOCTYPE, which GraphML does not need: remove it."
+        raise ValueError(why)
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     try:
-        with open(path, "rb") as file:
+        with open(file_there(path), "rb") as file:
             parser.ParseFile(file)
-        import networkx
-
-        graph = networkx.read_graphml(path)
-    except ValueError:
-        raise
-    except ImportError as error:
-        raise ImportError("GraphML files are read with networkx: pip install networkx.") from error
-    except expat.ExpatError as error:
-        raise ValueError(f"{path.name} is not whole XML: {error}.") from error
-    except Exception as error:  # networkx passes on whatever its parser stumbles over
-        raise ValueError(f"{path.name} cannot be read as GraphML: {error}.") from error
-    edges = [(str(a), str(b), float(more.get("weight", 1.0)), "") for a, b, more in graph.edges(data=True)]
-    nodes = [{"id": str(one), **{k: str(v) for k, v in more.items()}} for one, more in graph.nodes(data=True)]
-    return edges, nodes
+    except (ValueError, LookupError, expat.ExpatError) as error:
+        line = parser.CurrentLineNumber
+        raise ValueError(why or f"{path.name} is not whole XML: line {line:,} cannot be read.") from error
 
 
 def numbered(
@@ -135,7 +166,8 @@ def node_features(nodes: list[dict[str, str]], features: tuple[str, ...], count:
             try:
                 found[row, at] = float(known[name])
             except (KeyError, ValueError):
-                raise ValueError(f"{file}: {name} of node {row + 1:,} is {known.get(name)!r}.") from None
+                said = f'"{known[name][:60]}", which is no number' if name in known else "missing"
+                raise ValueError(f"{file}: {name} of node {row + 1:,} is {said}.") from None
     return found
 
 
@@ -169,7 +201,9 @@ def load_graph(
     )
     count = len(numbers)
     if examples == "graphs":
-        columns = padded_graphs(folder / file, numbers, nodes, ends, weights, classes, directed, size)
+        columns = padded_graphs(numbers, nodes, ends, weights, directed, size)
+        if classes:
+            columns["label"] = graph_labels(folder / file, names_of_graphs(numbers), classes)
     else:
         columns = {"features": nodes}
         if target:
@@ -209,9 +243,21 @@ def read_graph(
 
     Errors: `ValueError`, `OSError`.
     """
-    if not (folder / file).is_file():
-        raise FileNotFoundError(f"There is no {folder / file}: choose the file again.")
-    edges, table = read(folder / file, delimiter, header)
+    edges, table = read(file_there(folder / file), delimiter, header)
+    if not edges:
+        raise ValueError(f"{file} has no edges.")
+    numbers, nodes, ends, weights = graph_tensors(edges, table, features, directed, file)
+    return numbers, table, nodes, ends, weights
+
+
+def graph_tensors(
+    edges: list[tuple[str, str, float, str]],
+    table: list[dict[str, str]],
+    features: tuple[str, ...],
+    directed: bool,
+    file: str,
+) -> tuple[dict[tuple[str, str], int], Tensor, Tensor, Tensor]:
+    """Numbers of the nodes, features and degree of each (n, F + 1), edges (2, E) and weights (E,)."""
     numbers = numbered(edges, table)
     count = len(numbers)
     ends = torch.tensor([[numbers[g, a], numbers[g, b]] for a, b, _, g in edges]).reshape(-1, 2).T
@@ -219,7 +265,7 @@ def read_graph(
     degree = torch.zeros(count).index_add_(0, ends[1], torch.ones(len(edges)))
     degree = degree if directed else degree.index_add_(0, ends[0], torch.ones(len(edges)))
     nodes = torch.cat([node_features(table, features, count, file), degree[:, None]], 1)
-    return numbers, table, nodes, ends, weights
+    return numbers, nodes, ends, weights
 
 
 def names_of_graphs(numbers: dict[tuple[str, str], int]) -> list[str]:
@@ -260,18 +306,16 @@ def class_numbers(said: list[str], classes: tuple[str, ...], count: int, file: s
 
 
 def padded_graphs(
-    path: Path,
     numbers: dict[tuple[str, str], int],
     nodes: Tensor,
     ends: Tensor,
     weights: Tensor,
-    classes: tuple[str, ...],
     directed: bool,
     size: int,
 ) -> dict[str, Tensor]:
-    """Graphs of several sizes, padded: nodes (N, size, F), adjacency (N, size, size), mask (N, size), label.
+    """Graphs of several sizes, padded: nodes (N, size, F), adjacency (N, size, size), mask (N, size).
 
-    Errors: `ValueError` for a graph with more nodes than `size`, or without a label.
+    Errors: `ValueError` for a graph with more nodes than `size`.
     """
     names = names_of_graphs(numbers)
     at = {name: number for number, name in enumerate(names)}
@@ -296,6 +340,4 @@ def padded_graphs(
         first, second = first[both], second[both]
         matrix.index_put_((whose[first], place[first], place[second]), weights[both], accumulate=True)
     found["adjacency"] = matrix
-    if classes:
-        found["label"] = graph_labels(path, names, classes)
     return found

@@ -51,6 +51,7 @@ OPENED: Mapping[str, str] = {
     "ArrayFile": "flowers.npz",
     "CloudFile": "solids",
     "GraphFile": "friends.edges",
+    "GraphFolder": "graphs",
     "ImageFolder": "images",
 }
 EVERYTHING = 100_000  # as batch: one step an epoch
