@@ -214,7 +214,8 @@ class LabelItem(QGraphicsItem):
         if size != self._size:
             self.prepareGeometryChange()
             self._size = size
-        self.setPos(x, y - size[1] / 2 - 4 if level else y)
+        aside = size[1] / 2 + 4 if route.under else -size[1] / 2 - 4
+        self.setPos(x, y + aside if level else y)
         self._placed, self._room = (self.text, route), room
         self._appear()
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
 
 from app.editor.geometry import TILE, TILE_GAP
 from app.theme import Theme
@@ -54,8 +54,18 @@ class Picture:
             painter.setFont(theme.mono(CAPTION))
             painter.setPen(theme.dim)
             area = QRectF(side + 8, 0, self.width - side - 8, side)
-            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.caption)
+            told = caption_in(self.caption, painter.fontMetrics(), area.width())
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, told)
         painter.restore()
+
+
+def caption_in(caption: str, metrics: QFontMetrics, room: float) -> str:
+    """A caption that fits: a line too long goes without the port's name, and is cut if need be."""
+    lines = []
+    for line in caption.split("\n"):
+        short = line if metrics.horizontalAdvance(line) <= room else line.partition(" ")[2] or line
+        lines.append(metrics.elidedText(short, Qt.TextElideMode.ElideRight, int(room)))
+    return "\n".join(lines)
 
 
 def picture_of(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
@@ -111,17 +111,22 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
             yield column, row
 
 
+LABEL_WIDE, LABEL_HIGH = 24.0, 20.0  # half the width and the height that labels need beside a lane
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """Corners of a wire from source to target; `curved` joins just two ends by one smooth curve.
 
-    `reach` is the area whose nodes decided the route, `room` how far its lane may move up or down.
+    `reach` is the area whose nodes decided the route, `room` how far its lane may move up or down. A node
+    right above the lane leaves its label room `under` it alone.
     """
 
     points: tuple[Point, ...]
     curved: bool
     reach: Box
     room: float = 0.0
+    under: bool = False
 
     @property
     def bends(self) -> tuple[Point, ...]:
@@ -147,7 +152,7 @@ class Route:
         points = tuple((x + by[0], y + by[1]) for x, y in self.points)
         left, top, right, bottom = self.reach
         reach = (left + by[0], top + by[1], right + by[0], bottom + by[1])
-        return Route(points, self.curved, reach, self.room)
+        return Route(points, self.curved, reach, self.room, self.under)
 
 
 def _span(stretch: tuple[Point, Point]) -> float:
@@ -181,7 +186,16 @@ def find_route(start: Point, end: Point, boxes: Boxes, source: str, target: str)
             best = (cost, points, room)
     if best is None:
         return Route((start, end), True, area)
-    return Route(best[1], False, area, best[2])
+    route = Route(best[1], False, area, best[2])
+    return replace(route, under=_only_under(route, boxes))
+
+
+def _only_under(route: Route, boxes: Boxes) -> bool:
+    """Whether a node stands where a label over the lane would, and none where it would be under it."""
+    (x, y), _, _ = route.label_place()
+    over = (x - LABEL_WIDE, y - LABEL_HIGH, x + LABEL_WIDE, y - 1)
+    under = (x - LABEL_WIDE, y + 1, x + LABEL_WIDE, y + LABEL_HIGH)
+    return bool(boxes.near(over)) and not boxes.near(under)
 
 
 def _candidates(

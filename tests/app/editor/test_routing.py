@@ -6,7 +6,7 @@ import random
 
 from app.editor.geometry import Box, grown, meet
 from app.editor.lanes import set_apart
-from app.editor.routing import Boxes, Route, find_route, path_of
+from app.editor.routing import Boxes, Route, _only_under, find_route, path_of
 
 
 def _boxes(*boxes: Box) -> Boxes:
@@ -80,3 +80,14 @@ def test_wires_of_different_ports_do_not_share_a_lane() -> None:
     assert (
         abs(other.points[2][1] - 100.0) >= 10 and other.points[0] == lane[0] and other.points[-1] == lane[-1]
     )
+
+
+def test_a_label_stands_under_a_lane_that_runs_close_below_a_node() -> None:
+    lane = Route(((128, 70), (350, 70), (350, 200), (400, 200)), False, (0, 0, 400, 200))
+    node = (200.0, 0.0, 328.0, 56.0)
+    assert _only_under(lane, _boxes(node))
+    assert not _only_under(lane, _boxes(node, (200, 80, 328, 140)))  # no better there
+    assert not _only_under(lane, _boxes((200, 0, 328, 40)))
+    row = _boxes((0, 0, 128, 56), (400, 0, 528, 56), (200, 0, 328, 56))
+    route = find_route((128, 28), (400, 48), row, "n0", "n1")
+    assert route.under == _only_under(route, row) and route.shifted((5, 5)).under == route.under

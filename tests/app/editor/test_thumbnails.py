@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
-from app.editor.pictures import picture_of
+from app.editor.pictures import caption_in, picture_of
 from app.editor.view import GraphView
+from app.theme import current_theme
 from app.views.watching import watching
 from app.workspace import Workspace
 from engine.run.feed import Feed, Probe, Snapshot
@@ -142,3 +144,11 @@ def test_data_with_three_channels_are_in_colour() -> None:
     (tile,) = picture_of(Snapshot(0, 0, colours), (102, 32), data=True).tiles
     assert tile.pixelColor(0, 0).getRgb() == (255, 0, 0, 255)
     assert tile.pixelColor(1, 0).getRgb() == (255, 127, 0, 255)
+
+
+def test_a_caption_that_is_too_long_goes_without_its_ports_name(qapp: object) -> None:
+    metrics = QFontMetrics(current_theme().mono(9))
+    room = metrics.horizontalAdvance("background") + 2
+    assert caption_in("label background", metrics, room) == "background"
+    assert caption_in("digit 3", metrics, room) == "digit 3"
+    assert caption_in("label background\nodd 1", metrics, room / 2).split("\n")[0].endswith("…")
