@@ -76,8 +76,8 @@ class Dealt(Data, abstract=True):
         KEEP,
         choices=(KEEP, TOGETHER, ONCE),
         label="Equal rows",
-        doc="rows whose inputs are all the same. in one split: dealt together, so that what judges was "
-        "never trained on; left out: only the first of them stays",
+        doc="rows whose inputs are all the same. in one split: dealt together, so that no row is "
+        "tested that was trained on; left out: only the first of them stays",
     )
     balance: str = param(
         AS_THEY_COME,

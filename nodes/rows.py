@@ -25,8 +25,8 @@ def _classes(title: str, x: Column) -> Column:
 class LeaveOutRows(Transform):
     """Leaves out rows by what comes in here; all other columns of the data lose the same rows.
 
-    Of rows that repeat each other the first stays, training rows before validation and test: so none is
-    judged by that was trained on.
+    Of rows that repeat each other the first stays, training rows before validation and test: so no row is
+    tested that was trained on.
     """
 
     title = "Leave out rows"
