@@ -73,7 +73,8 @@ class Stored(Lazy):
         if self.classes is not None:
             return self.numbered(found.reshape(len(found)), asked)
         whole = not self.dtype.is_floating_point
-        values = torch.from_numpy(self.arranged(found).astype(np.int64 if whole else np.float32))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large becomes infinite
+            values = torch.from_numpy(self.arranged(found).astype(np.int64 if whole else np.float32))
         if self.shift is not None:
             values = values - self.shift
         return values if self.scale is None else values / self.scale
@@ -111,10 +112,16 @@ class Stored(Lazy):
         strange = np.flatnonzero(self.classes[at] != found)
         if len(strange):
             raise ValueError(
-                f'"{self.name}" is {found[strange[0]]} in row {asked[strange[0]] + 1:,}, which is none of '
-                f"its {len(self.classes):,} classes: open the file again."
+                f'"{self.name}" in {self.file_of(asked[strange[0]])} is {found[strange[0]]} in row '
+                f"{asked[strange[0]] + 1:,}, which is none of its {len(self.classes):,} classes: "
+                "open the file again."
             )
         return torch.from_numpy(at.astype(np.int64))
+
+    def file_of(self, row: int) -> str:
+        """The name of the file that holds a row."""
+        part = self.parts[int(np.searchsorted(self.starts, row, side="right")) - 1]
+        return str(part.place[0].name)
 
     def fit(self, how: str, rows: Tensor) -> None:
         """Find what to subtract and divide by in these rows: for "0 to 1" or "standardise".

@@ -109,7 +109,8 @@ def read_graphml(
         ]
     except Exception as error:  # networkx passes on whatever its parser stumbles over
         raise ValueError(
-            f"{path.name} is whole XML, but no GraphML: a node, an edge or a value is not as it has to be."
+            f"{path.name} cannot be read as GraphML: "
+            "it is XML, but a node, an edge or a value is not as it must be."
         ) from error
     return edges, nodes
 
@@ -165,8 +166,10 @@ def node_features(nodes: list[dict[str, str]], features: tuple[str, ...], count:
         for at, name in enumerate(features):
             try:
                 found[row, at] = float(known[name])
-            except (KeyError, ValueError):
-                said = f'"{known[name][:60]}", which is no number' if name in known else "missing"
+            except (KeyError, ValueError, RuntimeError):  # too large for float32
+                said = (
+                    f'"{known[name][:60]}", which is no number to learn from' if name in known else "missing"
+                )
                 raise ValueError(f"{file}: {name} of node {row + 1:,} is {said}.") from None
     return found
 

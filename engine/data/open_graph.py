@@ -44,7 +44,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
     said = (
         [row.get("label", "") for row in labels.values()]
         if many
-        else [row[target] for row in table]
+        else [row.get(target, "") for row in table]
         if target
         else []
     )
@@ -59,7 +59,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
     features = tuple(
         name
         for name in columns[1:]
-        if name not in (target, "split", "graph") and all(_number(r[name]) for r in table)
+        if name not in (target, "split", "graph") and all(_number(r.get(name, "")) for r in table)
     )
     rest = [name for name in columns[1:] if name not in (target, "split", "graph", *features)]
     if rest:

@@ -221,7 +221,7 @@ def test_files_that_changed_are_a_sentence(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.zeros((6, 2)), y=np.arange(6) % 2)
     opened = open_data(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", x=np.zeros((6, 2)), y=np.arange(6))
-    with pytest.raises(ValueError, match=r'"y" is 2 in row 3, which is none of its 2 classes'):
+    with pytest.raises(ValueError, match=r'"y" in a.npz is 2 in row 3, which is none of its 2 classes'):
         loaded(opened)
     np.savez(tmp_path / "a.npz", x=np.zeros((6, 3)), y=np.arange(6) % 2)
     with pytest.raises(ValueError, match="no longer made of rows of"):
