@@ -277,13 +277,15 @@ class Data(NodeType, abstract=True):
 class Transform(Data, abstract=True):
     """Stands between data and network: fitted on training rows as they are read, applied to every row.
 
-    `columns` is what leaves it, known once it is bound to the column that comes in.
+    `columns` is what leaves it, known once it is bound to the column that comes in. One that `picks` decides
+    which rows all columns have.
     """
 
     kind = "transform"
     family = "transforms"
     ports_in = (Port("x"),)
     ports_out = (Port("output"),)
+    picks: ClassVar[bool] = False
     _arriving: Column | None = None
 
     def bind(self, arriving: Column) -> None:

@@ -30,6 +30,7 @@ class LeaveOutRows(Transform):
     """
 
     title = "Leave out rows"
+    picks = True
     aliases: ClassVar[tuple[str, ...]] = (
         "duplicates",
         "copies",
@@ -94,6 +95,7 @@ class BalanceClasses(Transform):
     """
 
     title = "Balance classes"
+    picks = True
     aliases: ClassVar[tuple[str, ...]] = ("oversampling", "undersampling", "resample", "imbalance", "rare")
     source = "Japkowicz and Stephen, 2002"
     way: str = param(

@@ -102,6 +102,8 @@ def own_units(
     if always:
         given = raw | given
         raw = {name: mean + by * raw[name][:] for name, (mean, by) in always.items()}
+    elif any(step.picks for step in steps):  # the run's rows are no longer those of the file
+        given = dict(raw if bare is node else read_node(node, catalogue)["train"])
     elif any(step.column not in given and data.column(step.column) for step in steps):
         given |= raw if bare is node else read_node(node, catalogue)["train"]
     found: dict[str, OwnUnits] = {}
@@ -112,12 +114,17 @@ def own_units(
             if scaling is not None:
                 rows = _some(raw[column.name]).clone()
                 found[column.name] = OwnUnits(column, scaling.change, scaling.undo, True, rows)
-    fed: dict[str, dict[str, Any]] = {"train": given}
+    fed: dict[str, dict[str, Any]] = {"train": {**given, **{f"own {name}": raw[name] for name in raw}}}
     for step in steps:
         before = found.get(step.column)
         fitted = step.function(fed, step.column, step.into.name, **step.options)  # type: ignore[func-returns-value]
         if before is not None and isinstance(fitted, Fitted):
             found[step.into.name] = _then(before, fitted)
+    if any(step.picks for step in steps):
+        found = {
+            name: replace(units, rows=_some(fed["train"][f"own {units.own.name}"]))
+            for name, units in found.items()
+        }
     return {name: units for name, units in found.items() if _agree(units, splits, name)}
 
 

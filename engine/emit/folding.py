@@ -15,13 +15,17 @@ from engine.shapes import ShapeBook
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One transform: the node, the function, the column it reads, the column it adds, its options."""
+    """One transform: the node, the function, the column it reads, the column it adds, its options.
+
+    `picks` says that it decides which rows there are.
+    """
 
     node_id: str
     function: Callable[..., None]
     column: str
     into: Column
     options: dict[str, Any]
+    picks: bool = False
 
 
 class Prepared(Data, abstract=True):
@@ -82,7 +86,7 @@ def folded(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
         into = known.give(graph.node(one).name, made.title)
         place[one] = source, into
         function, options = made.fit()
-        step = Step(one, function, column, replace(made.columns()[0], name=into), options)
+        step = Step(one, function, column, replace(made.columns()[0], name=into), options, made.picks)
         steps.setdefault(source, []).append(step)
     links = [
         Link(*place.get(link.source, (link.source, link.source_port)), link.target, link.target_port)

@@ -9,10 +9,22 @@ import torch
 
 from engine.catalogue import Column
 from engine.data.lazy import Mapped
-from engine.data.picked_rows import keep_one_of_equals, keep_whole_rows, pick_by_class, wrong_labels
+from engine.data.own_units import own_units
+from engine.data.picked_rows import (
+    keep_one_of_equals,
+    keep_whole_rows,
+    leave_out_numbers,
+    pick_by_class,
+    wrong_labels,
+)
 from engine.data.repeats import rare_repeated
+from engine.data.shipped import datasets_folder
+from engine.edits import AddNodes, Disconnect
+from engine.emit.program import compile_program
 from engine.errors import EmitError, ParamError
-from nodes.rows import BalanceClasses, LeaveOutRows, WrongLabels
+from engine.graph import Link, Node
+from nodes.rows import BalanceClasses, LeaveOutNumbers, LeaveOutRows, WrongLabels
+from tests.engine.sketches import catalogue, gallery
 
 
 def splits(lazy: bool = False) -> dict[str, dict[str, Any]]:
@@ -87,6 +99,21 @@ def test_wrong_labels_stay_wrong_and_held_out_ones_stay_right() -> None:
     assert torch.equal(made["test"]["noisy"], 1 - made["test"]["y"])
 
 
+def test_numbers_are_left_out_by_their_places_and_missing_when_undone() -> None:
+    rows = torch.arange(12.0).reshape(3, 4)
+    made = {"train": {"x": rows}, "test": {"x": rows + 1}}
+    found = leave_out_numbers(made, "x", "fewer", which=(2, 4))
+    assert made["test"]["fewer"].tolist() == [[1, 3], [5, 7], [9, 11]]
+    assert found.undo(made["train"]["fewer"]).isnan().tolist() == [[False, True, False, True]] * 3
+    node = LeaveOutNumbers({"which": (2, 4)})
+    node.bind(Column("size", (4,)))
+    assert node.columns()[0].shape == (2,)
+    with pytest.raises(ParamError, match="there is no number 4"):
+        node.bind(Column("size", (3,)))
+    with pytest.raises(ParamError, match="Nothing would be left"):
+        LeaveOutNumbers({"which": (1, 2)}).bind(Column("size", (2,)))
+
+
 def test_what_the_nodes_need_is_said() -> None:
     numbers, label = Column("size", (3,)), Column("kind", (), "int64", ("a", "b"))
     for node in (BalanceClasses(), WrongLabels()):
@@ -98,3 +125,23 @@ def test_what_the_nodes_need_is_said() -> None:
         WrongLabels().bind(Column("kind", (), "int64"))
     with pytest.raises(EmitError, match="no number can be missing"):
         LeaveOutRows({"that": "lack a number"}).bind(label)
+
+
+def test_units_are_known_of_rows_that_were_picked() -> None:
+    """What Try it and the pictures show stays in centimetres."""
+    project = gallery("iris").copy()
+    graph = project.graph
+    for link in [one for one in graph.links if one.source == "n1"]:
+        Disconnect(link).apply(project)
+    measures = [node.id for node in graph.nodes.values() if node.type in ("CrossEntropy", "Accuracy")]
+    nodes = (Node("n90", "LeaveOutRows"), Node("n91", "Standardise", "scaled"), Node("n92", "BalanceClasses"))
+    wires = (("n1", "features", "n90"), ("n90", "output", "n91"), ("n91", "output", "n2"))
+    links = [Link(source, port, target, "x") for source, port, target in (*wires, ("n1", "species", "n92"))]
+    links += [Link("n92", "output", one, "target") for one in measures]
+    AddNodes(nodes, tuple(links)).apply(project)
+    program = compile_program(project, catalogue())
+    splits = program.load(datasets_folder(), "cpu")
+    units = own_units(graph.node("n1"), program.book.types["n1"], catalogue(), splits)["scaled"]  # type: ignore[arg-type]
+    undone = units.undo(splits["train"]["scaled"])
+    assert torch.allclose(undone, (undone * 10).round() / 10, atol=1e-4)  # as measured, to a millimetre
+    assert 4.3 <= undone[:, 0].min() < undone[:, 0].max() <= 7.9
