@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
+from engine.data.opening import CLOUD_TEXTS, OPENERS
 from engine.errors import DataError
 from engine.params import FilePath, Names
 from nodes.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
 
 CORNERS, SURFACE = "corners", "surface"
-CLOUD_ENDS = (".ply", ".off", ".xyz", ".pts", ".npy")
+CLOUD_ENDS = (*OPENERS["engine.data.open_points"], ".npy", *CLOUD_TEXTS)
 
 
 class CloudFile(Dealt):

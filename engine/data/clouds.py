@@ -38,7 +38,8 @@ def read_cloud(path: Path) -> np.ndarray[Any, Any]:
         points = off_points(path)
     else:
         points = text_points(path)
-    found = np.array(points[:, :3], np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite
+        found = np.array(points[:, :3], np.float32)
     if not len(found):
         raise ValueError(f"{path.name} has no points.")
     if not np.isfinite(found).all():
@@ -54,10 +55,11 @@ def text_points(path: Path) -> np.ndarray[Any, Any]:
     """
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         lines = file.readlines()
-    first = [cell.strip("\"'").casefold() for cell in parted_cells(lines[0])] if lines else []
+    first = [cell.strip("\"'").casefold() for cell in parted_cells(lines[0].lstrip("# "))] if lines else []
     if {"x", "y", "z"} <= set(first):
         return numbers_of(lines, 1, None, tuple(first.index(axis) for axis in "xyz"), path.name)
-    if first and not first[0].startswith("#") and not any(letter.isdecimal() for letter in first[0]):
+    table = path.suffix.casefold() not in (".xyz", ".pts")
+    if table and first and not any(letter.isdecimal() for letter in first[0]):
         raise ValueError(f"{path.name} is no point cloud: its first line names no columns x, y and z.")
     begin = 1 if len(first) == 1 and first[0].isdecimal() else 0
     return numbers_of(lines, begin, None, (0, 1, 2), path.name)

@@ -38,7 +38,11 @@ READERS = {
     "TextCorpus": ("engine.data.open_text", "open_corpus"),
     "LabelledText": ("engine.data.open_text", "open_labelled"),
     "TextPairs": ("engine.data.open_text", "open_pairs"),
+    "GraphFile": ("engine.data.open_graph", "open_it"),
+    "CloudFile": ("engine.data.open_points", "open_it"),
 }
+CLOUD_TEXTS = (".csv", ".tsv", ".txt", ".dat")  # that may hold points, where a person says so
+OF_FOLDERS = ("LabelledText", "CloudFile")  # those that may read a folder, too
 
 
 class Stopped(Exception):
@@ -88,9 +92,17 @@ def open_data(path: Path, watch: Watch | None = None) -> Opened:
 
 def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
     """Look into a file for a node of this type. Errors: `DataError` where it can't be one; `Stopped`."""
+    from engine.data.reading_as import lacking, refused
+
     path = Path(os.path.abspath(path))
     watch = watch or Watch()
     module, function = READERS[type_id]
+    if path.is_dir() and type_id not in OF_FOLDERS:
+        raise DataError(f'"{path.name}" is a folder, where one file is needed.')
+    if not path.is_dir():
+        _check_file(path)
+        if why := refused(path, type_id):
+            raise DataError(why)
     opener: Callable[[Path, Watch], Opened] = getattr(importlib.import_module(module), function)
     try:
         found = opener(path, watch)
@@ -100,19 +112,26 @@ def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
         raise DataError(str(error)) from error
     if found.type != type_id:
         raise DataError(f'"{path.name}" cannot be read so: it holds something else.')
+    if why := lacking(path, found):
+        raise DataError(why)
     return found
+
+
+def _check_file(path: Path) -> None:
+    """Errors: `DataError` where a path is no file that holds something."""
+    if not path.exists():
+        raise DataError(f'There is no "{path.name}" in {path.parent}.')
+    if not path.is_file():
+        raise DataError(f'"{path.name}" is not an ordinary file.')
+    if not path.stat().st_size:
+        raise DataError(f'"{path.name}" is empty.')
 
 
 def _opener(path: Path) -> Callable[[Path, Watch], Opened]:
     if path.is_dir():
-        module = "engine.data.open_points" if _has_clouds(path) else FOLDERS
-    elif not path.exists():
-        raise DataError(f'There is no "{path.name}" in {path.parent}.')
-    elif not path.is_file():
-        raise DataError(f'"{path.name}" is not an ordinary file.')
-    elif not path.stat().st_size:
-        raise DataError(f'"{path.name}" is empty.')
+        module = _in_folder(path)
     else:
+        _check_file(path)
         name = path.name.casefold()
         named = (module for module, ends in OPENERS.items() if name.endswith(ends))
         module = next(named, None) or _by_content(path)
@@ -120,17 +139,18 @@ def _opener(path: Path) -> Callable[[Path, Watch], Opened]:
     return found
 
 
-def _has_clouds(path: Path) -> bool:
-    """Whether the first files below a folder are point clouds."""
+def _in_folder(path: Path) -> str:
+    """The opener of a folder, by its first files: point clouds, graphs, else images."""
     looked_at = 0
     for _, _, files in os.walk(path):
-        ends = [os.path.splitext(name)[1].casefold() for name in files]
-        if any(end in OPENERS["engine.data.open_points"] for end in ends):
-            return True
+        ends = {os.path.splitext(name)[1].casefold() for name in files}
+        for module in ("engine.data.open_points", FOLDERS, "engine.data.open_graph"):
+            if ends & set(OPENERS[module]):
+                return module
         looked_at += len(files)
-        if looked_at > MOST_LOOKED_AT or any(end in OPENERS[FOLDERS] for end in ends):
-            return False
-    return False
+        if looked_at > MOST_LOOKED_AT:
+            break
+    return FOLDERS
 
 
 def _by_content(path: Path) -> str:

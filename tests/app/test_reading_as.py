@@ -72,3 +72,26 @@ def test_what_it_cannot_be_is_a_sentence_and_nothing_changes(window: MainWindow,
     assert list(window.workspace.graph.nodes.values()) == [text]
     ((words, level),) = said
     assert "story.txt" in words and words.endswith(".") and level == "error"
+
+
+def test_wires_that_have_no_port_any_more_are_told(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text(
+        "x,y,z\n" + "".join(f"{n}.5,{n % 7},{n % 9}.25\n" for n in range(40))
+    )
+    table = opened(window, qtbot, str(tmp_path / "points.csv"))
+    workspace = window.workspace
+    workspace.apply(
+        "Wire",
+        AddNodes((Node("n8", "Linear"), Node("n9", "Linear"))),
+        Connect(Link(table.id, "features", "n8", "x")),
+        Connect(Link(table.id, "y", "n9", "x")),
+    )
+    said: list[str] = []
+    window.document_page.file.noticed.connect(lambda notice: said.append(notice.text))
+    workspace.reading_wanted.emit(table.id, "CloudFile")
+    settle(window, qtbot)
+    (link,) = workspace.graph.links
+    assert (link.source_port, link.target) == ("point", "n8")
+    assert said == ["“points.csv” is read as point clouds; one wire had no port to begin at any more."]
+    workspace.undo()
+    assert len(workspace.graph.links) == 2 and table.id in workspace.graph.nodes
