@@ -14,6 +14,7 @@ AS_THEY_ARE, ADD, FIRST = "as they are", "add a channel", "channels first"
 SCALED, STANDARDISED = "0 to 1", "standardise"
 MEASURED, IDS = "measurements", "ids"
 CLASSES, NUMBERS = "classes", "numbers"
+ONE_HOT = "one-hot"  # of a column whose rows are a 1 among zeros
 DEALT_BY = {BY_GROUP: "group", GIVEN: "split", IN_TIME: "time", BLOCKS: "time"}
 SEEN = ("input", "target", "weight")  # roles of columns that have a port
 
@@ -63,7 +64,8 @@ class ArrayFile(Dealt, OwnFile):
         CLASSES,
         choices=(CLASSES, NUMBERS),
         label="Labels are",
-        doc="what columns with few different values stand for; numbers: quantities, such as 3 rooms",
+        doc="what columns with few different values, or with a single 1 a row, stand for; numbers: "
+        "quantities, such as 3 rooms",
     )
     whole: str = param(
         MEASURED,
@@ -98,6 +100,8 @@ class ArrayFile(Dealt, OwnFile):
         column["size"], column["role"] = tuple(int(one) for one in size), role
         if kind == "category" and (self.labels == CLASSES or role == "group"):
             column["classes"] = tuple(classes)
+        elif kind == ONE_HOT and self.labels == CLASSES and role in SEEN:
+            column |= {"classes": tuple(classes), "hot": True}
         elif kind == "whole" and (role != "input" or self.whole == IDS) and role not in ("target", "weight"):
             column["whole"] = True
         return column

@@ -89,6 +89,7 @@ class Column:
     classes: tuple[Value, ...] = ()
     names: tuple[str, ...] = ()
     remarks: list[str] = field(default_factory=list)
+    hot: bool = False  # every row is a single 1 among zeros
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -133,6 +134,7 @@ def opened(path: Path, found: Sequence[Found], watch: Watch, remarks: list[str])
     for number, column in enumerate(columns):
         _look_through(path.parent, column, partial(_tell, watch, number, len(columns)))
         remarks += column.remarks
+    _as_one_hot(columns, remarks)
     _name_classes(path.parent, columns, aside, remarks)
     remarks += [
         f"{one.said} of shape {sizes_of(one.shape)} is left out: it has not as many rows."
@@ -198,6 +200,7 @@ def _own(found: Found) -> str:
 def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -> None:
     """Find classes, values that are missing and numbers that float32 cannot hold."""
     values: set[Any] | None = set() if math.prod(column.size) == 1 else None
+    column.hot = len(column.size) == 1 and 2 <= column.size[0] <= MOST_CLASSES and column.dtype.kind in "biuf"
     missing = infinite = large = seen = 0
     kind = column.dtype.kind
     everything = sum(math.prod(part.shape) * part.dtype.itemsize for part in column.parts)
@@ -206,11 +209,12 @@ def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -
             rows = FileRows(folder / part.file, part.key, READ)
         except ValueError as error:
             column.remarks.append(f"Its values were not looked at: {error}")
+            column.hot = False
             continue
         step = max(1, 2**24 // max(1, math.prod(part.shape[1:]) * part.dtype.itemsize))
         for first in range(0, part.shape[0], step):
             look(seen / max(1, everything))
-            if seen > LOOKED_AT or (kind in "bu" and values is None):
+            if seen > LOOKED_AT or (kind in "bu" and values is None and not column.hot):
                 break
             block = rows.take(np.arange(first, min(first + step, part.shape[0])))
             seen += block.nbytes
@@ -220,6 +224,9 @@ def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -
             elif kind in "iu" and block.dtype.itemsize > 2:
                 large += int((np.abs(block.astype(np.float64)) > 2**24).sum())
             values = _more_values(values, block)
+            column.hot = column.hot and bool(
+                ((block == 1).sum(1) == 1).all() and ((block != 0).sum(1) == 1).all()
+            )
     if seen > LOOKED_AT:
         column.remarks.append(f"{column.name}: only its first {seen / 2**30:.1f} GiB were looked through.")
     for count, what in ((missing, "missing (NaN)"), (infinite, "infinite")):
@@ -276,6 +283,21 @@ def _as_classes(column: Column, values: set[Any] | None) -> None:
         column.kind = "whole"
 
 
+def _as_one_hot(columns: Sequence[Column], remarks: list[str]) -> None:
+    """Rows of a single 1 are classes where the column is called a target, or nothing else could be one."""
+    named = {column.name for column in columns if words_of(column.name) & TARGETS}
+    for column in columns:
+        others = [other for other in columns if other is not column]
+        larger = any(math.prod(other.size) > column.size[0] for other in others) if column.hot else False
+        free = larger and not named and all(other.kind != "category" and not other.hot for other in others)
+        if column.hot and (free or (column.name in named and others)):
+            column.kind, column.classes = "one-hot", tuple(range(column.size[0]))
+            remarks.append(
+                f"{column.name} has a single 1 in each row: {column.size[0]:,} classes, by its place "
+                '("Labels are").'
+            )
+
+
 def _name_classes(
     folder: Path, columns: Iterable[Column], aside: dict[str, Found], remarks: list[str]
 ) -> None:
@@ -296,14 +318,14 @@ def _give_roles(columns: list[Column]) -> None:
     free = [column for column in columns if column.role == "input"]
     for column in free:
         words = words_of(column.name)
-        if math.prod(column.size) == 1:
+        if math.prod(column.size) == 1 and column.kind != "one-hot":
             for role, meant in _ROLES.items():
                 if words & meant and (role != "group" or column.kind != "number"):
                     column.role = role
     free = [column for column in free if column.role == "input"]
     targets = [column for column in free if words_of(column.name) & TARGETS]
     if not targets:
-        targets = [column for column in free if column.kind == "category"][-1:]
+        targets = [column for column in free if column.kind in ("category", "one-hot")][-1:]
     if not targets and len(free) > 1 and math.prod(free[-1].size) == 1:
         targets = free[-1:]
     if len(targets) < len(free):

@@ -44,7 +44,8 @@ class Stored(Lazy):
     """A column of arrays in files, one after another: numbers as float32, classes and ids as int64.
 
     `axes` says what becomes of those of images; `span` are the features that are taken, all for (0, 0);
-    `classes` are the values that stand for classes 0, 1, ... What `fit` finds is subtracted and divided by.
+    `classes` are the values that stand for classes 0, 1, ...; where `hot`, the place of a row's only 1 does.
+    What `fit` finds is subtracted and divided by.
     """
 
     def __init__(
@@ -56,7 +57,9 @@ class Stored(Lazy):
         whole: bool = False,
         span: tuple[int, int] = (0, 0),
         classes: tuple[Any, ...] = (),
+        hot: bool = False,
     ) -> None:
+        self.hot = hot
         self.name, self.parts, self.axes, self.span = name, parts, axes, span
         self.starts = np.cumsum([0, *(len(part.array) for part in parts)])
         self.classes = np.array(classes) if classes else None
@@ -70,6 +73,8 @@ class Stored(Lazy):
     def read(self, rows: Tensor) -> Tensor:
         asked = rows.numpy()
         found = self.raw(asked)
+        if self.hot:
+            return self.place_of_one(found, asked)
         if self.classes is not None:
             return self.numbered(found.reshape(len(found)), asked)
         whole = not self.dtype.is_floating_point
@@ -122,6 +127,17 @@ class Stored(Lazy):
         """The name of the file that holds a row."""
         part = self.parts[int(np.searchsorted(self.starts, row, side="right")) - 1]
         return str(part.place[0].name)
+
+    def place_of_one(self, found: np.ndarray[Any, Any], asked: np.ndarray[Any, Any]) -> Tensor:
+        """Where the 1 of each row stands. Errors: `ValueError` with a row that is no single 1 among zeros."""
+        ones = found == 1
+        strange = np.flatnonzero((ones.sum(1) != 1) | ~(ones | (found == 0)).all(1))
+        if len(strange):
+            raise ValueError(
+                f'"{self.name}" is no single 1 among zeros in row {asked[strange[0]] + 1:,}: open the file '
+                'again, or set "Labels are" to numbers.'
+            )
+        return torch.from_numpy(ones.argmax(1).astype(np.int64))
 
     def fit(self, how: str, rows: Tensor) -> None:
         """Find what to subtract and divide by in these rows: for "0 to 1" or "standardise".
@@ -176,7 +192,7 @@ def load_arrays(
     """Arrays of one length as {split: {column: (N, ...)}}; they stay in their files above `memory` MiB.
 
     Each of `columns` is {"name", "files": ((split, file, key), ...), "size"} and, where it has them, "role",
-    "classes", "whole" and "span". `values` is what becomes of inputs: "as they are", "0 to 1" or
+    "classes", "hot", "whole" and "span". `values` is what becomes of inputs: "as they are", "0 to 1" or
     "standardise"; `axes` what becomes of those of images. The dealer looks at the column `by`; where the
     splits are `given`, at what the files are for. Errors: `ValueError`, `OSError`.
     """
@@ -224,6 +240,7 @@ def stored_column(
     classes: tuple[Any, ...] = (),
     whole: bool = False,
     span: tuple[int, int] = (0, 0),
+    hot: bool = False,
 ) -> Stored:
     """One column of `load_arrays`. Errors: `ValueError` where its files changed."""
     parts = [FileRows(folder / file, key, memory * 2**20) for _, file, key in files]
@@ -234,7 +251,7 @@ def stored_column(
                 f"{tuple(size)}: open the file again."
             )
     axes = axes if role == "input" else "as they are"
-    return Stored(name, parts, device, axes, whole, span, classes)
+    return Stored(name, parts, device, axes, whole, span, classes, hot)
 
 
 def in_memory(column: Stored) -> Tensor:

@@ -105,6 +105,47 @@ def test_labels_below_zero_and_texts_are_classes(tmp_path: Path) -> None:
     assert node.column("label").classes == ("elm", "oak", "곽")  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("memory", [0, 1024])
+@pytest.mark.parametrize("kind", [np.float32, np.uint8, np.bool_, np.int64])
+def test_rows_of_a_single_1_beside_images_are_classes(tmp_path: Path, kind: Any, memory: int) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (60, 8, 8)).astype(np.uint8)
+    labels = np.arange(60) * 7 % 5
+    names = np.array(["bee", "cat", "dog", "eel", "fly"])
+    hot = np.eye(5)[labels].astype(kind)
+    np.savez(tmp_path / "a.npz", images=images, labels=hot, names=names)
+    opened = open_data(tmp_path / "a.npz")
+    assert 'labels has a single 1 in each row: 5 classes, by its place ("Labels are").' in opened.remarks
+    rows = in_order(opened, memory=memory)
+    assert rows["labels"].tolist() == labels.tolist()
+    found = load_catalogue().get("ArrayFile")
+    assert found is not None
+    columns = {column.name: column for column in found(dict(opened.params)).columns()}  # type: ignore[attr-defined]
+    assert columns["labels"].classes == tuple(names) and columns["labels"].dtype == "int64"
+    as_numbers = in_order(opened, labels="numbers", memory=memory)
+    assert torch.equal(as_numbers["labels"], torch.from_numpy(hot.astype(np.float32)))
+    hot[41, :2] = 1
+    np.savez(tmp_path / "a.npz", images=images, labels=hot, names=names)
+    with pytest.raises(ValueError, match='"labels" is no single 1 among zeros in row 42'):
+        in_order(opened)["labels"]  # what stays on disk is read when it is asked for
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"table": np.eye(4)[np.arange(20) % 4]},  # alone: nothing else would be an input
+        {"images": np.ones((20, 8, 8)), "mood": np.eye(3)[np.arange(20) % 3], "label": np.arange(20) % 2},
+        {"images": np.ones((20, 8, 8)), "labels": np.ones((20, 3))},
+        {"images": np.ones((20, 8, 8)), "labels": np.eye(3)[np.arange(20) % 3] * 2},
+        {"images": np.ones((20, 8, 8)), "labels": np.eye(3)[np.arange(20) % 3] - [1, 0, 0]},
+    ],
+    ids=["alone", "another target", "many ones", "twos", "below 0"],
+)
+def test_other_rows_of_numbers_are_no_classes(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    np.savez(tmp_path / "a.npz", **arrays)
+    table = open_data(tmp_path / "a.npz").params["table"]
+    assert "one-hot" not in {row[1] for row in table}  # type: ignore[union-attr,index]
+
+
 def test_names_of_classes_beside_are_theirs(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=np.zeros((6, 2)), y=np.arange(6) % 2, target_names=np.array(["no", "yes"]))
     node = load_catalogue().get("ArrayFile")(open_data(tmp_path / "a.npz").params)  # type: ignore[misc]
