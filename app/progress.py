@@ -8,6 +8,8 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from app.pictures.base import Subject
+from app.pictures.own import scaled_words
 from app.theme import Theme, current_theme, themes
 from app.views.pace import Pace
 from app.views.run_status import DeviceChip, MetricText, ProgressText
@@ -48,6 +50,7 @@ class TrainingBar(QWidget):
         self._stop.setText("Stop")
         self._progress = ProgressText()
         self._metric = MetricText()
+        self._metric.units = self._units
         self._device = DeviceChip()
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -225,6 +228,10 @@ class TrainingBar(QWidget):
             return f"{length} in {len(plan.phases)} phases"
         batch = plan.batch if plan.phases[0].batch is None else plan.phases[0].batch
         return f"{length} of {f'batches of {batch}' if batch else 'all rows at once'}"
+
+    def _units(self) -> str:
+        name = newest_metric(self._workspace.trainer.feed if self._workspace.trainer is not None else None)[0]
+        return "" if "accuracy" in name else scaled_words(Subject(self._workspace))
 
     def _set(self, button: QPushButton, enabled: bool, tip: str) -> None:
         if button.isEnabled() != enabled:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from itertools import count
 
 from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QDrag, QFocusEvent, QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDrag,
+    QFocusEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
@@ -40,6 +49,7 @@ MIME = "application/x-neuroloom-picture"
 SIZES = ("S", "M", "L")
 THIS_RUN, OTHER_RUN = "data", "convolution"  # roles of colours that everybody tells apart
 CONTROLS_BESIDE = 460  # pixels of width from which the controls stand beside the note
+HEAD_SIDES = 26  # pixels of the head that neither title nor buttons take
 ROOMY = 230  # pixels of width from which the head has room for the node's name and every button
 _BUTTON = 20
 
@@ -442,11 +452,22 @@ class PictureCard(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for widget in (self.freeze_button, self._node):
-            if widget.isHidden() == self._roomy:
-                widget.setVisible(self._roomy)
+        self._fit_head()
         self._show_note()
         self._place_controls()
+
+    def _fit_head(self) -> None:
+        """The title whole before all: then the buttons that the menu has, too, then the node's name."""
+        title = QFontMetrics(self._title.font()).horizontalAdvance(self.kind.title) + 4
+        room = self.width() - HEAD_SIDES - title
+        shown = {
+            self._node: self._roomy,
+            self.freeze_button: bool(self.frozen) or (self._roomy and room >= 4 * (_BUTTON + 2)),
+            self.enlarge_button: self.enlarged or room >= 3 * (_BUTTON + 2),
+        }
+        for widget, wanted in shown.items():
+            if widget.isHidden() == wanted:
+                widget.setVisible(wanted)
 
     # -- dress
 

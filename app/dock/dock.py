@@ -40,6 +40,7 @@ STALE_AFTER = 0.8  # seconds that training has to take a change over before pict
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
 SEVERAL = "Several nodes are selected; select one of them to see what it does."
 WHOLE = "Whole network"
+WIDE = "try-it"  # the picture of the whole network that begins with twice the width
 NONE_ON = "Switch a picture on in the row above."
 NONE_FIT = "There are no pictures for this type of node."
 UNKNOWN = "Nothing is known about this type of node, so there is nothing to show."
@@ -181,6 +182,8 @@ class ViewsDock(QWidget):
         card.enlarge_wanted.connect(self.enlarge)
         card.menu_wanted.connect(self._offer_card_menu)
         card.pin_wanted.connect(self._toggle_pin)
+        if not pinned and not subject.node_id and kind.id == WIDE:
+            card.set_size("L")
         card.step_wanted.connect(self._focus_beside)
         card.shift_wanted.connect(self._shift)
         return card

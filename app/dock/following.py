@@ -9,7 +9,15 @@ from PySide6.QtCore import QSettings
 
 from app.pictures.base import PictureKind
 
-FIRST = ("example", "prediction", "activations", "filters", "histograms")  # what everybody wants to see
+FIRST = (  # what everybody wants to see
+    "hidden-tokens",
+    "next-token",
+    "example",
+    "prediction",
+    "activations",
+    "filters",
+    "histograms",
+)
 OF_ALL = ("try-it", "model-reconstructions", "neurons", "layer_table")  # of the whole network
 RANK, ENOUGH = 30, 4  # where these are fewer than so many, others with a rank up to this
 _KEY = "views/followed"

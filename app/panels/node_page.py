@@ -100,7 +100,7 @@ class NodePage(QWidget):
         text = self._type.doc()
         ink = current_theme().text.name()  # what is computed stands out of what is said about it
         formula = f'<span style="color:{ink}">{_written(self._type.formula)}</span>'
-        said = self._type.source
+        said = "" if "of your own" in self._type.source else self._type.source  # the file's field says it
         parts = [escape(text), formula if self._type.formula else "", escape(said[:1].upper() + said[1:])]
         made = label("<br>".join(filter(None, parts)), "small", wrap=True)
         made.setTextFormat(Qt.TextFormat.RichText)

@@ -216,7 +216,8 @@ class RunsPanel(QWidget):
 
     def _after_change(self) -> None:
         shown, all_runs = len(self.model.shown), len(self.model.records)
-        self._count.setText(f"{shown} of {all_runs}" if shown != all_runs else f"{all_runs} runs")
+        every = f"{all_runs} run{'s' * (all_runs != 1)}"
+        self._count.setText(f"{shown} of {all_runs}" if shown != all_runs else every)
         self._stack.setCurrentIndex(int(bool(all_runs) and not shown))
         self._chosen()
 

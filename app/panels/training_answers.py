@@ -11,7 +11,7 @@ from app.pictures.base import Subject
 from app.pictures.own import answer_units, still_scaled
 from app.theme import current_theme
 from app.views.activations import example_words
-from app.views.confusion import Confusion, most_confused
+from app.views.confusion import Confusion, most_confused, told_apart
 from app.views.legend import Legend
 from app.views.segments import Segments
 from app.views.series import Line, SeriesPlot
@@ -159,12 +159,14 @@ class TrainingAnswers(QWidget):
         )
         self.confusion.show_matrix(matrix, names)
         self._stack.setCurrentIndex(0)
-        worst = most_confused(matrix, names, _LIST)
+        worst = whole = most_confused(matrix, names, _LIST)
         self._list_title.setText("most confused" if worst else "none confused")
         metrics = QFontMetrics(current_theme().mono(12))
         widest = max((metrics.horizontalAdvance(_told(*cell, 99)) for cell in worst), default=0) + 8
         room = min(max(_LIST_WIDTH, widest), max(_LIST_WIDTH, self.width() * 9 // 20))
         self._beside.setFixedWidth(room)
+        if widest > room:  # what all names begin with goes first
+            worst = most_confused(matrix, told_apart(names), _LIST)
         letters = next(
             (
                 count
@@ -176,15 +178,15 @@ class TrainingAnswers(QWidget):
         told = [_told(*cell, letters) for cell in worst]
         for index, line in enumerate(self._list):
             line.setText(told[index] if index < len(told) else "")
-            if index < len(worst):
-                true, guess, count = worst[index]
+            if index < len(whole):
+                true, guess, count = whole[index]
                 line.setToolTip(f"{true} taken for {guess}: {count:,} times")
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
         subject = Subject(self._workspace, self._which.key)
         own = answer_units(subject)
         scaled = ", scaled" if own is None and still_scaled(subject) else ""
-        self._title.setText(f"Forecast{scaled}" if own is None else f"Forecast, {own.name}")
+        self._title.setText(f"Forecast{scaled}" if own is None else own.name)
         self._title.setVisible(len(self._losses) < 2)  # of several, what is chosen says which it is
         self._title.setToolTip("Validation examples: what is right and what is predicted")
         pairs = snapshot.array if own is None else own.first(snapshot.array)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
+from app.own_units import OwnUnitsFinder
 from app.panels.plan_parts import objective_series
+from app.pictures.base import Subject
+from app.pictures.own import scaled_words
 from app.views.curve_options import CurveOptions
 from app.views.legend import Legend
 from app.views.run_curves import RunCurves, quantity, words
@@ -45,6 +48,7 @@ class TrainingCurves(QWidget):
         self.curves = RunCurves()
         self.plot: CurvePlot | None = None
         self._scale_of: dict[str, str] = {}
+        self._offered: object = None  # quantities
         self._quantity = Segments([("loss", "Loss", "Loss")], bold=True)
         self._quantity.setObjectName("curveQuantity")
         self._legend = Legend()
@@ -66,6 +70,7 @@ class TrainingCurves(QWidget):
         self._export.setToolTip("Save the numbers of this run as a CSV file")
         self._export.clicked.connect(self.export_asked)
         self._empty = EmptyTraining(workspace)
+        OwnUnitsFinder.of(workspace).found.connect(self._units_found)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._body = QWidget()
@@ -154,9 +159,18 @@ class TrainingCurves(QWidget):
             self.plot.follow()
         self.plot.refresh()
 
+    def _units_found(self) -> None:
+        self._offered = None
+
     def _offer_quantities(self) -> None:
         found = self.curves.quantities()
-        self._quantity.set_options([(name, _title(name), f"Show the {words(name)}") for name in found])
+        if found != self._offered:
+            self._offered, units = found, scaled_words(Subject(self._workspace))
+            tips = {name: f"Show the {words(name)}" for name in found}
+            for name in found:
+                if units and name != "lr" and "accuracy" not in name:
+                    tips[name] += f". {units}"
+            self._quantity.set_options([(name, _title(name), tips[name]) for name in found])
         self._quantity.set_room(self._body.width() - self._export.sizeHint().width() - 2 * _GAP)
 
     def _choose_curves(self) -> None:

@@ -79,6 +79,16 @@ def still_scaled(subject: Subject) -> bool:
     return known is not None and scaled(*place, subject.workspace.catalogue) and asked.target[1] not in known
 
 
+def scaled_words(subject: Subject) -> str:
+    """A sentence on losses and metrics of numbers that are scaled; empty where they are those of the data."""
+    own = answer_units(subject)
+    if own is not None and not np.isclose(own.factor, 1.0, rtol=1e-4):
+        return (
+            f"It is measured in the scaled units that the network sees: 1 is {own.factor:.4g} of {own.name}."
+        )
+    return "It is measured in the scaled units that the network sees." if still_scaled(subject) else ""
+
+
 def parts_of(subject: Subject, known: tuple[Feature, ...]) -> tuple[tuple[Part, ...], bool]:
     """The cells of the data that an answer depends on, and whether they can be shown by now.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QWidget
 
 from app.own_units import undone
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from engine.data.own_units import OwnUnits
 
 UNKNOWN = "–"
+SLOPES_FROM = 250  # pixels of width that leave room for them
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,11 @@ class CellsInput(Input):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(inside)
         self.column.addWidget(scroll, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for slope in self.slopes:  # names and cells first
+            slope.setVisible(self.width() >= SLOPES_FROM)
 
     def take_rows(self, rows: Rows) -> None:
         super().take_rows(rows)

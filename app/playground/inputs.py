@@ -45,6 +45,7 @@ def small_button(text: str, tip: str, name: str) -> QPushButton:
     made = QPushButton(text)
     made.setProperty("kind", "small")
     made.setToolTip(tip)
+    made.setAccessibleName(tip)
     made.setObjectName(name)
     return made
 
@@ -105,8 +106,8 @@ class ExampleInput(Input):
         self.picture = Activations(table=GREY)
         self._draw = random.Random(0)
         self.column.addWidget(self.picture, 1)
-        back = small_button("Previous", "The example before this one", "tryPrevious")
-        on = small_button("Next", "The example after this one", "tryNext")
+        back = small_button("←", "The example before this one", "tryPrevious")
+        on = small_button("→", "The example after this one", "tryNext")
         any_ = small_button("Random", "Any example", "tryRandom")
         back.clicked.connect(self._back)
         on.clicked.connect(self._on)

@@ -34,6 +34,15 @@ def most_confused(
     ]
 
 
+def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Names without the words that all of them begin with: "class 1", "class 2" as "1", "2"."""
+    first, last = min(names, default=""), max(names, default="")
+    alike = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), 0)
+    shared = max(first[:alike].rfind(mark) for mark in " _-/·") + 1
+    short = tuple(name[shared:] for name in names)
+    return short if all(short) else tuple(names)
+
+
 COUNTS, OF_RIGHT, OF_ANSWERED = "counts", "of right", "of answered"
 
 
@@ -115,18 +124,20 @@ class Confusion(Picture):
         painter.setPen(theme.dim)
         metrics = QFontMetrics(painter.font())
         every = max(1, -(-metrics.height() // self._side))
-        wide = max((metrics.horizontalAdvance(name) for name in self._names), default=0)
-        across = max(1, -(-min(wide + 4, 30) // self._side))
-        for index, name in enumerate(self._names):
+        names = self._fitting(self._left - 6)
+        below = names if _widest(metrics, names) <= self._side else told_apart(self._names)
+        across = max(1, -(-min(_widest(metrics, below) + 4, 30) // self._side))
+        for index, (name, under) in enumerate(zip(names, below, strict=True)):
             at = index * self._side
             if index % every == 0:
-                row = QRect(0, at, self._left - 6, self._side)
+                high = max(self._side, metrics.height())
+                row = QRect(0, max(0, at - (high - self._side) // 2), self._left - 6, high)
                 label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._left - 6)
                 painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label)
             if index % across == 0:
                 room = min(self._side * across, len(matrix) * self._side - at)
                 column = QRect(self._left + at, len(matrix) * self._side + 4, room, AXIS - 4)
-                label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 2 * (across > 1))
+                label = metrics.elidedText(under, Qt.TextElideMode.ElideRight, room - 2 * (across > 1))
                 align = Qt.AlignmentFlag.AlignHCenter if across == 1 else Qt.AlignmentFlag.AlignLeft
                 painter.drawText(column, align | Qt.AlignmentFlag.AlignTop, label)
         if self._side >= 18:
@@ -186,6 +197,15 @@ class Confusion(Picture):
 
     def _name_room(self) -> int:
         metrics = QFontMetrics(current_theme().mono(TICK))
-        wide = max((metrics.horizontalAdvance(name) for name in self._names), default=0)
         left_over = self.width() - ROOMY_CELL * len(self._names)  # few classes leave their names more
-        return min(wide + 8, max(AXIS, self.width() // 3, left_over))
+        most = max(AXIS, self.width() // 3, left_over)
+        return min(_widest(metrics, self._fitting(most - 8)) + 8, most)
+
+    def _fitting(self, room: int) -> tuple[str, ...]:
+        """The names of the classes, without what all begin with where they would be cut."""
+        metrics = QFontMetrics(current_theme().mono(TICK))
+        return self._names if _widest(metrics, self._names) <= room else told_apart(self._names)
+
+
+def _widest(metrics: QFontMetrics, names: Sequence[str]) -> int:
+    return max((metrics.horizontalAdvance(name) for name in names), default=0)

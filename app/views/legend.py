@@ -14,6 +14,7 @@ from app.views.picture import colour_of
 LINE = 18
 GAP = 16
 HEIGHT = 20
+MORE = 26  # for how many more there are
 SHORTEST = 76  # what an entry is shortened to at most
 
 
@@ -67,6 +68,10 @@ class Legend(QWidget):
             shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, shown)
             x += width
+        if len(widths) < len(self._entries):  # the tool tip names them all
+            box = QRectF(self.width() - MORE, 0, MORE, HEIGHT)
+            right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(box, right, f"+{len(self._entries) - len(widths)}")
 
     def _fitted(self) -> list[int]:
         """The widths of the entries on show, shortened alike where there is not room for all."""
@@ -75,6 +80,9 @@ class Legend(QWidget):
         if sum(wanted) <= room or not wanted:
             return wanted
         count = max(1, min(len(wanted), room // SHORTEST))
+        if count < len(wanted):
+            room -= MORE
+            count = max(1, room // SHORTEST)
         return [min(width, room // count) for width in wanted[:count]]
 
     def _widths(self) -> list[int]:

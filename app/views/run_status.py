@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
@@ -149,6 +149,7 @@ class MetricText(QWidget):
         self._name = ""
         self._value: float | None = None
         self._compact = False
+        self.units: Callable[[], str] | None = None  # a sentence on the units of the value
         self.setFixedWidth(self._room())
         self.setFixedHeight(HEIGHT)
         themes.theme_changed.connect(self._theme_changed)
@@ -160,9 +161,25 @@ class MetricText(QWidget):
     def show_metric(self, name: str, value: float | None) -> None:
         """Show another value; None shows nothing."""
         if (name, value) != (self._name, self._value):
+            renamed = name != self._name
             self._name, self._value = name, value
-            self.setToolTip("" if value is None else f"{name}: {value:.6g}, the newest value of this run")
+            if renamed:
+                self.setFixedWidth(self._room())
             self.update()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.told(), self)
+            return True
+        return super().event(event)
+
+    def told(self) -> str:
+        """The value in full, and in which units it is."""
+        if self._value is None:
+            return ""
+        newest = f"{self._name}: {self._value:.6g}, the newest value of this run"
+        units = self.units() if self.units is not None else ""
+        return "\n".join(part for part in (newest, units) if part)
 
     def set_compact(self, compact: bool) -> None:
         """Whether to write "val. accuracy" for "validation accuracy"."""
@@ -180,8 +197,11 @@ class MetricText(QWidget):
         return f"{self._value:.4f}" if 0 <= self._value < 100 and self._value >= 5e-4 else number(self._value)
 
     def _room(self) -> int:
+        """As wide as the usual name needs, or this one's up to half as much again; never by the numbers."""
         theme = current_theme()
-        words = QFontMetrics(theme.font(SMALL)).horizontalAdvance(self._shorten("validation accuracy"))
+        metrics = QFontMetrics(theme.font(SMALL))
+        usual = metrics.horizontalAdvance(self._shorten("validation accuracy"))
+        words = min(max(usual, metrics.horizontalAdvance(self._shorten(self._name))), usual * 3 // 2)
         return words + 10 + QFontMetrics(theme.mono(13, bold=True)).horizontalAdvance("0.9871") + 2
 
     def paintEvent(self, event: QPaintEvent) -> None:

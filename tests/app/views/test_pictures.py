@@ -15,7 +15,7 @@ from app.views.activations import Activations
 from app.views.bars import ROW, Bar, Bars
 from app.views.colourmaps import NOT_FINITE, SIGNED, VIRIDIS, limits, shade
 from app.views.columns import Columns
-from app.views.confusion import TICK, Confusion, most_confused
+from app.views.confusion import TICK, Confusion, most_confused, told_apart
 from app.views.filters import Filters, caption
 from app.views.histogram import Distribution, Histogram
 from app.views.picture import Picture, number, percent
@@ -203,6 +203,14 @@ def test_bars_tell_their_values_and_grow_with_their_number(qtbot: QtBot) -> None
     assert bars.sizeHint().height() == 3 * ROW
     assert bars.describe(QPoint(50, 2 * ROW + 3)) == "classes: 1 rows\nweights 3 long"
     assert bars.describe(QPoint(50, 3 * ROW + 3)) == ""
+
+
+def test_classes_are_told_apart_where_their_names_begin_alike() -> None:
+    assert told_apart(["class 1", "class 2", "class 11"]) == ("1", "2", "11")
+    assert told_apart(["component_a", "component_b"]) == ("a", "b")
+    assert told_apart(["Biscoe", "Bream"]) == ("Biscoe", "Bream")  # no whole word is shared
+    assert told_apart(["class ", "class 2"]) == ("class ", "class 2")  # nothing would be left of one
+    assert told_apart(["face"]) == ("face",) and told_apart([]) == ()
 
 
 def test_the_most_confused_classes_come_first() -> None:
