@@ -133,7 +133,8 @@ def facts_of(source: Source) -> DataFacts:
                 raise
             splits, error = {}, str(found)
     made = gather(splits)
-    graphs = graphs_of(made.samples) or graph_of_file(source.node, source.catalogue)
+    graphs = graphs_of(made.samples) or graphs_side_by_side(splits)
+    graphs = graphs or graph_of_file(source.node, source.catalogue)
     told = findings(splits, source.asked, look)
     if source.table is not None:
         place = kept_of(source.node, source.catalogue)
@@ -211,6 +212,29 @@ def graphs_of(samples: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, tu
             )
             for at in range(min(len(joined), MOST_GRAPHS))
         )
+    return found
+
+
+def graphs_side_by_side(splits: Splits) -> dict[str, tuple[GraphLook, ...]]:
+    """The first graphs of each split, of data that lay a batch's graphs side by side."""
+    import torch
+
+    from engine.data.graph_looks import MOST_GRAPHS, MOST_READ, look_at_graph
+    from engine.data.graphs import adjacency
+    from engine.data.lazy import is_ragged
+
+    found = {}
+    for split, columns in splits.items():
+        edges, sizes = columns.get("edges"), columns.get("sizes")
+        if sizes is None or edges is None or not is_ragged(edges):
+            continue
+        looks = []
+        for at in range(min(len(sizes), MOST_GRAPHS)):
+            ends, count = edges[at].cpu().T, int(sizes[at])
+            if count <= MOST_READ:
+                joined = adjacency(count, ends, torch.ones(ends.shape[1]), directed=True)
+                looks.append(look_at_graph(joined.numpy()))
+        found[split] = tuple(looks)
     return found
 
 

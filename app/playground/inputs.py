@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.playground.example_picture import ExamplePicture
 from app.playground.pad import Pad
 from app.playground.rows import Row, Rows
 from app.views.activations import Activations
@@ -103,7 +104,7 @@ class ExampleInput(Input):
         super().__init__(parent)
         self._shown = column
         self.index = 0
-        self.picture = Activations(table=GREY)
+        self.picture = ExamplePicture()
         self._draw = random.Random(0)
         self.column.addWidget(self.picture, 1)
         back = small_button("←", "The example before this one", "tryPrevious")
@@ -118,8 +119,7 @@ class ExampleInput(Input):
         if not self.rows.count:
             return None
         row = self.rows.row(self.index)
-        if self._shown is not None and self._shown.name in row:
-            self.picture.show_array(np.atleast_1d(row[self._shown.name]).astype(np.float32))
+        self.picture.show_row(row, self._shown)
         return row
 
     def said(self) -> str:
