@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.data.array_reading import stored_array
 from engine.data.class_files import class_files
 from engine.data.dealing import dealt_columns, dealt_rows
+from engine.data.file_there import file_there
 from engine.data.lazy import Lazy
 
 
@@ -27,7 +28,7 @@ def cloud_files(folder: Path) -> list[tuple[Path, str, str]]:
 
 def read_cloud(path: Path) -> np.ndarray[Any, Any]:
     """The points of a file, (n, 3) float32. Errors: `ValueError` with the point or what is lacking."""
-    end = path.suffix.casefold()
+    end = file_there(path).suffix.casefold()
     if end == ".ply":
         points = ply_points(path)
     elif end == ".npy":
@@ -213,16 +214,21 @@ class Clouds(Lazy):
     def read(self, rows: Tensor) -> Tensor:
         found = torch.zeros(len(rows), *self.shape[1:])
         for at, row in enumerate(rows.tolist()):
-            if self.draw is None:
-                points = read_cloud(self.files[row])
-            else:
-                points = self.draw(self.files[row], self.points, [self.seed, row])
+            points = self.cloud(row)
             if self.mask:
                 found[at, : min(len(points), self.points)] = 1
                 continue
             kept = sampled(normalised(points, self.normalise), self.points, self.seed, row)
             found[at, : len(kept)] = torch.from_numpy(kept)
         return found
+
+    def cloud(self, row: int) -> np.ndarray[Any, Any]:
+        """The points of a row's file, or drawn from its mesh. Errors: `ValueError` with its folder."""
+        path = self.files[row]
+        try:
+            return read_cloud(path) if self.draw is None else self.draw(path, self.points, [self.seed, row])
+        except ValueError as error:
+            raise ValueError(f'In the folder "{path.parent.name}": {error}') from error
 
 
 def load_clouds(
@@ -288,8 +294,6 @@ def load_cloud(
     Errors: `ValueError`, `OSError`.
     """
     path = folder / file
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no {path}: choose the file again.")
     found = read_cloud(path) if draw is None else draw(path, points, [pick, 0])
     point = torch.from_numpy(normalised(found, normalise))
     return dealt_columns({"point": point}, dealt_rows(len(point), None, deal, dealing, [point]), device)

@@ -55,7 +55,9 @@ def _folder(path: Path, watch: Watch) -> Opened:
             sizes.append(len(read_cloud(file)))
             meshes += bool(faces_of(file))
         except ValueError as error:
-            raise DataError(f"{file.parent.name}: {error}", fix="Mend the file, or move it away.") from error
+            raise DataError(
+                f'In the folder "{file.parent.name}": {error}', fix="Mend the file, or move it away."
+            ) from error
     surfaces = meshes == len(sizes)
     points = MOST_POINTS if surfaces else min(max(sizes), MOST_POINTS)
     more = sum(size > points for size in sizes)

@@ -63,7 +63,10 @@ def reading(node_id: str | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        sentence = f"{error.filename} cannot be used: {error.strerror}." if error.strerror else str(error)
+        sentence = str(error)
+        if error.strerror:
+            what = error.filename or "A file of these data"
+            sentence = f"{what} cannot be used: {error.strerror}."
         raise DataError(sentence, node_id=node_id) from error
     except (ValueError, ImportError) as error:
         raise DataError(str(error), node_id=node_id) from error

@@ -54,6 +54,8 @@ def labelled_rows(
         rows = rows_of_json(path, [text, label], encoding)
     else:
         rows = rows_label_first(path, encoding)
+    if not rows:
+        raise ValueError(f'"{path.name}" holds no text with a class.')
     return [(where, words, name.strip()) for where, words, name in rows], [0] * len(rows)
 
 
@@ -155,6 +157,8 @@ def text_pairs(
             raise ValueError(
                 f'"{file}", {where}: one of the two texts is empty. Mend it, or remove the pair.'
             )
+    if not rows:
+        raise ValueError(f'"{file}" holds no pair of texts.')
     return [one for _, one, _ in rows], [two for _, _, two in rows]
 
 
