@@ -292,6 +292,7 @@ def _as_one_hot(columns: Sequence[Column], remarks: list[str]) -> None:
         free = larger and not named and all(other.kind != "category" and not other.hot for other in others)
         if column.hot and (free or (column.name in named and others)):
             column.kind, column.classes = "one-hot", tuple(range(column.size[0]))
+            remarks[:] = [said for said in remarks if said not in column.remarks]  # on its numbers
             remarks.append(
                 f"{column.name} has a single 1 in each row: {column.size[0]:,} classes, by its place "
                 '("Labels are").'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.catalogue import Catalogue
+from engine.data.public_files import megabytes
 from engine.data.reading_node import loader_of
 from engine.data.table_cache import mark_of, numbers_whole, tables_folder
 from engine.data.table_large import how_read, load_large_text_table, load_large_typed_table
@@ -32,6 +33,6 @@ def said_of(place: Path) -> str:
     """A sentence on kept numbers."""
     size = (place / "numbers").stat().st_size
     return (
-        f"The table is read in pieces: its numbers, {size / 1e6:,.1f} MB, are kept in {place}. They are made "
+        f"The table is read in pieces: its numbers, {megabytes(size)}, are kept in {place}. They are made "
         'anew when the file changes, and removed when they were not used for 30 days ("In memory up to").'
     )
