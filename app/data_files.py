@@ -117,6 +117,8 @@ class DataFiles(QObject):
             spec = path_spec(kind)
             for one in kind.params if kind is not None and spec is not None else ():
                 path = node.params.get(one.name, "") if one.kind == "path" else ""
+                if path and spec is not None and one is not spec:  # may be named from where the first lies
+                    path = str(Path(str(node.params.get(spec.name, ""))).parent / str(path))
                 mark = node.params.get("stamp", "") if one is spec else ""
                 if isinstance(path, str) and path and isinstance(mark, str):
                     table = table_params(self._workspace, node) if one is spec else None

@@ -18,7 +18,7 @@ from app.data_card import OpeningCard
 from app.data_files import choose, path_spec, table_params
 from app.editor.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.widgets.banner import Notice
-from engine.data.opening import Opened, Stopped, Watch, open_data, open_for
+from engine.data.opening import Opened, Stopped, Watch, open_data, open_for, stamp
 from engine.data.replacing import replaced
 from engine.document import Change
 from engine.edits import AddNodes, Edit, SetParam
@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 PATIENCE_MS = 200  # what is opened sooner needs no card
 LOOK_MS = 60
+PAIRS = "TextPairs"
+SECOND = "Its lines go with those of a second file, which is to be chosen, too."
 STEP = TALL + 24.0  # from one new node down to the next
 
 
@@ -44,6 +46,7 @@ class Wanted:
 
     `sure` says that the node shall read the file, without a question; `form` are the parameters of a table's
     node that reads its own file again, and says how. `type_id` asks for a node of that type in its place.
+    For a node of `pairs`, `second` is the file whose lines go with those of the first, where it is chosen.
     """
 
     paths: tuple[Path, ...]
@@ -52,6 +55,8 @@ class Wanted:
     sure: bool = False
     form: Mapping[str, Value] | None = None
     type_id: str = ""
+    pairs: bool = False
+    second: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,8 @@ def look_into(wanted: Wanted, progress: Progress) -> Found:
 def _opened(path: Path, wanted: Wanted, watch: Watch) -> Opened:
     if wanted.type_id:
         return open_for(path, wanted.type_id, watch)
+    if wanted.pairs:
+        return _pairs(path, wanted.second, watch)
     if wanted.form is None:
         return open_data(path, watch)
     from engine.data.open_table import open_as
@@ -112,6 +119,22 @@ def _opened(path: Path, wanted: Wanted, watch: Watch) -> Opened:
         return open_as(path, wanted.form, watch)
     except OSError as error:
         raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
+
+
+def _pairs(path: Path, second: Path | None, watch: Watch) -> Opened:
+    """Pairs of texts in one or two files; one that is no table waits for the second."""
+    from engine.data.open_text import open_pairs
+
+    if second is None:
+        try:
+            return open_for(path, PAIRS, watch)
+        except DataError:
+            params: dict[str, Value] = {"path": str(path), "stamp": stamp(path)}
+            return Opened(PAIRS, params, path.stem, (SECOND,))
+    try:
+        return open_pairs(path, watch, second)
+    except (OSError, ValueError) as error:  # a sentence of a portable reader
+        raise DataError(str(error)) from error
 
 
 class DataOpening(QObject):
@@ -154,7 +177,10 @@ class DataOpening(QObject):
         node = self._workspace.node(node_id)
         own = node is not None and node.params.get("path") == str(path) and node.params.get("table")
         form = table_params(self._workspace, node) if node is not None and own else None
-        self._ask(Wanted((path,), onto=node_id, sure=True, form=form))
+        pairs = node is not None and node.type == PAIRS
+        other = node.params.get("other") if node is not None and pairs else None
+        second = path.parent / other if isinstance(other, str) and other else None
+        self._ask(Wanted((path,), onto=node_id, sure=True, form=form, pairs=pairs, second=second))
 
     def read_as(self, node_id: str, type_id: str) -> None:
         """Puts a node of another type, which reads the same file, in a data node's place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
@@ -235,8 +236,10 @@ class TextPairs(Dealt, Tokenised, Delimited):
     aliases: ClassVar[tuple[str, ...]] = ("translation", "seq2seq", "parallel corpus", "question and answer")
     source = "files of yours"
     token_columns: ClassVar[tuple[str, ...]] = ("source", "next")
-    other: str = param(
-        "", label="Second file", doc="a file in the same folder whose lines go with the first's"
+    other: FilePath = param(
+        "",
+        label="Second file",
+        doc="whose lines go with the first's, one by one; without it the first file is a table",
     )
     source_column: str = param("source", doc="of a table: the texts that are read")
     target_column: str = param("target", doc="of a table: the texts that are said")
@@ -283,7 +286,7 @@ class TextPairs(Dealt, Tokenised, Delimited):
         return e.load(
             load_text_pairs,
             **how,
-            other=self.other,
+            other=self._from_first(),
             source=self.source_column,
             target=self.target_column,
             table=self.form(),
@@ -293,7 +296,16 @@ class TextPairs(Dealt, Tokenised, Delimited):
         )
 
     def holds(self) -> tuple[str, ...]:
-        return (*super().holds(), *((self.other,) if self.other else ()))
+        return (*super().holds(), *((self._from_first(),) if self.other else ()))
+
+    def _from_first(self) -> str:
+        """The second file as it is named from the first one's folder; projects of old hold that name."""
+        if not os.path.isabs(self.other):
+            return self.other
+        try:
+            return Path(os.path.relpath(self.other, Path(self.path).parent)).as_posix()
+        except ValueError:  # on another drive
+            return self.other
 
     def summary(self) -> str:
         return f"{self.count:,} pairs · {self.tokeniser}" if self.path else "no file yet"

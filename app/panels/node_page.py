@@ -237,6 +237,10 @@ class NodePage(QWidget):
         if path is not None:
             self._set_param(spec.name, str(path.absolute()))
             self._seal()
+            first = path_spec(self._type)
+            read = node.params.get(first.name) if node is not None and first is not None else None
+            if isinstance(read, str) and read:  # what both hold together is looked into anew
+                self._workspace.file_wanted.emit(self.node_id, Path(read))
 
     def _read_again(self, spec: ParamSpec) -> None:
         node = self._workspace.node(self.node_id)

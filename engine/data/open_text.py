@@ -5,6 +5,7 @@ Which of them a file is can be guessed from its beginning, and said by the perso
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -150,21 +151,19 @@ def open_labelled(path: Path, watch: Watch) -> Opened:
 
 
 def open_pairs(path: Path, watch: Watch, other: Path | None = None) -> Opened:
-    """Pairs of texts: two columns of a table, or the lines of two files in one folder."""
+    """Pairs of texts: two columns of a table, or the lines of two files."""
     watch.look(0.1, "reading")
     encoding = _encoding(path, _head(path))
     params: dict[str, Value] = {"path": str(path), "stamp": stamp(path), "encoding": encoding}
     table: dict[str, Any] = {}
     if other is not None:
-        if other.parent != path.parent:
-            raise DataError("The two files of pairs lie in different folders: put them into one.")
-        params["other"] = other.name
+        params["other"] = str(other)
     else:
         table = _columns(path, watch, params, pairs=True)
     left, right = text_pairs(
         path.parent,
         path.name,
-        str(params.get("other", "")),
+        os.path.relpath(other, path.parent) if other is not None else "",
         str(params.get("source_column", "")),
         str(params.get("target_column", "")),
         encoding,

@@ -12,14 +12,17 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import data_files
+from app import data_files, data_opening
 from app.data_files import CHANGED, MISSING
 from app.main_window import MainWindow
+from app.panels import node_page
 from app.panels.data_roles import rows_of
 from app.places import Places
 from app.widgets.path_field import PathField
 from app.workspace import Workspace
-from engine.edits import SetParam
+from engine.data.reading_node import read_node
+from engine.edits import AddNodes, SetParam
+from engine.graph import Node
 from tests.app.fake_run import FakeTrainer
 from tests.app.readings import catalogue_with_readings, readings_opener
 
@@ -295,3 +298,43 @@ def test_the_welcome_page_begins_with_a_file_of_ones_own(
     settle(window, qtbot)
     (node,) = window.workspace.graph.nodes.values()
     assert node.params["path"] == str(path) and window.at_work
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_second_file_of_pairs_is_chosen_in_the_window(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apart: bool
+) -> None:
+    english = write(tmp_path, "en.txt", "good day\nthank you very much\ngood night\n")
+    (tmp_path / "other").mkdir()
+    german = write(
+        tmp_path / "other" if apart else tmp_path, "de.txt", "guten Tag\nvielen Dank\ngute Nacht\n"
+    )
+    workspace = window.workspace
+    assert workspace.apply("Add", AddNodes((Node("n1", "TextPairs", "pairs"),)))
+    workspace.select(("n1",))
+    chosen = [english, german]
+    monkeypatch.setattr(data_opening, "choose", lambda *_: chosen[0])
+    monkeypatch.setattr(node_page, "choose", lambda *_: chosen[1])
+    for name in ("path", "other"):
+        button = window.inspector.findChild(QPushButton, f"choose_{name}")
+        assert button is not None
+        qtbot.mouseClick(button, LEFT)
+        settle(window, qtbot)
+    params = workspace.node("n1").params
+    assert (params["path"], params["other"]) == (str(english), str(german))
+    assert (params["count"], params["length"], params["target_length"]) == (3, 5, 3)
+    fields = window.inspector.findChildren(PathField)
+    assert [field.name.text() for field in fields] == ["en.txt", "de.txt"]
+    made = workspace.catalogue.make(workspace.node("n1"))
+    assert made.holds() == ("en.txt", "other/de.txt" if apart else "de.txt")
+    rows = read_node(workspace.node("n1"), workspace.catalogue)
+    assert sum(len(split["source"]) for split in rows.values()) == 3
+    # a project of old names the second file alone
+    assert workspace.apply("Old", SetParam("n1", "other", german.name))
+    if not apart:
+        assert (
+            sum(len(one["next"]) for one in read_node(workspace.node("n1"), workspace.catalogue).values())
+            == 3
+        )
+        (first, second) = window.document_page.data_files.reads()
+        assert (first.path, second.path) == (str(english), str(german))

@@ -14,9 +14,11 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import MainWindow
 from app.remedies import answers_to, mended
+from app.welcome import example_path
 from app.workspace import Workspace
-from engine.edits import SetPlan
+from engine.edits import AddNodes, SetPlan
 from engine.files import load_project, save_project, to_text
+from engine.graph import Node
 from engine.plan import Choice, Minimise, Phase, Plan, Rule
 from engine.run.feed import Event
 from tests.app.conftest import add_iris
@@ -137,12 +139,15 @@ def test_a_rate_is_used_by_the_run_that_goes_on_or_by_a_new_one(window: MainWind
     assert replace(workspace.document.project.plan.optimiser).params["lr"] == 0.001
 
 
+@pytest.mark.parametrize("rate", [1e6, 1e38])
 def test_not_a_number_is_named_with_epoch_and_node_and_the_project_saves(
-    window: MainWindow, qtbot: QtBot, tmp_path: Path
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, rate: float
 ) -> None:
     """C-10: a rate far too high; the banner says where and when, and the project is whole."""
     workspace = window.workspace
-    plan = workspace.document.project.plan.with_(optimiser=Choice("SGD", {"lr": 1e38}), batch=16)
+    if rate < 1e30:  # one layer alone stays finite, and so does tanh
+        workspace.show(load_project(example_path("penguins")), None)
+    plan = workspace.document.project.plan.with_(optimiser=Choice("SGD", {"lr": rate}), batch=16)
     workspace.apply("Plan", SetPlan(plan))
     workspace.train()
     first = button(window, "bannerFirst")
@@ -157,3 +162,15 @@ def test_not_a_number_is_named_with_epoch_and_node_and_the_project_saves(
     assert to_text(again) == to_text(workspace.document.project)
     qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: workspace.state in ("running", "finished"), timeout=LONG)
+
+
+def test_data_that_nothing_reads_are_given_a_network_and_trained(shaped: Workspace, qtbot: QtBot) -> None:
+    shaped.apply("Add Iris", AddNodes((Node("n1", "Iris", "flowers"),)))
+    assert [one.code for one in shaped.shapes.problems] == ["no-layer"]
+    answers = answers_to(shaped, Event("error", "There is no layer to build a model from.", None, 0))
+    assert [text for text, _ in answers] == ["Draw a small network and train"]
+    answers[0][1]()
+    kinds = [node.type for node in shaped.document.project.graph.nodes.values()]
+    assert kinds == ["Iris", "Linear", "Linear", "Linear", "CrossEntropy", "Accuracy"]
+    assert not shaped.shapes.problems
+    assert answers_to(shaped, Event("error", "Something else.", None, 0)) == ()
