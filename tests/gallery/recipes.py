@@ -257,23 +257,30 @@ def _data(node_type: type[NodeType]) -> Project:
     assert issubclass(node_type, Data)
     if node_type.public:
         params = {"path": str(public_folder(node_type.public))}
+    return data_project(node_type, params)
+
+
+def data_project(node_type: type[Data], params: Mapping[str, Value]) -> Project:
+    """A small network for what a data node holds: says a target from the first column, or that column."""
     made = node_type(params)
     columns = made.columns()
-    target = next((column for column in columns[1:] if _is_class(column)), columns[1])
+    target = next((column for column in columns[1:] if _is_class(column)), columns[min(1, len(columns) - 1)])
     if columns[0].dtype == "int64" and len(columns[0].shape) == 1:
         return _tokens(made, dict(params), None if node_type.type_id != "LabelledText" else target)
+    outputs = (len(target.classes), *target.shape) if _is_class(target) else target.shape
     nodes = [
         Node("n1", node_type.type_id, params=dict(params)),
         Node("n2", "Flatten"),
-        Node("n3", "Linear", params={"units": len(target.classes) or prod(target.shape)}),
+        Node("n3", "Linear", params={"units": prod(outputs)}),
         Node("n4", "CrossEntropy" if _is_class(target) else "MSE"),
     ]
-    links = [
-        Link("n1", columns[0].name, "n2", "x"),
-        Link("n2", "output", "n3", "x"),
-        Link("n3", "output", "n4", "prediction"),
-        Link("n1", target.name, "n4", "target"),
-    ]
+    last = "n3"
+    links = [Link("n1", columns[0].name, "n2", "x"), Link("n2", "output", "n3", "x")]
+    if _is_class(target) and target.shape:  # a class for each pixel
+        nodes.append(Node("n5", "Reshape", params={"shape": outputs}))
+        links.append(Link("n3", "output", "n5", "x"))
+        last = "n5"
+    links += [Link(last, "output", "n4", "prediction"), Link("n1", target.name, "n4", "target")]
     return _project(nodes, links)
 
 

@@ -17,7 +17,7 @@ import polars as pl
 from PIL import Image
 
 from engine.data.opening import Opened, open_data, open_for
-from tests.engine.data.test_clouds import CLOUDS
+from tests.engine.data.test_clouds import LINES, POINTS, ply
 from tests.engine.data.test_open_table import workbook
 
 ROWS = [(at / 4, at % 5 - 1.5, "abc"[at % 3]) for at in range(60)]
@@ -143,6 +143,20 @@ SOLIDS = {
     f"{'ab'[at % 2]}/{at}.xyz": "".join(f"{x} {x * at} {x + at}\n" for x in range(9)).encode()
     for at in range(8)
 }
+FACE = b"3 0 1 1\n"
+COLOURED = "".join(f"{x} 200 {y} {z}\n" for x, y, z in POINTS).encode() * 10
+BINARY = b"".join(struct.pack("<fBdf", x, 200, y, z) for x, y, z in POINTS) * 10 + b"\x03" + bytes(12)
+CLOUDS = {
+    "a.ply": ply("ascii", COLOURED + FACE, 20),
+    "b.ply": ply("binary_little_endian", BINARY, 20),
+    "a.off": b"OFF\n20 1 0\n" + LINES.encode() * 10 + FACE,
+    "a.xyz": LINES.encode() * 10,
+    "a.pts": b"20\n" + LINES.encode() * 10,
+}
+RINGS = {
+    f"{'ab'[at % 2]}/{at}.edges": "".join(f"{one} {(one + 1) % (at + 3)}\n" for one in range(at + 3)).encode()
+    for at in range(10)
+}
 FLOWERS = {"x": np.arange(160.0).reshape(40, 4), "y": np.arange(40) % 3}
 IMAGES = idx(np.arange(640).reshape(40, 4, 4) % 251)
 LABELS = idx(np.arange(40) % 3)
@@ -204,16 +218,14 @@ KINDS: Mapping[str, Kind] = {
     ),
     "series": Kind(series, "SeriesFile"),
     "series npy": Kind(alone("level.npy", saved(np.sin(np.arange(200) / 5))), "SeriesFile"),
-    **{
-        f"cloud {name}": Kind(alone(name, CLOUDS[name]))
-        for name in ("a.ply", "b.ply", "a.off", "a.xyz", "a.pts")
-    },
+    **{f"cloud {name}": Kind(alone(name, content)) for name, content in CLOUDS.items()},
     "folder of clouds": Kind(beside("", SOLIDS, "a/4.xyz")),
     "edges": Kind(alone("friends.edges", EDGES.encode())),
     "nodes beside edges": Kind(
         beside("friends.edges", {"friends.edges": EDGES.encode(), "friends.nodes.csv": NODES.encode()},
                "friends.nodes.csv")
     ),
+    "folder of graphs": Kind(beside("", RINGS, "a/4.edges")),
     "graphml": Kind(written("club.graphml", graphml)),
 }  # fmt: skip
 
