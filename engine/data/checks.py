@@ -18,7 +18,8 @@ from engine.data.table_checks import between_columns, constant_columns, in_colum
 from engine.data.table_looks import TableLook
 
 MOST_CELLS = 50_000_000  # numbers that are hashed for a split; of more, a sample of the rows
-MOST_LOOKED = 50_000  # rows in which gaps and numbers that never change are looked for
+MOST_LOOKED = 50_000  # rows in which numbers that never change are looked for
+SAMPLED = 4096  # rows that say how far numbers reach; of columns that stay in files, also whether some lack
 FAR = 30.0  # from 0, for an input that is not scaled
 SCALING = ("Standardise", "Rescale", "Whiten", "Ranks", "Normalise", "BatchNorm", "LayerNorm")
 DISTINCT, WHOLE = "LeaveOutRows repeat another", "LeaveOutRows lack a number"
@@ -49,13 +50,13 @@ def findings(splits: Splits, asked: Asked, look: TableLook | None = None) -> tup
 
 
 def inputs_of(part: Mapping[str, Any], asked: Asked) -> list[str]:
-    """Columns that a network would look at: all but targets and classes, one a row."""
+    """Columns that the network looks at, or would: all but targets and classes, one a row."""
     labels = {name for name, values in part.items() if asked.classes.get(name) and values.dim() == 1}
     masks = {"mask"} if "image" in part else set()
     targets = set(asked.targets) or labels | masks
-    return [name for name in part if name not in targets | labels] or [
-        name for name in part if name not in targets
-    ]
+    found = [name for name in part if name not in targets | labels]
+    found = found or [name for name in part if name not in targets]
+    return [name for name in found if name in asked.wires] or found
 
 
 def row_marks(columns: Sequence[Any], most: int = MOST_CELLS) -> NDArray[np.uint64]:
@@ -93,9 +94,26 @@ def _marks(splits: Splits, asked: Asked) -> Marks:
     for split, part in splits.items():
         names = inputs_of(part, asked)
         if names and len(part[names[0]]):
-            marks = row_marks([part[name] for name in names])
+            marks = row_marks([_one_a_row(part[name]) for name in names])
             found[split] = marks, len(marks) < len(part[names[0]])
     return found
+
+
+def _one_a_row(column: Any) -> Any:
+    """The column itself, or, where an example has many rows of it, a mark of each example's."""
+    from engine.data.lazy import is_ragged
+
+    if not is_ragged(column):
+        return column
+    import hashlib
+
+    import torch
+
+    from engine.data.repeats import bytes_of_rows
+
+    kinds = bytes_of_rows(column, 0, len(column))
+    marks = b"".join(hashlib.blake2b(kind, digest_size=16).digest() for kind in kinds)
+    return torch.frombuffer(bytearray(marks), dtype=torch.int64).reshape(len(column), 2)
 
 
 def _across(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
@@ -176,7 +194,7 @@ def _unscaled(splits: Splits, asked: Asked) -> Iterator[Finding]:
         values = part[name]
         if not values.is_floating_point() or not len(values) or asked.has_behind(name, *SCALING):
             continue
-        found = _array(values, 4096)
+        found = _array(values, SAMPLED)
         found = found[np.isfinite(found)]
         if not len(found):
             continue
@@ -222,6 +240,8 @@ def _constant(splits: Splits, asked: Asked) -> Iterator[Finding]:
 
 def _gaps(splits: Splits, asked: Asked) -> Iterator[Finding]:
     """Numbers that are missing (NaN) where nothing fills them: every loss would be NaN."""
+    from torch import Tensor
+
     names = {name: None for part in splits.values() for name in part}
     for name in names:
         parts = [part[name] for part in splits.values() if name in part]
@@ -229,7 +249,10 @@ def _gaps(splits: Splits, asked: Asked) -> Iterator[Finding]:
             continue
         lost = rows = numbers = looked = 0
         for values in parts:
-            found = np.isnan(_array(values, MOST_LOOKED).reshape(min(len(values), MOST_LOOKED), -1))
+            width = max(1, values.numel() // max(1, len(values)))
+            most = max(1, MOST_CELLS // width) if isinstance(values, Tensor) else SAMPLED
+            looked_at = _array(values, most)
+            found = np.isnan(looked_at.reshape(len(looked_at), -1))
             lost, numbers = lost + int(found.sum()), numbers + found.size
             rows, looked = rows + int(found.any(1).sum()), looked + len(found)
         if not lost:

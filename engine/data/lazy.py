@@ -68,7 +68,7 @@ class Lazy:
 
 def is_ragged(column: Any) -> bool:
     """Whether an example has any number of rows of a column: no row number of a batch is an example's."""
-    return isinstance(column, Lazy) and column.ragged
+    return bool(getattr(column, "ragged", False))  # also of the class that a script carries
 
 
 class Mapped(Lazy):

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.data.fitted import Fitted, change_all
-from engine.data.lazy import Lazy
+from engine.data.lazy import Lazy, is_ragged
 from engine.data.repeats import first_equals
 
 
@@ -52,6 +52,7 @@ class RowsInTurn:
     def __init__(self, columns: list[Any]) -> None:
         self.columns = columns
         self.shape = columns[0].shape
+        self.ragged = is_ragged(columns[0])
 
     def __len__(self) -> int:
         return sum(len(column) for column in self.columns)
@@ -70,11 +71,12 @@ def keep_whole_rows(splits: dict[str, dict[str, Any]], column: str, into: str) -
     """Rows in which a number of `column` is missing (NaN) are left out."""
     for split, columns in splits.items():
         values = columns[column]
-        whole = [
-            ~values[first : first + 4096].cpu().isnan().flatten(1).any(1)
-            for first in range(0, len(values), 4096)
-        ]
-        kept = torch.cat(whole).nonzero().flatten()
+        if is_ragged(values):
+            whole = torch.tensor([not values[at : at + 1].isnan().any() for at in range(len(values))])
+        else:
+            blocks = (values[first : first + 4096].cpu() for first in range(0, len(values), 4096))
+            whole = torch.cat([~block.isnan().flatten(1).any(1) for block in blocks])
+        kept = whole.nonzero().flatten()
         if not len(kept):
             raise ValueError(f"In every row of {split} a number is missing, so none would be left there.")
         keep_rows(columns, column, kept)

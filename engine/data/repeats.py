@@ -15,6 +15,8 @@ from torch import Tensor
 
 def bytes_of_rows(column: Any, first: int, last: int) -> list[bytes]:
     """Rows `first` to `last` of a column, texts or numbers (n, ...), as bytes, alike for equal ones."""
+    if getattr(column, "ragged", False):  # of an example's many rows, all together
+        return [bytes(column[at : at + 1].cpu().numpy().data) for at in range(first, last)]
     rows = column[first:last]
     if isinstance(rows, list):
         return [text.encode("utf-8", "surrogatepass") for text in rows]
