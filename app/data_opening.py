@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -17,6 +16,7 @@ from app.background import Background
 from app.data_card import OpeningCard
 from app.data_files import choose, path_spec, table_params
 from app.editor.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
+from app.thread_progress import ThreadProgress
 from app.widgets.banner import Notice
 from engine.data.opening import Opened, Stopped, Watch, open_data, open_for, stamp
 from engine.data.replacing import replaced
@@ -69,24 +69,7 @@ class Found:
     stopped: bool = False
 
 
-class Progress:
-    """How far the thread is; written there, read by the window."""
-
-    def __init__(self) -> None:
-        self.share: float | None = None
-        self.doing = ""
-        self.name = ""
-        self.stop = Event()
-
-    def watch(self) -> Watch:
-        """What an opener tells."""
-        return Watch(self._tell, self.stop.is_set)
-
-    def _tell(self, share: float | None, doing: str) -> None:
-        self.share, self.doing = share, doing
-
-
-def look_into(wanted: Wanted, progress: Progress) -> Found:
+def look_into(wanted: Wanted, progress: ThreadProgress) -> Found:
     """Opens one path after another; called in a thread. What fails is a sentence, and the rest goes on."""
     opened: list[tuple[Path, Opened]] = []
     errors: list[str] = []
@@ -145,7 +128,7 @@ class DataOpening(QObject):
         self._page = page
         self._workspace = page.workspace
         self._waiting: deque[Wanted] = deque()
-        self._progress = Progress()
+        self._progress = ThreadProgress()
         self._worker = Background("data-opening", self)
         self._worker.finished.connect(self._finished)
         self.card = OpeningCard(page.canvas)
@@ -215,7 +198,7 @@ class DataOpening(QObject):
         if self.busy:
             self._waiting.append(wanted)
             return
-        self._progress = Progress()
+        self._progress = ThreadProgress()
         self.card.begin(wanted.paths[0].name)
         self._patience.start()
         self._looking.start()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from threading import Event
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.background import Background
+from app.thread_progress import ThreadProgress
 from app.workspace import Workspace
 from engine.data.needed import not_here
 from engine.data.opening import Stopped, Watch
@@ -49,8 +49,7 @@ class Download(QObject):
         self.share: float | None = None
         self.doing = ""
         self.error = ""
-        self._told: tuple[float | None, str] = (None, "")  # written by the thread
-        self._stop = Event()
+        self._progress = ThreadProgress()
         self._worker = Background("download-set", self)
         self._worker.finished.connect(self._finished)
         self._timer = QTimer(self)
@@ -70,24 +69,23 @@ class Download(QObject):
         """Begins, or goes on from what is here."""
         if self.busy:
             return
-        self._stop = Event()
-        self._told = (None, "looking for the server")
+        self._progress = ThreadProgress("looking for the server")
         self.error = ""
         self.state = RUNNING
         self._look()
         self._timer.start()
-        self._worker.ask(partial(self._work, Watch(self._tell, self._stop.is_set)))
+        self._worker.ask(partial(self._work, self._progress.watch()))
 
     def stop(self) -> None:
         """Ends it soon; what was downloaded is kept."""
         if self.state == RUNNING:
-            self._stop.set()
+            self._progress.stop.set()
             self.state = STOPPING
             self.changed.emit()
 
     def close(self) -> None:
         """Ends the thread and waits for it."""
-        self._stop.set()
+        self._progress.stop.set()
         self._timer.stop()
         self._worker.close()
 
@@ -100,11 +98,8 @@ class Download(QObject):
             return False
         return True
 
-    def _tell(self, share: float | None, doing: str) -> None:
-        self._told = (share, doing)
-
     def _look(self) -> None:
-        share, self.doing = self._told
+        share, self.doing = self._progress.share, self._progress.doing
         self.share = share if share is not None else self.share
         self.changed.emit()
 
