@@ -75,6 +75,13 @@ class Subject:
         found = facts.outputs.get(port) if port else next(iter(facts.outputs.values()), None)
         return found.shape if found is not None else None
 
+    @property
+    def rows_apart(self) -> bool:
+        """Whether what leaves the node has a row for each example; not for each node of a graph."""
+        shapes = self.workspace.shapes
+        facts = shapes.facts(self.node_id) if shapes is not None and self.node_id else None
+        return facts is None or not any(found.rows for found in facts.outputs.values())
+
 
 class LivePicture(QWidget):
     """A picture that follows a run.

@@ -47,7 +47,7 @@ def has_kernels(subject: Subject) -> bool:
 
 def has_single_units(subject: Subject) -> bool:
     """Whether something with units leaves the layer."""
-    return subject.kind == "layer" and units_of(subject) > 0
+    return subject.kind == "layer" and units_of(subject) > 0 and subject.rows_apart
 
 
 def _columns(subject: Subject) -> tuple[str, str] | None:

@@ -23,7 +23,7 @@ ROWS = (("300", 300), ("400", 400), ("1,000", 1000))
 def gives_numbers(subject: Subject) -> bool:
     """Whether what leaves the node can be seen as points."""
     shape = subject.shape_of()
-    return subject.kind in ("layer", "data", "input") and bool(shape)
+    return subject.kind in ("layer", "data", "input") and bool(shape) and subject.rows_apart
 
 
 @picture_kind(

@@ -234,7 +234,9 @@ def _inputs(look: Look, question: Question, rows: list[int]) -> tuple[NDArray[An
         facts["names"] = tuple(one.name for one in known[:WIDEST])
         return asking.array(torch.stack(found, 1)), facts
     names = look.input_columns(question.prediction[0])
-    columns = [batch[name] for name in names if name != question.target_name] or list(batch.values())
+    apart = {name: column for name, column in batch.items() if not look.ragged(name)}
+    columns = [apart[name] for name in names if name in apart and name != question.target_name]
+    columns = columns or list(apart.values())
     widest = max(columns, key=lambda column: (column.dim() == 4, column[0].numel()))
     if widest.dim() == 4:
         return asking.array(widest.float().mean(1)), facts

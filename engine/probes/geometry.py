@@ -107,8 +107,9 @@ def example_pictures(look: Look, probe: Probe) -> Taken | None:
     rows = _rows_of(probe)
     columns = look.input_columns(probe.node_id)
     split = split_of(look)
-    batch = look.batch(0, rows, split)
-    name = next((name for name in columns or batch if batch[name].is_floating_point()), None)
+    batch = {name: one for name, one in look.batch(0, rows, split).items() if not look.ragged(name)}
+    known = [name for name in columns if name in batch]
+    name = next((name for name in known or batch if batch[name].is_floating_point()), None)
     if name is None:
         return None
     values = batch[name].detach().float().cpu()
@@ -171,7 +172,8 @@ def _many(look: Look, node_id: str, rows: int) -> tuple[Tensor, dict[str, Any]]:
     """The node's values (n, D) for the first examples."""
     parts, width = [], 0
     split = split_of(look)
-    for start in range(0, min(rows, look.rows(split)), AT_ONCE):
+    count = min(rows, look.rows(split))
+    for start in range(0, count, AT_ONCE):
         look.check()
         value = look.value(node_id, look.batch(start, min(AT_ONCE, rows - start), split))
         if value is None or not value.is_floating_point() or value.dim() == 0:
@@ -180,6 +182,8 @@ def _many(look: Look, node_id: str, rows: int) -> tuple[Tensor, dict[str, Any]]:
         width = flat.shape[1]
         parts.append(_thinned(flat).cpu())
     values = torch.cat(parts)
+    if len(values) != count:
+        raise NeuroloomError("This node does not give one row for each example.", node_id=node_id)
     if not torch.isfinite(values).all():
         raise NeuroloomError("Some of the values are not finite.", node_id=node_id)
     return values, {"split": split, "features": width}

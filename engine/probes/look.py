@@ -85,12 +85,16 @@ class Look:
         columns = self.data.get(split or self.split, {})
         return {name: column[start : start + count] for name, column in columns.items()}
 
+    def ragged(self, column: str) -> bool:
+        """Whether an example has any number of rows of a column: the nodes of graphs side by side."""
+        return is_ragged(self.data.get(self.split, {}).get(column))
+
     def repeated(self, count: int) -> Batch:
         """So many rows that are all the pinned example, views of its memory: do not write to them."""
         row, again = self.batch(self.example, 1), torch.full((count,), self.example)
         columns = self.data.get(self.split, {})
         return {
-            name: columns[name][again] if is_ragged(columns[name]) else kept.expand(count, *kept.shape[1:])
+            name: columns[name][again] if self.ragged(name) else kept.expand(count, *kept.shape[1:])
             for name, kept in row.items()
         }
 
@@ -120,6 +124,11 @@ class Look:
         """What leaves one port of one node, the first where none is named; None where nothing does."""
         ports = self.values((node_id,), batch, gradients=gradients).get(node_id, {})
         return ports.get(port) if port else next(iter(ports.values()), None)
+
+    def of_one(self, node_id: str, port: str, value: Tensor) -> Tensor:
+        """What of a value (N, ...) for one example belongs to it: its row, or of a graph all of its nodes."""
+        found = self.program.book.signature(node_id, port)
+        return value if found is not None and found.rows else value[0]
 
     def module(self, node_id: str) -> nn.Module | None:
         """The layer of a node, None where it has none."""

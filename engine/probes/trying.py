@@ -58,7 +58,7 @@ def _answer(look: Look, question: Question, shown: str) -> Taken:
     if slope is not None:
         facts["slope"] = slope.detach().cpu().numpy()
     if shown in seen:
-        facts["activations"] = reduce.maps(next(iter(seen[shown].values()))[0])
+        facts["activations"] = reduce.maps(look.of_one(shown, *next(iter(seen[shown].items()))))
     return asking.array(_found(look, question, scores)[0]), facts
 
 
@@ -78,15 +78,18 @@ def _batch(look: Look, columns: dict[str, Any]) -> Batch:
     for name, values in columns.items():
         kept = batch.get(name)
         made = torch.as_tensor(values)
-        if kept is not None and made.shape == kept.shape[1:]:  # else it was made for another model
-            batch[name] = made[None].to(kept)
+        if kept is None:
+            continue
+        made = made if look.ragged(name) else made[None]  # of a graph all rows are the example's
+        if made.dim() == kept.dim() and made.shape[1:] == kept.shape[1:]:  # else made for another model
+            batch[name] = made.to(kept)
     return batch
 
 
 def _widest(look: Look, question: Question, batch: Batch) -> str:
     """The column with the most numbers that the answer depends on; empty for whole numbers such as tokens."""
     names = [name for name in look.input_columns(question.prediction[0]) if name != question.target_name]
-    fitting = [name for name in names if batch[name].is_floating_point()]
+    fitting = [name for name in names if batch[name].is_floating_point() and not look.ragged(name)]
     return max(fitting, key=lambda name: batch[name].numel(), default="")
 
 

@@ -215,7 +215,8 @@ class Probes:
         _forward(run, _rows(run, pinned, 1), _keeper(seen, wanted | wires))
         about = {"example": pinned, "split": "validation"}
         for node_id in wanted & seen.keys():
-            ports = {port: value[0] for port, value in seen[node_id].items() if value.dim() and len(value)}
+            known = {port: value for port, value in seen[node_id].items() if value.dim() and len(value)}
+            ports = {port: look.of_one(node_id, port, value) for port, value in known.items()}
             arrays = {port: reduce.maps(value) for port, value in ports.items()}
             if arrays:
                 first = next(iter(arrays))
