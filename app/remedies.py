@@ -13,6 +13,7 @@ from engine.plan_numbers import WORDS, with_number
 
 if TYPE_CHECKING:
     from app.workspace import Workspace
+    from engine.problems import Fix
     from engine.run.feed import Event, Remedy
 
 Answers = tuple[tuple[str, Callable[[], object]], ...]
@@ -29,6 +30,8 @@ def mended(plan: Plan, remedy: Remedy, phase: int = 0) -> Plan | None:
 def answers_to(workspace: Workspace, event: Event) -> Answers:
     """What a person may answer to an event: use the number, and train again where the run is over."""
     remedy = event.remedy
+    if remedy is None and event.kind == "error":
+        return _first_network(workspace)
     if remedy is None or workspace.trainer is None:
         return ()
     phase = getattr(workspace.trainer.progress, "phase", 1) - 1
@@ -40,6 +43,18 @@ def answers_to(workspace: Workspace, event: Event) -> Answers:
     if event.kind == "error":
         return ((f"Train with {words}", again),)
     return ((f"Use {words}", use), ("Start over with it", again))
+
+
+def _first_network(workspace: Workspace) -> Answers:
+    """Where nothing could be trained as no layer reads the data: draw some, and train them."""
+    problems = workspace.shapes.problems if workspace.shapes is not None else ()
+    fixes = [one.fix for one in problems if one.code == "no-layer" and one.fix is not None]
+    return ((f"{fixes[0].label} and train", partial(_draw, workspace, fixes[0])),) if fixes else ()
+
+
+def _draw(workspace: Workspace, fix: Fix) -> None:
+    if workspace.apply(fix.label, *fix.edits(workspace.document.project)):
+        workspace.train()
 
 
 def use_remedy(workspace: Workspace, remedy: Remedy, phase: int, *, again: bool = False) -> None:

@@ -6,13 +6,14 @@ layers that collapses into one, an image fed to a dense layer, nothing to minimi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
 from engine.advice import advice
 from engine.bypass import meant
-from engine.catalogue import Data, Input, Loss, Metric
+from engine.catalogue import Data, Input, Loss, Metric, NodeType
 from engine.edits import Connect, Disconnect, Edit, Remove, SetParam, SetPlan
 from engine.emit.optimise import check_plan
 from engine.errors import NeuroloomError
@@ -22,6 +23,7 @@ from engine.plan_problems import plan_problems
 from engine.problems import Fix, Problem, Severity
 from engine.questions import class_axis
 from engine.remedies import doing, inserting
+from engine.starter import sketched, starter
 
 if TYPE_CHECKING:
     from engine.shapes import ShapeBook
@@ -54,6 +56,8 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
         yield Problem(extra, message, code="two-sources")
     if feeding:
         yield from _unfilled(graph, book)
+    if not any(found.kind == "layer" for found in kinds.values()):
+        yield from _nothing_learns(kinds)
     if feeding and not losses and not _rules(project):
         yield Problem(
             None,
@@ -74,6 +78,17 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
             yield from _about(graph, graph.node(node_id), book)
     if not failed:
         yield from advice(project, book)
+
+
+def _nothing_learns(kinds: Mapping[str, NodeType]) -> Iterator[Problem]:
+    """Data that no layer reads yet."""
+    for one, data in kinds.items():
+        if isinstance(data, Data) and data.kind == "data":
+            fix = None
+            if sketched(one, data) is not None:
+                fix = Fix("Draw a small network", partial(starter, data_id=one, data=data))
+            message = "No layer learns from these data yet."
+            yield Problem(one, message, severity="warning", fix=fix, code="no-layer")
 
 
 def _rules(project: Project) -> bool:

@@ -1,0 +1,72 @@
+"""For every data set: the network that is drawn for it can be trained at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.catalogue import Data, load_catalogue
+from engine.data.shipped import datasets_folder
+from engine.document import Document
+from engine.graph import Graph, Node, Project
+from engine.plan import Plan
+from engine.run.headless import run_headless
+from engine.shapes import check
+from tests.engine.data.public_made import public_folder
+from tests.gallery.recipes import FITTING, OPENED, opened
+
+CATALOGUE = load_catalogue()
+DATA = [found.type_id for found in CATALOGUE.types() if found.kind == "data"]
+
+ALONE = {"TextPairs"}  # a translator is no first network
+TRAINED = (
+    *("TableFile", "ImageFolder", "ArrayFile", "CloudFile", "GraphFolder", "SeriesFile", "TextCorpus"),
+    *("LabelledText", "DrawnPoints", "Diabetes"),
+)
+
+
+def project_of(type_id: str, **changes: object) -> Project:
+    params = opened(type_id) if type_id in OPENED else FITTING.get(type_id, {})
+    kind = CATALOGUE.get(type_id)
+    if kind.public:
+        params = {"path": str(public_folder(kind.public))}
+    node = Node("n1", type_id, "data", {**params, **changes})
+    return Project(graph=Graph([node]), plan=Plan(), next_id=2)
+
+
+def drawn(project: Project) -> Document:
+    problem = next(one for one in check(project, CATALOGUE).problems if one.code == "no-layer")
+    assert problem.fix is not None and problem.fix.label == "Draw a small network"
+    document = Document(project)
+    with document.step(problem.fix.label):
+        for edit in problem.fix.edits(project):
+            document.apply(edit)
+    return document
+
+
+@pytest.mark.parametrize("type_id", DATA)
+def test_a_network_is_drawn_that_fits(type_id: str) -> None:
+    project = project_of(type_id)
+    data = check(project, CATALOGUE).types.get("n1")
+    assert isinstance(data, Data)
+    if type_id in ALONE:
+        assert all(one.fix is None for one in check(project, CATALOGUE).problems if one.code == "no-layer")
+        return
+    document = drawn(project)
+    assert [one.message for one in check(document.project, CATALOGUE).errors] == []
+    document.undo()
+    assert list(document.project.graph.nodes) == ["n1"] and document.project.plan == Plan()
+
+
+@pytest.mark.parametrize("type_id", TRAINED)
+def test_it_learns(type_id: str) -> None:
+    project = drawn(project_of(type_id)).project
+    losses: list[float] = []
+    done = run_headless(
+        project,
+        CATALOGUE,
+        datasets_folder(),
+        epochs=4,
+        device="cpu",
+        on_line=lambda record: losses.append(record["loss"]) if "loss" in record else None,
+    )
+    assert done.state == "finished" and losses[-1] < losses[0]
