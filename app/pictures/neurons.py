@@ -19,16 +19,19 @@ MOST_UNITS = 32
 
 
 def has_small_dense(subject: Subject) -> bool:
-    """Whether the network has a dense layer whose units can be drawn."""
+    """Whether the network has dense layers, all of them so small that their units can be drawn."""
     workspace = subject.workspace
-    shapes = workspace.shapes
+    shapes, found = workspace.shapes, False
     for node_id, node in workspace.document.project.graph.nodes.items():
         facts = shapes.facts(node_id) if shapes is not None else None
-        if node.type in DENSE and facts is not None and facts.outputs:
-            shape = next(iter(facts.outputs.values())).shape
-            if len(shape) == 1 and shape[0] <= MOST_UNITS:
-                return True
-    return False
+        if node.type not in DENSE or facts is None or not facts.outputs:
+            continue
+        arriving = shapes.input_signature(node_id, "x")
+        ends = [next(iter(facts.outputs.values())).shape, *([arriving.shape] if arriving is not None else [])]
+        if any(len(shape) != 1 or shape[0] > MOST_UNITS for shape in ends):
+            return False
+        found = True
+    return found
 
 
 @picture_kind(
