@@ -11,6 +11,7 @@ from engine.names import names_of, numbered
 from engine.values import Value
 
 COLUMN = 200.0  # from one node to the next in a row
+ROW = 100.0  # from one node to the next below
 BESIDE = 64.0  # what begins less far to the right of a node stands above or below it
 TABLE = "table"  # the parameter that says name, kind and role of every column
 
@@ -68,12 +69,19 @@ def put_behind(project: Project, insert: Insert, new_id: str) -> tuple[Edit, ...
     joined = [Link(new_id, "output", link.target, link.target_port) for link in wires]
     edits: list[Edit] = [Disconnect(link) for link in wires]
     edits.append(AddNodes((added,), (Link(source.id, insert.port, new_id, "x"), *joined)))
-    right = {one: node.position for one, node in graph.nodes.items() if node.position[0] > left + BESIDE}
-    push = there[0] + COLUMN - min((x for x, _ in right.values()), default=there[0] + COLUMN)
-    if push > 0:
-        edits.append(Move({one: (x + push, y) for one, (x, y) in right.items()}))
+    places = {one: node.position for one, node in graph.nodes.items()}
+    fed = {link.target for link in wires}
+    in_the_way = [
+        x
+        for one, (x, y) in places.items()
+        if left + BESIDE < x < there[0] + COLUMN and (one in fed or abs(y - there[1]) < ROW)
+    ]
+    if in_the_way:
+        first = min(in_the_way)
+        push = there[0] + COLUMN - first
+        edits.append(Move({one: (x + push, y) for one, (x, y) in places.items() if x >= first}))
         for note in project.notes_on_canvas.values():
             x, y = note.position
-            if not note.scope and x > left + BESIDE:
+            if not note.scope and x >= first:
                 edits.append(ChangeNote(replace(note, position=(x + push, y))))
     return tuple(edits)

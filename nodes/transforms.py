@@ -118,7 +118,7 @@ class Impute(Transform):
     marks: bool = param(False, label="Mark them", doc="as many numbers more say, by 1, which were missing")
 
     def gives(self, x: Column) -> Column:
-        found = _measured(self.title, x, flat=True)
+        found = _measured(self.title, x, flat=self.marks)
         return replace(found, shape=(2 * found.shape[0],)) if self.marks else found
 
     def fit(self) -> tuple[Any, dict[str, Any]]:

@@ -90,6 +90,13 @@ def arrays_without_some_targets(folder: Path) -> Made:
     return from_file(open_data(folder / "gaps.npz"), "x", "y", "MSE")
 
 
+def pictures_with_gaps(folder: Path) -> Made:
+    x = RNG.normal(size=(200, 1, 5, 5)).astype(np.float32) * 50
+    x[7, 0, 2, 2] = x[130, 0, 0, 0] = np.nan
+    np.savez(folder / "pictures.npz", x=x, y=np.arange(200) % 2)
+    return from_file(open_data(folder / "pictures.npz"), "x", "y")
+
+
 def images(folder: Path) -> Made:
     for number in range(220):
         place = folder / "pictures" / ("rare" if number % 22 == 0 else "common")
@@ -168,6 +175,7 @@ WANTED: dict[Callable[[Path], Made], set[str]] = {
     sorted_table: {"unseen-class"},
     arrays: {"missing", "leak", "duplicates", "constant", "unscaled", "imbalance"},
     arrays_without_some_targets: {"missing"},
+    pictures_with_gaps: {"missing", "unscaled"},
     images: {"leak", "duplicates", "imbalance"},
     texts: {"leak", "duplicates"},
     series: {"leak", "duplicates", "unscaled", "missing"},

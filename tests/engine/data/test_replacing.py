@@ -9,6 +9,7 @@ def test_roles_of_columns_that_both_files_have_stay_and_so_does_the_dealing() ->
     old = {
         "path": "/a.csv",
         "split": "in time",
+        "repeats": "left out",
         "table": (("age", "number", "input"), ("name", "text", "ignore"), ("gone", "number", "target")),
     }
     found = {
@@ -23,6 +24,7 @@ def test_roles_of_columns_that_both_files_have_stay_and_so_does_the_dealing() ->
     assert replaced(old, found) == {
         "path": "/b.csv",
         "split": "in time",
+        "repeats": "left out",
         "table": (
             ("age", "number", "input"),
             ("name", "class", "ignore", ("x", "y")),
