@@ -82,6 +82,16 @@ class TableNumbers:
             self.let_go()
         return dict(zip(names, found, strict=True))
 
+    def known(self, names: list[str]) -> np.ndarray[Any, Any]:
+        """Which rows (N,) lack nothing in any of these columns."""
+        at = [self.names.index(name) for name in names]
+        kept = np.ones(len(self.array), bool)
+        block = max(1, 2**22 // len(self.names))
+        for first in range(0, len(self.array), block):
+            kept[first : first + block] = ~np.isnan(self.array[first : first + block, at]).any(1)
+            self.let_go()
+        return kept
+
 
 class TableFeatures(Lazy):
     """All inputs of a table side by side, float32, as the `fits` of their columns say."""
@@ -205,8 +215,9 @@ def dealt_numbers(
     """Kept numbers as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}, as `dealt_table` deals."""
     numbers = TableNumbers(place)
     room = memory * 2**20
-    together = max(1, room // (32 * max(1, len(numbers.array))))  # columns that are looked at at once
-    kept = numbers_known(numbers, used, missing, together)
+    bytes_a_column = 8 * max(1, len(numbers.array))
+    together = max(2, room // bytes_a_column - 5)  # columns that are looked at at once; to fit one takes five
+    kept = numbers.known(needed_columns(used, missing))
     if not kept.any():
         raise ValueError(f'"{file}" has no row in which nothing is missing. Fill what is missing instead.')
     there = np.flatnonzero(kept)
@@ -238,20 +249,13 @@ def dealt_numbers(
     return dealt_columns(found, rows, device)
 
 
-def numbers_known(
-    numbers: TableNumbers, used: list[tuple[str, str, str, tuple[Any, ...]]], missing: str, together: int
-) -> np.ndarray[Any, Any]:
-    """Which rows (N,) have all that they need."""
-    kept = np.ones(len(numbers.array), bool)
-    needed = [
+def needed_columns(used: list[tuple[str, str, str, tuple[Any, ...]]], missing: str) -> list[str]:
+    """The columns that a row may not lack."""
+    return [
         name
         for name, _, role, _ in used
         if role in ("target", "weight", "time") or (role == "input" and missing == "drop rows")
     ]
-    for first in range(0, len(needed), together):
-        for column in numbers.columns(needed[first : first + together]).values():
-            kept &= ~np.isnan(column)
-    return kept
 
 
 def numbers_keys(
