@@ -34,11 +34,11 @@ from engine.data.table_pieces import text_numbers, typed_numbers
 class TableNumbers:
     """The numbers of a table (N, C), mapped from the file that was made from it once.
 
-    What was looked at is let go from time to time, as the system counts it as memory of ours. The file may
-    be removed meanwhile.
+    What was looked at is let go when it fills `room` bytes, as the system counts it as memory of ours. The
+    file may be removed meanwhile.
     """
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, room: int) -> None:
         import mmap
 
         about = json.loads((place / "about.json").read_text("utf-8"))
@@ -50,7 +50,7 @@ class TableNumbers:
             with open(place / "numbers", "rb") as file:
                 self.map = mmap.mmap(file.fileno(), self.array.nbytes, access=mmap.ACCESS_READ)
             self.array = np.frombuffer(self.map).reshape(self.array.shape)
-        self.seen = 0
+        self.seen, self.most = 0, max(2**28, room)
         self.last: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
 
     def let_go(self) -> None:
@@ -67,7 +67,7 @@ class TableNumbers:
             return last[1]
         found: np.ndarray[Any, Any] = np.array(self.array[rows])
         self.seen += found.nbytes + 2**16 * len(rows)  # pages around each row come with it
-        if self.seen > 2**28:
+        if self.seen > self.most:
             self.let_go()
         self.last = (rows, found)
         return found
@@ -213,8 +213,8 @@ def dealt_numbers(
     **dealing: Any,
 ) -> dict[str, dict[str, Any]]:
     """Kept numbers as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}, as `dealt_table` deals."""
-    numbers = TableNumbers(place)
     room = memory * 2**20
+    numbers = TableNumbers(place, room)
     bytes_a_column = 8 * max(1, len(numbers.array))
     together = max(2, room // bytes_a_column - 5)  # columns that are looked at at once; to fit one takes five
     kept = numbers.known(needed_columns(used, missing))
