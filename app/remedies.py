@@ -53,8 +53,21 @@ def _first_network(workspace: Workspace) -> Answers:
 
 
 def _draw(workspace: Workspace, fix: Fix) -> None:
-    if workspace.apply(fix.label, *fix.edits(workspace.document.project)):
+    if use_fix(workspace, fix):
         workspace.train()
+
+
+def use_fix(workspace: Workspace, fix: Fix) -> bool:
+    """Makes the step that a fix proposes; False where that cannot be, with a message."""
+    try:
+        edits = fix.edits(workspace.document.project)
+    except NeuroloomError as error:
+        workspace.message.emit(error.message, "error")
+        return False
+    done = workspace.apply(fix.label, *edits)
+    if done and fix.spreads:
+        workspace.framed.emit()
+    return done
 
 
 def use_remedy(workspace: Workspace, remedy: Remedy, phase: int, *, again: bool = False) -> None:

@@ -60,12 +60,13 @@ class Workspace(QObject):
     state_changed = Signal(str)  # the trainer's state
     message = Signal(str, str)  # sentence for the user, "info" | "warning" | "error"
     node_message = Signal(str, str, str)  # the same with the node that it is about
-    advised = Signal(object)  # engine.run.feed.Event with a remedy, in place of a message
+    advised = Signal(object)  # engine.run.feed.Event that buttons answer, in place of a message
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
     starting = Signal()  # a run is about to begin
     closing = Signal()  # threads that work for the window end now
     revealed = Signal(str)  # a panel asks the canvas to show this node
+    framed = Signal()  # a panel asks the canvas to show the whole graph
     scope_changed = Signal(str)  # another graph is shown: "" the whole network, or a block's id
     parts_shown = Signal()  # `parts` has changed
     layer_stepped = Signal()  # `layer_step` has changed
@@ -437,7 +438,7 @@ class Workspace(QObject):
         # A new run begins with an empty feed.
         seen = self._events_seen if self._events_seen <= len(events) else 0
         for event in events[seen:]:
-            if event.remedy is not None:
+            if event.remedy is not None or (event.kind == "error" and self._unread()):
                 self.advised.emit(event)
             elif event.kind != "info":
                 self._tell(event.message, event.kind, event.node_id)
@@ -449,6 +450,10 @@ class Workspace(QObject):
         if step != self.layer_step:
             self.layer_step = step
             self.layer_stepped.emit()
+
+    def _unread(self) -> bool:
+        """Whether there are data that no layer reads."""
+        return self.shapes is not None and any(one.code == "no-layer" for one in self.shapes.problems)
 
     def _tell(self, sentence: str, kind: str, node_id: str | None) -> None:
         if node_id and self.node(node_id) is not None:

@@ -86,7 +86,7 @@ def _nothing_learns(kinds: Mapping[str, NodeType]) -> Iterator[Problem]:
         if isinstance(data, Data) and data.kind == "data":
             fix = None
             if sketched(one, data) is not None:
-                fix = Fix("Draw a small network", partial(starter, data_id=one, data=data))
+                fix = Fix("Draw a small network", partial(starter, data_id=one, data=data), spreads=True)
             message = "No layer learns from these data yet."
             yield Problem(one, message, severity="warning", fix=fix, code="no-layer")
 

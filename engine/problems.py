@@ -27,6 +27,7 @@ class Fix:
     label: str
     edits: Callable[[Project], tuple[Edit, ...]] = no_edits
     begin: Callable[[], object] | None = None
+    spreads: bool = False  # so many nodes come that the whole graph is to be shown afterwards
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,7 @@ class GraphView(PaintedView):
         self.workspace.inferred.connect(self._show_status)
         self.workspace.engine_ready.connect(self._show_status)
         self.workspace.revealed.connect(self.reveal)
+        self.workspace.framed.connect(self.fit)
         self.workspace.selected.connect(self._selected)
         self.workspace.scope_changed.connect(self._scope_changed)
         self.graph_scene.arranged.connect(self._arranged)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 
 from app.data_files import MISSING, choose, path_spec
 from app.panels.state_field import StateField, chooses_state
+from app.remedies import use_fix
 from app.theme import current_theme
 from app.widgets.fields import FieldRow, fact_row
 from app.widgets.icons import pixmap
@@ -301,12 +302,7 @@ def apply_fix(workspace: Workspace, problem: Any) -> None:
     if fix.begin is not None:
         fix.begin()
         return
-    try:
-        edits = fix.edits(workspace.document.project) if callable(fix.edits) else fix.edits
-    except NeuroloomError as error:
-        workspace.message.emit(error.message, "error")
-        return
-    workspace.apply(fix.label, *edits)
+    use_fix(workspace, fix)
 
 
 def _after_files(spec: ParamSpec) -> bool:
