@@ -281,7 +281,7 @@ class PictureCard(QFrame):
 
     def _show_note(self) -> None:
         note = self.pane.picture.note if self.pane.state.kind == "drawn" else ""
-        if not self._roomy:
+        if not self._roomy and self.subject.node_id:
             note = " · ".join(part for part in (self._node.text(), note) if part)
         if note != self._note.text():
             self._note.setText(note)
@@ -299,6 +299,7 @@ class PictureCard(QFrame):
         if name != self._node.text():
             self._node.setText(name)
             self.setAccessibleName(f"{self.kind.title}, {name}")
+            self._fit_head()
             self._show_note()
         self._title.setToolTip(self.kind.about)
 
@@ -460,8 +461,9 @@ class PictureCard(QFrame):
         """The title whole before all: then the buttons that the menu has, too, then the node's name."""
         title = QFontMetrics(self._title.font()).horizontalAdvance(self.kind.title) + 4
         room = self.width() - HEAD_SIDES - title
+        name = QFontMetrics(self._node.font()).horizontalAdvance(self._node.text())
         shown = {
-            self._node: self._roomy,
+            self._node: self._roomy and (room - 4 * (_BUTTON + 2) >= name or bool(self.subject.node_id)),
             self.freeze_button: bool(self.frozen) or (self._roomy and room >= 4 * (_BUTTON + 2)),
             self.enlarge_button: self.enlarged or room >= 3 * (_BUTTON + 2),
         }

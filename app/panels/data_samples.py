@@ -153,7 +153,7 @@ class DataSamples(QWidget):
             None,
         )
         if graphs:
-            self._show_graphs(graphs, classes)
+            self._show_graphs(graphs, columns, classes)
         elif points is not None and points.ndim == 3 and points.shape[2] in (2, 3):
             self._show_clouds(points, columns, classes)
         elif tokens is not None and images is None and series is None:
@@ -178,11 +178,18 @@ class DataSamples(QWidget):
         self._title.setText(f"Rows {self._start + 1:,} to {end:,}")
         self._stack.setCurrentIndex(0)
 
-    def _show_graphs(self, graphs: Sequence[GraphLook], classes: Mapping[str, tuple[str, ...]]) -> None:
+    def _show_graphs(
+        self,
+        graphs: Sequence[GraphLook],
+        columns: Mapping[str, NDArray[Any]],
+        classes: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        labels, known = columns.get("label"), classes.get("label", ())
         captions = []
         for at, one in enumerate(graphs):
             part = f", the {len(one.places):,} with most edges" if len(one.places) < one.nodes else ""
-            captions.append(f"graph {at + 1}: {one.nodes:,} nodes{part}")
+            named = f"{known[int(labels[at])]}, " if known and labels is not None and labels.ndim == 1 else ""
+            captions.append(f"{named if len(graphs) > 1 else ''}{one.nodes:,} nodes{part}")
         self.clouds.show_clouds(
             [one.places for one in graphs],
             captions,
@@ -255,6 +262,8 @@ class DataSamples(QWidget):
             self.series.show_lines([Line("value", follow[:, 0])])
             self._title.setText(f"The series in order, {len(follow):,} rows")
         else:
+            if rows.shape[1] < min(5, rows.shape[2]):  # a few channels first, as signals have them
+                rows = rows.swapaxes(1, 2)
             self.series.show_lines(
                 [Line(f"{name} {index + 1}", rows[0, :, index]) for index in range(rows.shape[2])]
             )

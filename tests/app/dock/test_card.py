@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QApplication, QLabel
 
 from app.dock.card import PictureCard
 from app.dock.states import STALE
@@ -137,3 +138,13 @@ def test_a_run_without_this_picture_says_so(shown: Shown, card: PictureCard) -> 
     shown.tick()
     assert card.other is not None
     assert card.other.state.words == "Nothing of this was recorded in that run."
+
+
+def test_a_narrow_card_keeps_its_title_whole(shown: Shown, card: PictureCard) -> None:
+    title = QFontMetrics(card._title.font()).horizontalAdvance(card.kind.title)
+    for width in (460, 300, 250, 230, title + 90):
+        card.resize(width, 180)
+        QApplication.processEvents()
+        assert card._title.width() >= title, width
+    assert card.enlarge_button.isHidden() and card.freeze_button.isHidden()  # the menu has them
+    assert card.menu_button.isVisible() and card.pin_button.isVisible()

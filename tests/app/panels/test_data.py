@@ -116,6 +116,9 @@ def test_a_series_is_shown_in_order_and_a_table_by_histograms(qtbot: QtBot) -> N
     follow = np.arange(20.0)[:, None]
     samples.show_samples({"window": np.zeros((20, 5, 1)), "next": follow}, {})
     assert samples.series.lines[0].values.tolist() == follow[:, 0].tolist()
+    signals = np.arange(80.0).reshape(2, 1, 40)  # one channel of 40 numbers
+    samples.show_samples({"signal": signals}, {})
+    assert samples.series.lines[0].values.tolist() == signals[0, 0].tolist()
     samples.show_samples({"features": np.random.default_rng(0).normal(size=(30, 4))}, {})
     assert [picture.isHidden() for picture in samples.histograms] == [False] * 4 + [True] * 4
     samples.show_samples({"features": np.zeros((0, 4))}, {})
