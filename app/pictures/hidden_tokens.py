@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLayout, QVBoxLayout, QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
-from app.pictures.controls import choice, keep, offer
 from app.pictures.registry import picture_kind
 from app.pictures.shown import of_example
 from app.views.bars import ROW, Bar, Bars
@@ -56,8 +56,7 @@ class HiddenTokens(OneProbe):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self.place = choice("hiddenPlace", [("first place", FIRST)], "Which of the hidden places", 104)
-        self.place.activated.connect(self._again)
+        self._place = FIRST  # whose likeliest tokens are shown
         self.text = TokenText()
         self.text.setObjectName("hiddenText")
         self.text.chosen.connect(self._picked)
@@ -65,7 +64,8 @@ class HiddenTokens(OneProbe):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addWidget(self.text)
+        column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # bars go where there is no room
+        column.addWidget(self.text, 1)
         column.addWidget(self.bars)
         column.addStretch()
 
@@ -74,8 +74,6 @@ class HiddenTokens(OneProbe):
         return Probe(self.subject.node_id, "hidden_tokens")
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        places = snapshot.extra["places"]
-        offer(self.place, [("first place", FIRST), *((f"place {place + 1}", place) for place in places)])
         self._show(snapshot)
 
     def _show(self, snapshot: Snapshot) -> None:
@@ -95,14 +93,14 @@ class HiddenTokens(OneProbe):
                 words += f"{named(best)}, {100 * chances[at][0]:.0f} % sure; {named(target)} stood there."
                 mark = "right" if best == target else "wrong"
                 tokens[place] = Token(named(best), mark, "" if best == target else named(target), words)
-        wanted = self.place.currentData()
-        chosen = wanted if wanted in places else (places[0] if places else FIRST)
+        chosen = self._place if self._place in places else (places[0] if places else FIRST)
         self.text.show_tokens(tokens, chosen)
-        self.text.setFixedHeight(max(20, min(self.text.lines_height, self.height() - 3 * ROW)))
+        room = self.height() - self.text.lines_height - 8
+        self.text.setMaximumHeight(self.text.lines_height)
         bars: list[Bar] = []
-        if places:
+        if places and room >= ROW:
             at = places.index(chosen)
-            most = max(1, min(chances.shape[1], (self.height() - self.text.height() - 8) // ROW))
+            most = min(chances.shape[1], room // ROW)
             for token, chance in zip(facts["likeliest"][at][:most].tolist(), chances[at], strict=False):
                 good = token == facts["targets"][at]
                 bars.append(
@@ -114,25 +112,27 @@ class HiddenTokens(OneProbe):
                         not bars,
                     )
                 )
+        self.bars.setVisible(bool(bars))  # a low card is for the text alone
+        self.bars.setFixedHeight(max(1, len(bars)) * ROW)
         self.bars.show_bars(bars, top=1.0)
         count = f"{right} of {len(places)} right" if places else "nothing is hidden"
-        shown = f"bars: place {chosen + 1}" if places else ""
+        shown = f"bars: place {chosen + 1}" if bars else ""
         self.set_note(" · ".join(one for one in (count, shown, of_example(facts)) if one))
 
     def _picked(self, place: int) -> None:
-        keep(self.place, place, f"place {place + 1}")
-        self._again(0)
+        self._place = place
+        self._again()
 
-    def _again(self, _index: int) -> None:
+    def _again(self) -> None:
         if self._found is not None:
             self._show(self._found)
 
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, 40)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._again(0)
-
-    def controls(self) -> QWidget | None:
-        return self.in_row(self.place)
+        self._again()
 
     def table(self) -> Table | None:
         if self._found is None:
@@ -147,9 +147,10 @@ class HiddenTokens(OneProbe):
         return ("place", "answered", "stood there", "probability"), rows
 
     def state(self) -> dict[str, object]:
-        return {"place": self.place.currentData()}
+        return {"place": self._place}
 
     def restore(self, state: Mapping[str, object]) -> None:
         place = state.get("place")
         if isinstance(place, int):
-            keep(self.place, place, f"place {place + 1}")
+            self._place = place
+            self._again()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.theme import SMALL, Theme, current_theme
@@ -27,7 +27,7 @@ class Token(NamedTuple):
 
 
 class TokenText(Picture):
-    """Tokens in lines from left to right; an answer can be chosen by a click."""
+    """Tokens in lines from left to right; an answer is chosen by a click or the arrow keys."""
 
     chosen = Signal(int)  # the number of the token
 
@@ -36,6 +36,8 @@ class TokenText(Picture):
         self._tokens: tuple[Token, ...] = ()
         self._chosen = -1
         self._at: list[QRect] = []
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Text with what was filled in")
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -76,7 +78,7 @@ class TokenText(Picture):
         colours = {"right": theme.good_text, "wrong": theme.bad_text}
         middle = Qt.AlignmentFlag.AlignCenter
         for number, (token, at) in enumerate(zip(self._tokens, self._at, strict=True)):
-            if at.bottom() > self.height():
+            if at.bottom() + (below if token.below else 0) > self.height():
                 break
             painter.setFont(theme.mono())
             painter.setPen(colours.get(token.mark, theme.text))
@@ -106,3 +108,15 @@ class TokenText(Picture):
             self.chosen.emit(number)
         else:
             super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        answers = [number for number, token in enumerate(self._tokens) if token.mark]
+        if not step or not answers:
+            super().keyPressEvent(event)
+            return
+        at = answers.index(self._chosen) if self._chosen in answers else -step
+        self.chosen.emit(answers[max(0, min(len(answers) - 1, at + step))])
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, self.lines_height)

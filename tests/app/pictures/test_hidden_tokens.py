@@ -60,6 +60,18 @@ def test_a_click_on_an_answer_shows_what_else_was_likely(picture: HiddenTokens, 
     qtbot.mouseClick(picture.text, Qt.MouseButton.LeftButton, pos=at.center())
     assert [bar.name for bar in picture.bars.bars] == ["␣", "a ✓"]
     assert picture.state() == {"place": 4} and "bars: place 5" in picture.note
+    qtbot.keyClick(picture.text, Qt.Key.Key_Left)
+    assert picture.state() == {"place": 1}
+    qtbot.keyClick(picture.text, Qt.Key.Key_Right)
+    qtbot.keyClick(picture.text, Qt.Key.Key_Right)
+    assert picture.state() == {"place": 4}
+
+
+def test_a_low_card_is_for_the_text(picture: HiddenTokens) -> None:
+    painted(picture, 300, 50)
+    assert picture.bars.isHidden() and picture.text.height() <= 50 and "bars" not in picture.note
+    painted(picture, 300, 200)
+    assert not picture.bars.isHidden()
 
 
 def test_a_long_text_goes_on_in_the_next_line(qtbot: QtBot) -> None:
