@@ -16,7 +16,6 @@ from engine.data.opening import Watch
 from engine.data.sniff import RECORDS, SHEETS, TYPED
 from engine.data.table_cells import Cells
 from engine.data.table_reading import decoded, read_sheet, text_form
-from engine.data.table_records import read_records
 from engine.errors import DataError
 from engine.values import Value
 
@@ -161,6 +160,8 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
             scan = pl.scan_parquet(path) if end in (".parquet", ".pq") else pl.scan_ipc(path)
             return (scan.select(wanted) if wanted else scan).head(most or 2**40).collect()
         if end in RECORDS:
+            from engine.data.table_records import read_records  # it brings torch
+
             return read_records(path, wanted).head(most or 2**40)
         delimiter = {"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"]))
         source = decoded(path, str(params["encoding"]), delimiter)
