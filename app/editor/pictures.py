@@ -83,6 +83,8 @@ def picture_of(
     array = np.asarray(snapshot.array)
     if array.size <= 1:
         return None
+    if snapshot.extra.get("rows") and array.ndim == 2:  # of the nodes of a graph: their mean
+        array = array.mean(axis=0)
     maps = array[None] if array.ndim == 2 else array
     if maps.ndim != 3 or min(maps.shape[1:]) < 2:
         return _bars(array.reshape(-1), *room)

@@ -324,7 +324,7 @@ def shape_text(signature: Any) -> str:
     """A signature with the batch in front: `N×32×26×26`."""
     if signature is None:
         return _UNKNOWN
-    return "×".join(["N", *(str(size) for size in signature.shape)])
+    return str(signature.full)
 
 
 def _facts(workspace: Workspace, node: Node) -> dict[str, str]:

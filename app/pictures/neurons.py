@@ -24,6 +24,8 @@ def has_small_dense(subject: Subject) -> bool:
     shapes, found = workspace.shapes, False
     for node_id, node in workspace.document.project.graph.nodes.items():
         facts = shapes.facts(node_id) if shapes is not None else None
+        if facts is not None and any(found.rows for found in facts.outputs.values()):
+            return False  # units of each node of a graph are no column
         if node.type not in DENSE or facts is None or not facts.outputs:
             continue
         arriving = shapes.input_signature(node_id, "x")

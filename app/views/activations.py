@@ -62,7 +62,8 @@ def activation_caption(snapshot: Snapshot) -> str:
         count = f"{shown} of {shape[0]}" if shown < shape[0] else str(shape[0])
         return f"{count} map{'s' if shape[0] != 1 else ''} of {shape[1]} × {shape[2]}"
     if len(shape) == 2:
-        return f"{shape[0]} steps of {shape[1]} feature{'s' if shape[1] != 1 else ''}"
+        rows = snapshot.extra.get("rows", "steps")
+        return f"{shape[0]} {rows} of {shape[1]} feature{'s' if shape[1] != 1 else ''}"
     if len(shape) <= 1:
         size = shape[0] if shape else 1
         shown = snapshot.array.size

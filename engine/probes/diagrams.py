@@ -190,6 +190,8 @@ def _columns(look: Look) -> list[_Column]:
     dense = {one: layer for one, layer in layers.items() if type(layer).__name__ in DENSE}
     if not dense:
         raise NeuroloomError("This diagram shows dense layers, and this net has none.")
+    if any(len(_read(graph, one)) > 1 for one in dense):
+        raise NeuroloomError("This diagram shows dense layers, and this net has layers along edges, too.")
     columns: list[_Column] = []
     last: dict[str, int] = {}  # the place of each node's last column
     for node_id, layer in dense.items():

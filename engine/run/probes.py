@@ -221,6 +221,9 @@ class Probes:
             if arrays:
                 first = next(iter(arrays))
                 facts = {"port": first, "ports": arrays, "shape": tuple(ports[first].shape), **about}
+                signature = run.program.book.signature(node_id, first)
+                if signature is not None and signature.rows:
+                    facts["rows"] = signature.rows
                 self._put(run, Probe(node_id, "activations"), arrays[first], facts)
         for probe, head in heads.items():
             if head.kind != VALUES:
