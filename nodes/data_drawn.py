@@ -82,7 +82,7 @@ class DrawnPoints(Dealt):
         return self.task == VALUES
 
     @property
-    def called(self) -> tuple[str, ...]:
+    def classes_called(self) -> tuple[str, ...]:
         """The names of the classes."""
         return class_names(self.classes, self.names)
 
@@ -91,7 +91,7 @@ class DrawnPoints(Dealt):
             return Column("x", (1,), doc="from left to right"), Column("y", (1,), doc="from bottom to top")
         return (
             Column("point", (2,), doc="x and y"),
-            Column("label", (), "int64", self.called, doc="which class, for cross-entropy"),
+            Column("label", (), "int64", self.classes_called, doc="which class, for cross-entropy"),
             Column("side", (1,), doc="as a number: -1 for the first class, 1 for any other"),
         )
 

@@ -174,7 +174,7 @@ class PointsPad(QWidget):
             return
         self._points = list(points_of(made))
         # A class that is no more may still have points: they keep their mark, so that they can be erased.
-        self._names = made.called
+        self._names = made.classes_called
         self._stroke = ""
         self.picker.setVisible(not made.draws_values)
         self.picker.show_classes(self._names)
@@ -364,7 +364,7 @@ class PointsPad(QWidget):
         made = self._made()
         if made is None:
             return
-        names = list(made.called)
+        names = list(made.classes_called)
         if name in names:
             self._say(f"There is a class {name} already.", bad=True)
             self.refresh()
