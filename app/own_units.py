@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from engine.data.own_units import OwnUnits
     from engine.shapes import ShapeBook
 
+DIGITS = 6  # below the first one of what a number spans
+
 Known = Mapping[str, "OwnUnits"]
 
 
@@ -120,7 +122,11 @@ def undone(units: OwnUnits, values: NDArray[Any]) -> NDArray[np.float64]:
 
     rows = torch.from_numpy(np.ascontiguousarray(values, np.float32))
     found: NDArray[np.float64] = units.undo(rows).double().numpy()
-    return found
+    known = units.rows.double().numpy()
+    reach = np.nan_to_num(np.nanmax(known, axis=0) - np.nanmin(known, axis=0)) if len(known) else 0.0
+    step = 10.0 ** (np.floor(np.log10(np.where(reach > 0, reach, 1.0))) - DIGITS)
+    rounded: NDArray[np.float64] = np.round(found / step) * step  # what float32 is sure of: 0, not 6e-11
+    return np.where(reach > 0, rounded, found)
 
 
 def _find(splits: Mapping[str, Any], node: Node, made: Data, catalogue: Catalogue) -> tuple[object, Known]:

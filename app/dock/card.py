@@ -50,6 +50,7 @@ SIZES = ("S", "M", "L")
 THIS_RUN, OTHER_RUN = "data", "convolution"  # roles of colours that everybody tells apart
 CONTROLS_BESIDE = 460  # pixels of width from which the controls stand beside the note
 HEAD_SIDES = 26  # pixels of the head that neither title nor buttons take
+NODE_FROM = 36  # pixels of the node's name, below which it stands beside the note
 ROOMY = 230  # pixels of width from which the head has room for the node's name and every button
 _BUTTON = 20
 
@@ -281,7 +282,7 @@ class PictureCard(QFrame):
 
     def _show_note(self) -> None:
         note = self.pane.picture.note if self.pane.state.kind == "drawn" else ""
-        if not self._roomy and self.subject.node_id:
+        if self._node.isHidden() and self.subject.node_id:
             note = " · ".join(part for part in (self._node.text(), note) if part)
         if note != self._note.text():
             self._note.setText(note)
@@ -462,11 +463,11 @@ class PictureCard(QFrame):
         title = QFontMetrics(self._title.font()).horizontalAdvance(self.kind.title) + 4
         room = self.width() - HEAD_SIDES - title
         name = QFontMetrics(self._node.font()).horizontalAdvance(self._node.text())
-        shown = {
-            self._node: self._roomy and (room - 4 * (_BUTTON + 2) >= name or bool(self.subject.node_id)),
-            self.freeze_button: bool(self.frozen) or (self._roomy and room >= 4 * (_BUTTON + 2)),
-            self.enlarge_button: self.enlarged or room >= 3 * (_BUTTON + 2),
-        }
+        freeze = bool(self.frozen) or (self._roomy and room >= 4 * (_BUTTON + 2))
+        enlarge = self.enlarged or room >= 3 * (_BUTTON + 2)
+        room -= (2 + freeze + enlarge) * (_BUTTON + 2)
+        named = room >= (min(name, NODE_FROM) if self.subject.node_id else name)
+        shown = {self._node: named, self.freeze_button: freeze, self.enlarge_button: enlarge}
         for widget, wanted in shown.items():
             if widget.isHidden() == wanted:
                 widget.setVisible(wanted)
