@@ -263,6 +263,10 @@ class Data(NodeType, abstract=True):
         """What has to be in the folder, as a person reads it: `mnist/`, `flowers.csv`."""
         return tuple(sorted({file.split("/")[0] + "/" for file in self.files}))
 
+    def typed(self, column: str, text: str) -> dict[str, Any] | None:
+        """What a row holds in `column`, and in those beside it, for a text; None where that is not known."""
+        return None
+
     def learned_key(self) -> Hashable | None:
         """Under what the tokens are kept that reading the data learns; None where it learns none."""
         return None

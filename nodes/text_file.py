@@ -61,6 +61,27 @@ class Tokenised(Encoded, OwnFile, abstract=True):
         found = vocabularies(self.learned_key())
         return (found[which].names(size) if which < len(found) else ()) or numbered(size)
 
+    def _numbers(self, text: str, which: int = 0) -> Any:
+        """The numbers of a text's tokens; None until the data have been read."""
+        from engine.data.token_names import vocabularies
+
+        found = vocabularies(self.learned_key())
+        return found[which].numbers(text, self.tokeniser, self.lower) if which < len(found) else None
+
+    def _filled(self, column: str, text: str, beside: str, ends: bool) -> dict[str, Any] | None:
+        """A row of a text that is filled up: its tokens, their mask and how many they are."""
+        from engine.data.texts import filled_up
+
+        ids = self._numbers(text)
+        if ids is None or column != self.token_columns[0]:
+            return None
+        tokens, mask, lengths = filled_up([ids], self.length, ends)
+        return {
+            column: tokens[0].numpy(),
+            f"{beside}mask": mask[0].numpy(),
+            f"{beside}length": lengths[0].numpy(),
+        }
+
     def _how(self) -> dict[str, Any]:
         """The options that all loaders of tokens take. Errors: `ParamError` without a file."""
         if not self.path:
@@ -122,6 +143,10 @@ class TextCorpus(Dealt, Tokenised):
             Column("tokens", (self.length,), "int64", names, doc=f"numbers of the tokens; {SPECIAL}"),
             Column("next", (self.length,), "int64", names, doc="the token after each"),
         )
+
+    def typed(self, column: str, text: str) -> dict[str, Any] | None:
+        ids = self._numbers(text)
+        return None if ids is None or column != "tokens" else {column: ids}
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.texts import load_corpus
@@ -197,6 +222,9 @@ class LabelledText(Dealt, Tokenised, Delimited):
             Column("length", (), "int64", doc="how many tokens the text has"),
             Column("label", (), "int64", self.classes, doc="the class of the text"),
         )
+
+    def typed(self, column: str, text: str) -> dict[str, Any] | None:
+        return self._filled(column, text, "", self.ends)
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.texts import load_labelled_text
@@ -278,6 +306,9 @@ class TextPairs(Dealt, Tokenised, Delimited):
             Column("next", said, "int64", words, doc="the tokens that are said, then end"),
             Column("target_mask", said, doc="1 where something is to be said"),
         )
+
+    def typed(self, column: str, text: str) -> dict[str, Any] | None:
+        return self._filled(column, text, "source_", False)
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.texts import load_text_pairs

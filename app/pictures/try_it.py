@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer
@@ -26,7 +27,7 @@ from app.views.colourmaps import GREY, VIRIDIS
 from app.views.picture import number
 from app.views.segments import Segments
 from app.widgets.labels import ElidedLabel, label
-from engine.catalogue import Column
+from engine.catalogue import Column, Data
 from engine.questions import VALUES, Feature, input_columns
 from engine.run.feed import Probe, Snapshot, Tried
 
@@ -136,8 +137,15 @@ class TryIt(OneProbe):
         elif not parts and 0 < len(known) <= MOST_NUMBERS:
             ways[NUMBERS] = NumbersInput(known, scaled=True)
         elif column is not None and column.dtype == "int64" and len(column.shape) == 1 and column.classes:
-            ways[TEXT] = TextInput(column)
+            ways[TEXT] = TextInput(column, typed=self._typed)
         return ways
+
+    def _typed(self, column: str, text: str) -> dict[str, Any] | None:
+        """What a row of the data holds for a text, split into tokens as theirs are."""
+        _, book = self.subject.as_trained
+        data = [made for made in book.types.values() if isinstance(made, Data)] if book is not None else []
+        found = (made.typed(column, text) for made in data if made.column(column) is not None)
+        return next((row for row in found if row is not None), None)
 
     def _units_found(self) -> None:
         self._find_ways()

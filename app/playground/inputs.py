@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, isfinite
 
 import numpy as np
@@ -37,6 +37,7 @@ from engine.analysis.ink import MNIST_BOX, MNIST_SIDE, centred
 from engine.catalogue import Column
 from engine.questions import Feature
 
+UNKNOWN = 1  # the token of what a vocabulary lacks
 BESIDE_BELOW = 130  # pixels of height
 PICTURES = "Pictures (*.png *.jpg *.jpeg *.bmp *.gif *.webp)"
 
@@ -378,11 +379,21 @@ def signed(value: float) -> str:
 
 
 class TextInput(Input):
-    """Text for a model of tokens whose data name their tokens: characters, else words apart by spaces."""
+    """Text for a model of tokens, split as its data are: `typed` says what a row holds for a text.
 
-    def __init__(self, column: Column, parent: QWidget | None = None) -> None:
+    Where the data have not said yet, by the names of the tokens: characters, else words apart by spaces.
+    """
+
+    def __init__(
+        self,
+        column: Column,
+        parent: QWidget | None = None,
+        typed: Callable[[str, str], Row | None] | None = None,
+    ) -> None:
         super().__init__(parent)
         self._for = column
+        self._typed_as = typed
+        self._said = ""
         self.unknown: tuple[str, ...] = ()
         self.field = QLineEdit()
         self.field.setObjectName("tryText")
@@ -393,6 +404,24 @@ class TextInput(Input):
         self.column.addStretch(1)
 
     def make(self, base: Row) -> Row | None:
+        text = self.field.text()
+        found = self._typed_as(self._for.name, text) if self._typed_as is not None and text else None
+        if found is None:
+            self._said = f"the last {self._for.shape[0]} tokens count; before them stands the example"
+            return self._by_names(base)
+        ids, length = np.asarray(found[self._for.name]), self._for.shape[0]
+        missed = int((ids == UNKNOWN).sum())
+        self.unknown = ()
+        self._said = f"the first {length} tokens count"
+        if set(found) == {self._for.name}:  # what is typed comes last: that is what a next token follows
+            ids = np.concatenate([base[self._for.name], ids])[-length:]
+            self._said = f"the last {length} tokens count; before them stands the example"
+        if missed:
+            self._said += f" · {missed} of them unknown"
+        made = {**found, self._for.name: ids}
+        return {**base, **{name: np.asarray(made[name], base[name].dtype) for name in made if name in base}}
+
+    def _by_names(self, base: Row) -> Row | None:
         tokens = {token: number for number, token in enumerate(self._for.classes)}
         plain = [token for token in tokens if not (token.startswith("[") and token.endswith("]"))]
         letters = all(len(token) == 1 for token in plain)
@@ -408,7 +437,7 @@ class TextInput(Input):
 
     def said(self) -> str:
         more = f"unknown: {' '.join(self.unknown[:5])}" if self.unknown else ""
-        return more or f"the last {self._for.shape[0]} tokens count; before them stands the example"
+        return more or self._said or f"{self._for.shape[0]} tokens count"
 
     def _typed(self, text: str) -> None:
         self.changed.emit()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.data.tokenisers import shown, special_tokens
+from engine.data.tokenisers import Characters, Pieces, Tokeniser, Words, shown, special_tokens
 
 if TYPE_CHECKING:
     from engine.catalogue import Data
@@ -33,12 +33,22 @@ class Vocabulary:
     tokens: tuple[str, ...]
     merges: tuple[tuple[str, str], ...] = ()
     _named: dict[int, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    _made: dict[tuple[str, bool], Tokeniser] = field(default_factory=dict, compare=False)
 
     def names(self, size: int) -> tuple[str, ...]:
         """A name for each of `size` numbers, none twice; () where that is too many or too few."""
         if size not in self._named:
             self._named[size] = named_tokens(self.tokens, size)
         return self._named[size]
+
+    def numbers(self, text: str, way: str, lower: bool) -> np.ndarray[Any, Any]:
+        """The numbers (n,) of the tokens of a text, by the way in which they were learned."""
+        if (way, lower) not in self._made:
+            tokens = list(self.tokens)
+            plain = {"characters": Characters, "words": Words}.get(way)
+            made = plain(tokens, lower) if plain else Pieces(way, tokens, lower, list(self.merges))
+            self._made[way, lower] = made
+        return self._made[way, lower].ids(text)
 
 
 _KEPT: OrderedDict[Hashable, tuple[Vocabulary, ...]] = OrderedDict()

@@ -47,6 +47,9 @@ class Prepared(Data, abstract=True):
     def holds(self) -> tuple[str, ...]:
         return self.data.holds()
 
+    def typed(self, column: str, text: str) -> dict[str, Any] | None:
+        return self.data.typed(column, text)
+
     def learned_key(self) -> Hashable | None:
         return self.data.learned_key()
 

@@ -155,3 +155,20 @@ def test_text_becomes_tokens(
     assert made.make(base) is None
     QTest.keyClicks(made.field, text)
     assert made.make(base)["tokens"].tolist() == tokens and made.unknown == unknown
+
+
+def test_text_is_split_as_the_data_are(qapp: object) -> None:
+    """A row that is filled up is the text's alone; where windows run on, the example stands before it."""
+    column, base = Column("tokens", (4,), "int64", ("x",) * 9), {"tokens": np.full(4, 7), "mask": np.ones(4)}
+    whole = {"tokens": np.array([5, 1, 0, 0]), "mask": np.array([1.0, 1, 0, 0]), "length": np.array(2)}
+    made = TextInput(column, typed=lambda name, text: whole)
+    assert made.make(base) is None
+    QTest.keyClicks(made.field, "ab")
+    found = made.make(base)
+    assert found is not None and found.keys() == base.keys()
+    assert found["tokens"].tolist() == [5, 1, 0, 0] and found["mask"].tolist() == [1, 1, 0, 0]
+    assert made.said() == "the first 4 tokens count · 1 of them unknown"
+    made = TextInput(column, typed=lambda name, text: {"tokens": np.array([5, 6])})
+    QTest.keyClicks(made.field, "ab")
+    assert made.make(base)["tokens"].tolist() == [7, 7, 5, 6]  # type: ignore[index]
+    assert made.said().endswith("before them stands the example")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +103,27 @@ def test_what_a_run_reads_names_the_tokens() -> None:
     assert made.columns()[0].classes[5].isalpha() and made.columns()[0].classes[0] == "[pad]"
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_typed_becomes_the_row_that_reading_makes(way: str) -> None:
+    opened = open_data(FILES / "reviews.jsonl").params
+    made = LabelledText({**opened, "tokeniser": way, "size": 99, "validation": 0.23, "ends": True})
+    assert made.typed("tokens", "a dull film 3") is None
+    params = {spec.name: getattr(made, spec.name) for spec in made.params}
+    train = read_node(Node("n1", "LabelledText", params=params), catalogue())["train"]
+    texts = [json.loads(line) for line in (FILES / "reviews.jsonl").read_text("utf-8").splitlines()]
+    rows = [made.typed("tokens", str(one[opened["text"]])) for one in texts]
+    for at in range(len(train["tokens"])):
+        fitting = [row for row in rows if row and row["tokens"].tolist() == train["tokens"][at].tolist()]
+        assert fitting and fitting[0]["mask"].tolist() == train["mask"][at].tolist()
+        assert int(fitting[0]["length"]) == int(train["length"][at])
+    assert made.typed("label", "a dull film 3") is None
+
+
 def test_a_parameter_that_changes_what_is_learned_forgets_the_names() -> None:
     one = TextCorpus({"path": "/a.txt", "size": 70})
     assert one.learned_key() == TextCorpus({"path": "/a.txt", "size": 70, "length": 9}).learned_key()
     for change in ({"lower": True}, {"size": 71}, {"tokeniser": "BPE"}, {"validation": 0.2}, {"stamp": "x"}):
-        other = TextCorpus({"path": "/a.txt", "size": 70, **change})  # type: ignore[arg-type]
+        other = TextCorpus({"path": "/a.txt", "size": 70, **change})
         assert other.learned_key() != one.learned_key()
     assert one.tokeniser == CHARACTERS
 
