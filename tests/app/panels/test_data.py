@@ -18,6 +18,7 @@ from app.panels.data_samples import DataSamples
 from app.views.segments import Segments
 from app.workspace import Workspace
 from engine.edits import Remove, SetParam
+from engine.graph import Link
 from tests.app.fake_run import DIGITS, FakeTrainer, workspace_with_fakes
 from tests.engine.sketches import catalogue, gallery
 
@@ -187,3 +188,25 @@ def test_data_that_the_trainer_cannot_read_are_read_by_the_panel_itself(shown: S
         lambda: [bar.value for bar in shown.panel.counts.bars] == [30_000.0, 30_000.0, 10_000.0],
         timeout=30_000,
     )
+
+
+def test_the_button_of_a_finding_puts_a_node_behind_the_data(shown: Shown, qtbot: QtBot) -> None:
+    made = splits(300)
+    for part in made.values():
+        part["image"] = part["image"] * 255
+    shown.trainer.data = made
+    pages = shown.panel.findChild(Segments, "dataPages")
+    qtbot.waitUntil(lambda: bool(shown.panel.counts.bars))
+    qtbot.mouseClick(pages, Qt.MouseButton.LeftButton, pos=pages.rect_of("findings").center())
+    (button,) = shown.panel.findings.buttons()
+    assert button.text() == "Standardise the inputs"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    graph = shown.workspace.graph
+    new = next(node for node in graph.nodes.values() if node.type == "Standardise")
+    assert (graph.feeding(new.id, "x"), graph.feeding("n2", "x")) == (
+        Link("n1", "image", new.id, "x"),
+        Link(new.id, "output", "n2", "x"),
+    )
+    assert new.params["over"] == "each channel"
+    shown.workspace.undo()
+    assert new.id not in shown.workspace.graph.nodes
