@@ -1,21 +1,19 @@
-"""`data` on the command line: which public data sets there are, and downloading one."""
+"""`data` on the command line: public data sets, and files of one's own."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 
+from engine import cli_look
+from engine.cli_progress import ProgressLine
 from engine.cli_words import declared
 from engine.data.public_files import PUBLIC, PublicSet, datasets_home, megabytes, public_set
 
 OK, USAGE, INTERRUPTED = 0, 2, 130
-EVERY = 0.1  # seconds from one line of progress to the next on a terminal
-SELDOM = 5.0  # and elsewhere
 
 
 def add_to(parser: argparse.ArgumentParser, exits: str) -> None:
@@ -23,15 +21,19 @@ def add_to(parser: argparse.ArgumentParser, exits: str) -> None:
     commands = parser.add_subparsers(required=True, metavar="WHAT")
 
     def command(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        made = declared(commands, name, run, text, exits)
+        return declared(commands, name, run, text, exits)
+
+    listing = command("list", _list, "list the public data sets that can be downloaded")
+    getting = command("get", _get, "download a set, or go on with it; prints its folder")
+    for made in (listing, getting):
         made.add_argument(
             "--in", dest="home", type=Path, metavar="F", help="their folder, in place of the usual one"
         )
-        return made
-
-    command("list", _list, "list the public data sets that can be downloaded")
-    getting = command("get", _get, "download a set, or go on with it; prints its folder")
     getting.add_argument("name", metavar="NAME", help="its id or title")
+    cli_look.add_arguments(
+        command("look", cli_look.look, "say what a file or folder of yours is as data, and what is in it"),
+        command("project", cli_look.project, "write a project that reads it, with a small network"),
+    )
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -57,7 +59,7 @@ def _get(options: argparse.Namespace) -> int:
         sys.stderr.write(f"neuroloom data: there is no set {options.name!r}; there are {known}.\n")
         return USAGE
     folder = (options.home or datasets_home()) / wanted.id
-    line = _Line(wanted, options.json)
+    line = ProgressLine(wanted.id, options.json)
     try:
         _fetch(wanted, folder, line)
     except KeyboardInterrupt:
@@ -70,48 +72,13 @@ def _get(options: argparse.Namespace) -> int:
     return OK
 
 
-def _fetch(wanted: PublicSet, folder: Path, line: _Line) -> None:
+def _fetch(wanted: PublicSet, folder: Path, line: ProgressLine) -> None:
     from engine.data.downloads import fetch
     from engine.data.opening import Watch
 
     if wanted.missing(folder):
         sys.stderr.write(f"{wanted.title}: {megabytes(wanted.size)} into {folder}. {wanted.licence}.\n")
     fetch(wanted, folder, Watch(line.show))
-
-
-class _Line:
-    """Progress on stderr: one line that changes on a terminal, else a line now and then; JSON where asked."""
-
-    def __init__(self, wanted: PublicSet, as_json: bool) -> None:
-        self._id = wanted.id
-        self._json = as_json
-        self._live = sys.stderr.isatty() and not as_json
-        self._next = 0.0
-        self._shown = False
-
-    def show(self, share: float | None, doing: str) -> None:
-        now = monotonic()
-        if now < self._next:
-            return
-        self._next = now + (EVERY if self._live else SELDOM)
-        if self._json:
-            sys.stderr.write(json.dumps({"id": self._id, "share": share, "doing": doing}) + "\n")
-            return
-        text = doing if share is None else f"{100 * share:3.0f} %  {doing}"
-        if not self._live:
-            sys.stderr.write(text + "\n")
-            return
-        wide = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(f"\r{text[:wide]}\x1b[K")
-        sys.stderr.flush()
-        self._shown = True
-
-    def end(self) -> None:
-        """Take the line off the terminal."""
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-            self._shown = False
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from engine import cli_data
 from engine.cli import main
+from engine.cli_progress import ProgressLine
 from engine.data import downloads, public_files
 from engine.data.public_files import PublicFile, PublicSet, part_of
 from engine.files import save_project
@@ -90,7 +91,7 @@ def test_stopped_by_a_key_it_keeps_what_is_there(
         if share is not None and share * len(BODY) >= 100_000:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli_data._Line, "show", show)
+    monkeypatch.setattr(ProgressLine, "show", show)
     assert main(["data", "get", "lines", "--in", str(tmp_path)]) == 130
     assert "is kept" in capsys.readouterr().err
     assert part_of(tmp_path / "lines", public_files.PUBLIC[0].files[0]).stat().st_size == 100_000

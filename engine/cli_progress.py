@@ -1,0 +1,47 @@
+"""Progress on the command line, for whatever takes longer than a moment."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from time import monotonic
+
+EVERY = 0.1  # seconds from one line of progress to the next on a terminal
+SELDOM = 5.0  # and elsewhere
+
+
+class ProgressLine:
+    """Progress on stderr: one line that changes on a terminal, else a line now and then; JSON where asked."""
+
+    def __init__(self, id: str, as_json: bool) -> None:
+        self._id = id
+        self._json = as_json
+        self._live = sys.stderr.isatty() and not as_json
+        self._next = 0.0 if self._live else monotonic() + 1.0  # what is done by then needs no word
+        self._shown = False
+
+    def show(self, share: float | None, doing: str) -> None:
+        """`share` lies in 0..1, or is None where it isn't known."""
+        now = monotonic()
+        if now < self._next:
+            return
+        self._next = now + (EVERY if self._live else SELDOM)
+        if self._json:
+            sys.stderr.write(json.dumps({"id": self._id, "share": share, "doing": doing}) + "\n")
+            return
+        text = doing if share is None else f"{100 * share:3.0f} %  {doing}"
+        if not self._live:
+            sys.stderr.write(text + "\n")
+            return
+        wide = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r{text[:wide]}\x1b[K")
+        sys.stderr.flush()
+        self._shown = True
+
+    def end(self) -> None:
+        """Take the line off the terminal."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
