@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.data.sniff import RECORDS, SHEETS, TYPED
+from engine.data.table_sizes import MEMORY, bytes_to_read
 from engine.errors import ParamError
 from engine.params import FilePath, Names, Rows
 from nodes.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
@@ -77,7 +78,7 @@ class TableFile(Dealt, OwnFile):
     skip: int = param(0, minimum=0, maximum=100_000, label="Lines before", doc="lines above the table")
     sheet: str = param("", doc="the name of a spreadsheet's sheet; the first where empty")
     memory: int = param(
-        1024,
+        MEMORY,
         minimum=0,
         maximum=2**24,
         label="In memory up to",
@@ -139,8 +140,7 @@ class TableFile(Dealt, OwnFile):
 
     def needed(self) -> int:
         """About how many bytes it takes to read the table as a whole."""
-        used = sum(row[2] != "ignore" for row in self.table)
-        return self.rows * (16 * len(self.table) + 16 * used + 4 * len(self._features))
+        return bytes_to_read(self.rows, self.table, len(self._features))
 
     def summary(self) -> str:
         if not self.table:

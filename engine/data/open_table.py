@@ -28,6 +28,7 @@ from engine.data.table_reading import (
     text_form,
 )
 from engine.data.table_records import read_records
+from engine.data.table_sizes import MEMORY, bytes_to_read, features_of
 from engine.data.table_stream import streamed
 from engine.errors import DataError
 from engine.values import Value
@@ -216,6 +217,12 @@ def _opened(
     table = tuple(
         (one.name, one.kind, role, *one.details) for one, role in zip(found, plan.roles, strict=True)
     )
+    needed = bytes_to_read(rows, table, features_of(table)) / 2**20
+    if needed > MEMORY and path.suffix.casefold() not in (*SHEETS, *RECORDS):
+        plan.remarks.append(
+            f"Read as a whole it would take about {needed / 1024:,.1f} GiB of memory: training reads it in "
+            'pieces, once, and keeps its numbers on disk ("In memory up to").'
+        )
     blanks = sorted({text for one in found for text in one.blanks})
     values: dict[str, Value] = {
         "path": str(path),

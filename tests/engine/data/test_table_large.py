@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from engine.catalogue import load_catalogue
-from engine.data import table_cache, table_pieces
+from engine.data import fitted, open_table, table_cache, table_pieces
 from engine.data.lazy import Lazy
 from engine.data.opening import open_data
 from engine.data.table_kept import kept_of, said_of
@@ -303,3 +303,31 @@ def test_a_person_is_told_where_the_numbers_are(tmp_path, home):
     kilobytes = round((place / "numbers").stat().st_size / 1000)
     assert f"The table is read in pieces: its numbers, {kilobytes} kB, are kept in {place}." in said_of(place)
     assert kept_of(Node("n1", "TableFile", params={**params, "memory": 100}), catalogue) is None
+
+
+@pytest.mark.parametrize(
+    ("fit", "options"),
+    [
+        (fitted.standardise, {}),
+        (fitted.standardise, {"over": "all numbers"}),
+        (fitted.rescale, {"low": -1.0}),
+        (fitted.whiten, {}),
+        (fitted.impute, {"by": "median", "marks": True}),
+        (fitted.ranks, {"steps": 50}),
+    ],
+)
+def test_what_is_fitted_behind_it_is_the_same(tmp_path, fit, options):
+    params = params_of(text(tmp_path / "a.csv"), scaling="none")
+    whole, lazy = loaded(params), loaded(params, memory=0)
+    for splits in (whole, lazy):
+        fit(splits, "features", "fitted", **options)
+    for split, columns in whole.items():
+        assert torch.equal(lazy[split]["fitted"][:], columns["fitted"])
+
+
+def test_a_table_that_is_read_in_pieces_is_told_when_it_is_opened(tmp_path, monkeypatch):
+    path = text(tmp_path / "a.csv")
+    assert not any("in pieces" in remark for remark in open_data(path).remarks)
+    monkeypatch.setattr(open_table, "MEMORY", 0)
+    [told] = [remark for remark in open_data(path).remarks if "in pieces" in remark]
+    assert told.startswith("Read as a whole it would take about 0.0 GiB of memory")
