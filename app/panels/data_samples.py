@@ -211,7 +211,11 @@ class DataSamples(QWidget):
             points[at][masks[at] > 0] if masks is not None and masks.ndim == 2 else points[at]
             for at in range(shown)
         ]
-        self.clouds.show_clouds(clouds, _captions(columns, classes, shown))
+        labels, known = columns.get("label"), classes.get("label", ())
+        words = _captions(columns, classes, shown)
+        if known and labels is not None and labels.ndim == 1:  # the picture is small: no more than that
+            words = [known[int(label)] for label in labels[:shown]]
+        self.clouds.show_clouds(clouds, words)
         self._title.setText(f"Rows 1 to {shown:,}, seen from the front")
         self._stack.setCurrentWidget(self.clouds)
 
