@@ -406,6 +406,9 @@ class TextInput(Input):
     def make(self, base: Row) -> Row | None:
         text = self.field.text()
         found = self._typed_as(self._for.name, text) if self._typed_as is not None and text else None
+        if not text:
+            self.unknown, self._said = (), ""
+            return None
         if found is None:
             self._said = f"the last {self._for.shape[0]} tokens count; before them stands the example"
             return self._by_names(base)
@@ -417,7 +420,7 @@ class TextInput(Input):
             ids = np.concatenate([base[self._for.name], ids])[-length:]
             self._said = f"the last {length} tokens count; before them stands the example"
         if missed:
-            self._said += f" · {missed} of them unknown"
+            self._said = f"{missed} unknown · {self._said}"
         made = {**found, self._for.name: ids}
         return {**base, **{name: np.asarray(made[name], base[name].dtype) for name in made if name in base}}
 

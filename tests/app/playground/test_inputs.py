@@ -167,7 +167,7 @@ def test_text_is_split_as_the_data_are(qapp: object) -> None:
     found = made.make(base)
     assert found is not None and found.keys() == base.keys()
     assert found["tokens"].tolist() == [5, 1, 0, 0] and found["mask"].tolist() == [1, 1, 0, 0]
-    assert made.said() == "the first 4 tokens count · 1 of them unknown"
+    assert made.said() == "1 unknown · the first 4 tokens count"
     made = TextInput(column, typed=lambda name, text: {"tokens": np.array([5, 6])})
     QTest.keyClicks(made.field, "ab")
     assert made.make(base)["tokens"].tolist() == [7, 7, 5, 6]  # type: ignore[index]
