@@ -139,6 +139,10 @@ class TopBar(QWidget):
     def show_document(self, controls: TrainingBar, name: str, path: str, unsaved: bool) -> None:
         """Shows the document in front: its controls, the name of its file and whether it is saved."""
         self._controls.setCurrentWidget(controls)
+        usual, none = QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored
+        for index in range(self._controls.count()):  # only those on show ask for room
+            if (here := self._controls.widget(index)) is not None:
+                here.setSizePolicy(usual if here is controls else none, usual)
         self.chip.show_file(name, path, unsaved)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -10,9 +10,12 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from app.own_units import OwnUnitsFinder
 from app.panels.training_answers import TrainingAnswers
 from app.panels.training_curves import TrainingCurves
 from app.panels.training_layers import TrainingLayers
+from app.pictures.base import Subject
+from app.pictures.own import scaled_words
 from app.theme import Theme, current_theme, themes
 from app.views.picture import colour_of, figures
 from app.views.run_csv import metrics_csv
@@ -54,6 +57,7 @@ class TrainingPanel(QWidget):
         self.curves.export_asked.connect(self._ask_where)
         self.outcome.show_node.clicked.connect(self._reveal)
         self._live = Live(workspace, self, self._probes, self._refresh, 250)
+        OwnUnitsFinder.of(workspace).found.connect(self._live.again)
         workspace.state_changed.connect(self._state_changed)
         workspace.layer_stepped.connect(self._live.again)
 
@@ -80,7 +84,9 @@ class TrainingPanel(QWidget):
         if state == "failed" and error is not None:
             self.outcome.say("bad", error.message, error.fix or "", error.node_id)
         elif state == "finished":
-            self.outcome.say("good", *finished_words(trainer.feed, trainer.progress.epoch))
+            head, early = finished_words(trainer.feed, trainer.progress.epoch)
+            self.outcome.say("good", head, early)
+            self.outcome.setToolTip(scaled_words(Subject(self._workspace)))
         elif step := self._workspace.layer_step:
             how = _how_on(step) if self.height() >= ROOMY else ""
             self.outcome.say("accent", step["sentence"], how, next(iter(step["nodes"]), None))

@@ -13,11 +13,12 @@ from app.pictures.base import LivePicture, Subject
 from app.pictures.extremes import WorstAndBest
 from app.pictures.fit import Fit
 from app.pictures.forecast import Forecast
-from app.pictures.own import answer_units, still_scaled
+from app.pictures.own import answer_units, scaled_words, still_scaled
 from app.pictures.predicted import Predicted
 from app.pictures.prediction import Prediction
 from app.pictures.regions import Regions
 from app.views.chart import Marks
+from app.views.run_status import MetricText
 from app.workspace import Workspace
 from engine.data.series import read_laser
 from engine.data.shipped import datasets_folder
@@ -178,3 +179,13 @@ def test_a_forecast_of_a_series_is_in_the_readings_units(shaped: Workspace, qtbo
     _, rows = picture.table()
     laser = read_laser(datasets_folder()).numpy()
     np.testing.assert_allclose([row[1] for row in rows], laser[900:950], atol=1e-3)
+
+
+def test_losses_say_that_they_are_scaled_and_what_one_of_them_is(people: Workspace) -> None:
+    words = scaled_words(Subject(people))
+    factor = answer_units(Subject(people)).factor
+    assert words.endswith(f"1 is {factor:.4g} of grams.") and "scaled" in words
+    text = MetricText()
+    text.units = lambda: words
+    text.show_metric("validation loss", 0.25)
+    assert text.told() == f"validation loss: 0.25, the newest value of this run\n{words}"
