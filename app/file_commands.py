@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +85,13 @@ class FileCommands:
             self._window, "Open a folder of data", str(self.data_folder())
         )
         self.open_data_paths([Path(name)] if name else [])
+
+    def open_any(self, paths: Sequence[Path]) -> None:
+        """Opens projects, each in a tab, and adds nodes for all that is data."""
+        projects = [path for path in paths if path.suffix.lower() == SUFFIX]
+        for path in projects:
+            self.open_path(path)
+        self.open_data_paths([path for path in paths if path not in projects])
 
     def open_data_paths(self, paths: list[Path]) -> None:
         """Adds data nodes for these files and folders to the document in front."""

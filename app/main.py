@@ -7,7 +7,7 @@ from pathlib import Path
 
 COMMANDS = ("gallery", "check", "train", "export", "runs", "data", "nodes")
 _EXAMPLE = "gallery:"
-USAGE = f"""usage: neuroloom [FILE ...]        open the window, each project file or gallery:ID in a tab
+USAGE = f"""usage: neuroloom [FILE ...]        open the window: projects and gallery:ID in tabs, data as nodes
        neuroloom COMMAND ...       work without a window: {", ".join(COMMANDS)}
        neuroloom COMMAND --help    what a command does and takes
 """
@@ -30,9 +30,9 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     files = [word for word in words if not word.startswith("-")]
     if len(files) != len(words):
-        sys.stderr.write(f"neuroloom: {' '.join(words)!r} is neither a command nor project files.\n{USAGE}")
+        sys.stderr.write(f"neuroloom: {' '.join(words)!r} is neither a command nor files.\n{USAGE}")
         return 2
-    missing = [name for name in files if not name.startswith(_EXAMPLE) and not Path(name).is_file()]
+    missing = [name for name in files if not name.startswith(_EXAMPLE) and not Path(name).exists()]
     if missing:
         sys.stderr.write(f"neuroloom: there is no file {missing[0]!r}.\n")
         return 2

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 from app.actions import CANVAS_COMMANDS, build_menus
 from app.bottom_panels import BottomPanels
 from app.commands import Commands
-from app.document_file import SUFFIX, DocumentFile
+from app.document_file import DocumentFile
 from app.document_page import DocumentPage
 from app.documents import Documents
 from app.editor.interactions.drop_files import dropped_paths
@@ -155,7 +155,7 @@ class MainWindow(QMainWindow):
     # -- beginning --------------------------------------------------------------------------------
 
     def begin(self, paths: Sequence[Path] = (), examples: Sequence[str] = ()) -> None:
-        """Shows projects and examples, after offering work that a crash left behind.
+        """Shows projects, data and examples, after offering work that a crash left behind.
 
         Where none are named it shows what was open when the window was closed last, else the welcome page.
         """
@@ -163,7 +163,8 @@ class MainWindow(QMainWindow):
         again = self.open_files.paths() if self.open_files.wanted and not asked else []
         front = self.open_files.front()
         self.files.offer_recovery()
-        for path in (*paths, *again):
+        self.files.open_any(paths)
+        for path in again:
             self.files.open_path(path)
         if front in again and (page := self.documents.of(front)) is not None:
             self.documents.show(page)
@@ -286,10 +287,7 @@ class MainWindow(QMainWindow):
         paths = dropped_paths(event.mimeData())
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
-        projects = [path for path in paths if path.suffix.lower() == SUFFIX]
-        for path in projects:
-            self.files.open_path(path)
-        self.files.open_data_paths([path for path in paths if path not in projects])
+        self.files.open_any(paths)
         self.activateWindow()
 
     # -- ending -----------------------------------------------------------------------------------

@@ -338,3 +338,10 @@ def test_a_second_file_of_pairs_is_chosen_in_the_window(
         )
         (first, second) = window.document_page.data_files.reads()
         assert (first.path, second.path) == (str(english), str(german))
+
+
+def test_data_named_at_the_start_become_nodes(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window.begin([write(tmp_path, "a.val"), write(tmp_path, "b.val")])
+    settle(window, qtbot)
+    assert window.at_work
+    assert sorted(node.name for node in window.workspace.graph.nodes.values()) == ["a", "b"]
