@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import SMALL, current_theme
+from app.token_words import read_as_letters, token_words
 from app.views.clouds import MOST as MOST_CLOUDS
 from app.views.clouds import Clouds
 from app.views.colourmaps import GREY
@@ -189,14 +190,17 @@ class DataSamples(QWidget):
         for at, one in enumerate(graphs):
             part = f", the {len(one.places):,} with most edges" if len(one.places) < one.nodes else ""
             named = f"{known[int(labels[at])]}, " if known and labels is not None and labels.ndim == 1 else ""
-            captions.append(f"{named if len(graphs) > 1 else ''}{one.nodes:,} nodes{part}")
+            words = "" if named else " nodes"
+            captions.append(f"{named}{one.nodes:,}{words}{part}")
         self.clouds.show_clouds(
             [one.places for one in graphs],
             captions,
             [one.edges for one in graphs],
             [one.classes for one in graphs],
         )
-        self._title.setText("The graph" if len(graphs) == 1 else f"The first {len(graphs)} graphs")
+        self._title.setText(
+            "The graph" if len(graphs) == 1 else f"The first {len(graphs)} graphs, by their nodes"
+        )
         self._stack.setCurrentWidget(self.clouds)
 
     def _show_clouds(
@@ -229,14 +233,10 @@ class DataSamples(QWidget):
     ) -> None:
         """Rows of tokens: as they read where their names are known, else by number, without what fills up."""
         captions = _captions(columns, classes, min(len(rows), AT_ONCE))
-        single = sum(len(one) == 1 for one in known) > 0.8 * len(known) > 0
+        between = "" if read_as_letters(known) else " · "
         lines = []
         for caption, row in zip(captions, rows, strict=False):
-            ids = [int(one) for one in row]
-            while len(ids) > 1 and ids[-1] == 0:
-                ids.pop()
-            words = [known[one] if 0 <= one < len(known) else str(one) for one in ids]
-            lines.append(f"{caption}   {('' if single else ' · ').join(words)}")
+            lines.append(f"{caption}   {between.join(token_words(row, known))}")
         self.texts.setPlainText("\n".join(lines))
         self.texts.setFont(current_theme().mono(SMALL))
         self._title.setText(f"{name}: tokens of the first rows" + ("" if known else ", by number"))

@@ -10,8 +10,8 @@ from app.pictures.arrays import rows_of
 from app.pictures.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
-from app.views.activations import Activations
-from app.views.colourmaps import GREY
+from app.playground.example_picture import ExamplePicture
+from engine.catalogue import Column
 from engine.run.feed import Probe, Snapshot
 
 
@@ -38,7 +38,7 @@ class Example(LivePicture):
         self._source = data_of(subject.workspace, subject.node_id)
         self._classes: Classes = classes_of(subject.workspace, self._source)
         self._array: np.ndarray | None = None
-        self.picture = Activations(table=GREY)
+        self.picture = ExamplePicture()
         self.picture.setObjectName("inputExample")
         stacked(self, self.picture)
 
@@ -48,7 +48,13 @@ class Example(LivePicture):
     def draw(self, found: Snapshots) -> None:
         snapshot = found[Probe(self._source, "activations")]
         self._array = picture_of(snapshot)
-        self.picture.show_array(self._array)
+        ports = snapshot.extra.get("ports") or {}
+        row = {name: np.asarray(values) for name, values in ports.items()}
+        shown = next((name for name, values in ports.items() if values is self._array), "")
+        self.picture.show_row(
+            {**row, shown: self._array},
+            Column(shown, self._array.shape, classes=self._classes.get(shown, ())),
+        )
         self.set_note(class_words(snapshot, self._classes))
 
     def table(self) -> Table | None:

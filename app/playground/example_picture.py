@@ -1,4 +1,4 @@
-"""An example as it looks: numbers as an image or bars, a cloud as points, a graph as nodes and edges."""
+"""An example as it looks: an image or bars, a text in its tokens, a cloud of points, a graph."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from app.playground.rows import Row
+from app.token_words import READABLE, are_tokens, read_as_letters, token_words
 from app.views.activations import Activations
 from app.views.clouds import Clouds
 from app.views.colourmaps import GREY
+from app.views.token_text import Token, TokenText
 from engine.catalogue import Column
 
 MOST_NODES = 2000  # of a graph that is laid out while a person waits
@@ -27,6 +29,8 @@ class ExamplePicture(QWidget):
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.numbers)
         self._stack.addWidget(self.shape_shown)
+        self.text = TokenText()
+        self._stack.addWidget(self.text)
 
     def show_row(self, row: Row, column: Column | None) -> None:
         """Show a row of the data; `column` is the one to show where it is neither cloud nor graph."""
@@ -36,8 +40,14 @@ class ExamplePicture(QWidget):
         elif column is not None and column.name in row:
             values = np.atleast_1d(row[column.name]).astype(np.float32)
             if column.name == "points" and values.ndim == 2 and values.shape[1] in (2, 3):
-                there = np.asarray(row.get("mask", np.ones(len(values)))) != 0
+                mask = row.get("mask")
+                there = values.any(1) if mask is None or len(mask) != len(values) else mask != 0
                 self._show(values[there], f"{int(there.sum()):,} points")
+            elif are_tokens(values.shape, column.classes):
+                letters = read_as_letters(column.classes)
+                words = token_words(values, column.classes)
+                self.text.show_tokens([Token(READABLE.get(one, one) if letters else one) for one in words])
+                self._stack.setCurrentWidget(self.text)
             else:
                 self.numbers.show_array(values)
                 self._stack.setCurrentWidget(self.numbers)
@@ -55,13 +65,16 @@ class ExamplePicture(QWidget):
 
 def matrix_of(row: Row) -> NDArray[Any] | None:
     """Which nodes of a graph are joined, (n, n); None for a row that is no graph, or a large one."""
-    joined, edges = row.get("adjacency"), row.get("edges")
+    joined, edges, mask = row.get("adjacency"), row.get("edges"), row.get("mask")
     if joined is not None and joined.ndim == 2 and len(joined) <= MOST_NODES:
-        there = np.flatnonzero(row.get("mask", np.ones(len(joined))))
+        if mask is not None and len(mask) != len(joined):
+            return None  # thinned out to be looked at
+        there = np.arange(len(joined)) if mask is None else np.flatnonzero(mask)
         return joined[np.ix_(there, there)]
-    if edges is None or edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind != "i":
+    if edges is None or edges.ndim != 2 or edges.shape[1] != 2 or not edges.size:
         return None
-    count = int(row["sizes"]) if "sizes" in row else int(edges.max(initial=-1)) + 1
+    edges = edges.astype(np.int64)
+    count = int(row["sizes"].reshape(-1)[0]) if "sizes" in row else int(edges.max()) + 1
     if not 0 < count <= MOST_NODES:
         return None
     matrix = np.zeros((count, count), np.float32)

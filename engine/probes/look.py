@@ -127,8 +127,12 @@ class Look:
 
     def of_one(self, node_id: str, port: str, value: Tensor) -> Tensor:
         """What of a value (N, ...) for one example belongs to it: its row, or of a graph all of its nodes."""
+        return value if self.rows_of(node_id, port) else value[0]
+
+    def rows_of(self, node_id: str, port: str) -> str:
+        """What a row of a value is one of: "nodes" or "edges" of a graph, "" for an example."""
         found = self.program.book.signature(node_id, port)
-        return value if found is not None and found.rows else value[0]
+        return "" if found is None else found.rows
 
     def module(self, node_id: str) -> nn.Module | None:
         """The layer of a node, None where it has none."""

@@ -217,13 +217,16 @@ class Probes:
         for node_id in wanted & seen.keys():
             known = {port: value for port, value in seen[node_id].items() if value.dim() and len(value)}
             ports = {port: look.of_one(node_id, port, value) for port, value in known.items()}
-            arrays = {port: reduce.maps(value) for port, value in ports.items()}
+            lists = {port for port in ports if look.rows_of(node_id, port) == "edges"}
+            arrays = {
+                port: reduce.listed(value) if port in lists else reduce.maps(value)
+                for port, value in ports.items()
+            }
             if arrays:
                 first = next(iter(arrays))
                 facts = {"port": first, "ports": arrays, "shape": tuple(ports[first].shape), **about}
-                signature = run.program.book.signature(node_id, first)
-                if signature is not None and signature.rows:
-                    facts["rows"] = signature.rows
+                if look.rows_of(node_id, first):
+                    facts["rows"] = look.rows_of(node_id, first)
                 self._put(run, Probe(node_id, "activations"), arrays[first], facts)
         for probe, head in heads.items():
             if head.kind != VALUES:

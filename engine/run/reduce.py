@@ -18,6 +18,7 @@ MOST_CHANNELS = 64
 MOST_KERNELS = 256
 MOST_PIXELS = 128
 MOST_VALUES = 1024
+MOST_LISTED = 4096
 
 
 def maps(value: Tensor) -> Array:
@@ -36,6 +37,14 @@ def maps(value: Tensor) -> Array:
         value = value[:MOST_CHANNELS]
     high, wide = (max(1, math.ceil(size / MOST_PIXELS)) for size in value.shape[-2:])
     return _array(value[..., ::high, ::wide])
+
+
+def listed(value: Tensor) -> Array:
+    """The edges of one graph `(e, 2)` as float32: a list that is thinned out would be another graph.
+
+    Of more than 4,096 none is given.
+    """
+    return _array(value.detach()[: MOST_LISTED if len(value) <= MOST_LISTED else 0])
 
 
 def kernels(weight: Tensor) -> tuple[Array, dict[str, Any]]:

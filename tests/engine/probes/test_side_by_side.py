@@ -13,6 +13,7 @@ from engine.probes.look import Look
 from engine.run.feed import Probe, Tried
 from engine.run.heads import find_heads
 from engine.run.loop import Run
+from engine.run.reduce import listed
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import DATASETS, catalogue, run_of
 
@@ -36,6 +37,13 @@ def test_what_leaves_a_layer_for_one_graph_is_of_all_its_nodes() -> None:
     assert found.extra["shape"] == (nodes, 32) and found.array.shape == (nodes, 32)
     [pooled] = take(run, Probe(POOLED, "activations"), pinned=7)
     assert pooled.extra["shape"] == (32,)
+
+
+def test_the_edges_of_the_example_are_all_there() -> None:
+    run = trained()
+    [found] = take(run, Probe("n1", "activations"), pinned=7)
+    assert np.array_equal(found.extra["ports"]["edges"], run.data["validation"]["edges"][7].numpy())
+    assert len(listed(torch.ones(4096, 2))) == 4096 and not len(listed(torch.ones(4097, 2)))
 
 
 def test_copies_of_one_graph_are_that_graph_again_and_again() -> None:
