@@ -1,0 +1,30 @@
+"""The images of shapes are what their maker draws, and nothing but masks says what they are."""
+
+from __future__ import annotations
+
+import numpy as np
+from PIL import Image
+
+from engine.data.opening import open_data
+from engine.data.shipped import datasets_folder
+from engine.files import load_project
+from tests.gallery import shapes_made
+
+FOLDER = datasets_folder() / "files" / "shapes"
+
+
+def test_they_are_as_their_maker_draws_them() -> None:
+    drawn = shapes_made.every()
+    assert len(list((FOLDER / "images").iterdir())) == len(drawn) == shapes_made.COUNT
+    for number in range(0, shapes_made.COUNT, 25):
+        image, mask = drawn[number]
+        # a sine may be rounded another way on another machine
+        levels = np.asarray(Image.open(FOLDER / "images" / f"{number:03}.png")).astype(int)
+        assert np.abs(levels - image).max() <= 1
+        assert (np.asarray(Image.open(FOLDER / "masks" / f"{number:03}.png")) == mask).mean() > 0.99
+
+
+def test_the_example_is_as_its_folder_opens() -> None:
+    opened = open_data(FOLDER).params
+    node = load_project(datasets_folder().parent / "gallery" / "shapes-masks.nloom").graph.node("n1")
+    assert {name: opened[name] for name in node.params} == dict(node.params)
