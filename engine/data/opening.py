@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -85,9 +85,27 @@ def open_data(path: Path, watch: Watch | None = None) -> Opened:
     watch = watch or Watch()
     watch.look(None, "looking")
     try:
-        return _opener(path)(path, watch)
+        return _or_texts(_opener(path)(path, watch), path, watch)
     except OSError as error:
         raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
+
+
+def _or_texts(found: Opened, path: Path, watch: Watch) -> Opened:
+    """A table whose only input would be a column of texts is read as texts with a class each."""
+    table = found.params.get("table")
+    if found.type != "TableFile" or not isinstance(table, tuple):
+        return found
+    roles = [(row[1], row[2]) for row in table if isinstance(row, tuple) and len(row) > 2]
+    used = [kind for kind, role in roles if role != "ignore"]
+    words = [kind for kind, role in roles if role == "ignore" and kind in ("text", "category")]
+    if not words or used not in (["category"], ["yes-no"]):
+        return found
+    try:
+        texts = open_for(path, "LabelledText", watch)
+    except DataError:
+        return found
+    said = 'Read as texts with a class each: a table of it would have no inputs ("Read as").'
+    return replace(texts, remarks=(*texts.remarks, said))
 
 
 def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.data.opening import open_data
+from engine.data.opening import open_data, open_for
 from engine.data.sniff import form_of
 from engine.data.table_looks import look_at_table
 from engine.errors import DataError
@@ -98,3 +98,22 @@ def test_a_table_of_one_row_too_long_is_refused(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2,3\n4,5\n6,7\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"Row 2 of .* has 3 cells, but the first has 2"):
         open_data(path)
+
+
+def test_a_column_of_sentences_and_one_of_classes_are_texts(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    rows = [
+        f'"a {word} film, number {at}",{kind}'
+        for at in range(30)
+        for word, kind in (("fine", "good"), ("dull", "bad"))
+    ]
+    path.write_text("text,label\n" + "\n".join(rows), encoding="utf-8")
+    opened = open_data(path)
+    assert opened.type == "LabelledText" and opened.params["classes"] == ("bad", "good")
+    assert any("would have no inputs" in one for one in opened.remarks)
+    assert open_for(path, "TableFile").type == "TableFile"
+    measured = tmp_path / "measured.csv"
+    measured.write_text(
+        "note,x,label\n" + "\n".join(f'"note {at} here",{at / 7},{"ab"[at % 2]}' for at in range(60))
+    )
+    assert open_data(measured).type == "TableFile"
