@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.own_units import undone
 from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ GRAPH_FILE = "GraphFile"
 ADJACENCY = "adjacency"  # the column of a graph's edges
 PICKING = ("LeaveOutRows", "BalanceClasses")  # nodes that decide which rows there are
 Splits = Mapping[str, Mapping[str, Any]]
+Samples = Mapping[str, Mapping[str, NDArray[Any]]]
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,7 @@ def facts_of(source: Source) -> DataFacts:
                 raise
             splits, error = {}, str(found)
     made = gather(splits)
+    made = replace(made, samples=_in_own_units(source, splits, made.samples))
     graphs = graphs_of(made.samples) or graphs_side_by_side(splits)
     graphs = graphs or graph_of_file(source.node, source.catalogue)
     told = findings(splits, source.asked, look)
@@ -142,6 +145,24 @@ def facts_of(source: Source) -> DataFacts:
     notes = _notes(source, splits) if splits else ()
     tokens = _tokens(source, splits)
     return DataFacts(made.summary, made.samples, look, graphs, told, error, kept, notes, tokens)
+
+
+def _in_own_units(source: Source, splits: Splits, samples: Samples) -> Samples:
+    """Rows as they stand in the data, where these are scaled as they are read; else as they are."""
+    from engine.catalogue import Data
+    from engine.data.own_units import own_units, scales
+
+    made = source.catalogue.make(source.node)
+    if not splits or not isinstance(made, Data) or not scales(source.node, made, source.catalogue):
+        return samples
+    try:
+        known = own_units(source.node, made, source.catalogue, splits)
+    except NeuroloomError:  # the file has gone meanwhile
+        return samples
+    return {
+        split: {name: undone(known[name], rows) if name in known else rows for name, rows in part.items()}
+        for split, part in samples.items()
+    }
 
 
 def _tokens(source: Source, splits: Splits) -> tuple[TokenTable, ...]:

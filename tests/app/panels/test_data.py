@@ -13,12 +13,13 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.panels.data import DataPanel
-from app.panels.data_facts import gather, graph_of_file, graphs_of
+from app.panels.data_facts import Source, facts_of, gather, graph_of_file, graphs_of
 from app.panels.data_samples import DataSamples
 from app.views.segments import Segments
 from app.workspace import Workspace
+from engine.data.findings import Asked
 from engine.edits import Remove, SetParam
-from engine.graph import Link
+from engine.graph import Link, Node
 from tests.app.fake_run import DIGITS, FakeTrainer, workspace_with_fakes
 from tests.engine.sketches import catalogue, gallery
 
@@ -210,3 +211,11 @@ def test_the_button_of_a_finding_puts_a_node_behind_the_data(shown: Shown, qtbot
     assert new.params["over"] == "each channel"
     shown.workspace.undo()
     assert new.id not in shown.workspace.graph.nodes
+
+
+def test_samples_are_shown_as_they_stand_in_the_data(workspace: Workspace) -> None:
+    node = Node("n1", "Diabetes")
+    facts = facts_of(Source(node, workspace.catalogue, None, Asked()))
+    years = facts.samples["train"]["progression"]
+    assert years.min() >= 25 and years.max() <= 346 and np.allclose(years, years.round(), atol=1e-3)
+    assert facts.summary.columns["train"]["progression"].deviation == pytest.approx(1, abs=0.01)  # as trained
