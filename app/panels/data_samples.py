@@ -186,6 +186,8 @@ class DataSamples(QWidget):
         classes: Mapping[str, tuple[str, ...]],
     ) -> None:
         labels, known = columns.get("label"), classes.get("label", ())
+        if len(graphs) == 1:  # its nodes are the rows, and the labels theirs
+            known = ()
         captions = []
         for at, one in enumerate(graphs):
             part = f", the {len(one.places):,} with most edges" if len(one.places) < one.nodes else ""
