@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +15,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
 
 from app.editor.geometry import TILE, TILE_GAP
 from app.theme import Theme
+from app.token_words import are_tokens, running_text
 from app.views.colourmaps import GREY, VIRIDIS, limits, shade, to_image
 from engine.run.feed import Snapshot
 
@@ -21,12 +23,16 @@ NARROWEST_BAR, LARGEST_BAR = 3.5, 8.0  # a bar and the gap beside it
 SMALLEST_TILE = 16.0
 FINEST = 64  # pixels a side; a larger map is averaged down once, not at every repaint
 CAPTION = 10
+LINE, LETTER = 13.0, 6.1  # of its text
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Tiles in their own resolution, or bars, to be painted into a room of `width` and `height`."""
+    """Tiles in their own resolution, or bars, to be painted into a room of `width` and `height`.
+
+    `lines` of a text take the place of the bars where words can be read.
+    """
 
     width: float
     height: float
@@ -34,6 +40,7 @@ class Picture:
     above: tuple[QRectF, ...] = ()
     below: tuple[QRectF, ...] = ()
     caption: str = ""
+    lines: tuple[str, ...] = ()
 
     def paint(self, painter: QPainter, corner: QPointF, theme: Theme, *, words: bool = True) -> None:
         """Draws it with its upper left corner at `corner`; a map's values stay sharp squares at any zoom."""
@@ -43,6 +50,14 @@ class Picture:
         side = self.height
         for index, tile in enumerate(self.tiles):
             painter.drawImage(QRectF(index * (side + TILE_GAP), 0, side, side), tile)
+        if self.lines and words:
+            painter.setFont(theme.mono(CAPTION))
+            painter.setPen(theme.dim)
+            for index, line in enumerate(self.lines):
+                area = QRectF(0, index * LINE, self.width, LINE)
+                painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, line)
+            painter.restore()
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)  # or bars of 2.5 pixels would be 2 or 3 wide
         painter.setPen(Qt.PenStyle.NoPen)
         for bars, alpha in ((self.above, 1.0), (self.below, 0.55)):
@@ -87,7 +102,11 @@ def picture_of(
         array = array.mean(axis=0)
     maps = array[None] if array.ndim == 2 else array
     if maps.ndim != 3 or min(maps.shape[1:]) < 2:
-        return _bars(array.reshape(-1), *room)
+        bars = _bars(array.reshape(-1), *room)
+        names = (classes or {}).get(str(snapshot.extra.get("port", "")), ())
+        if data and are_tokens(array.shape, names) and room[1] >= LINE:
+            return replace(bars, lines=_lines(running_text(array, names), *room))
+        return bars
     if room[1] < SMALLEST_TILE:
         return None
     if data and len(maps) in (3, 4):
@@ -128,6 +147,12 @@ def _labels(snapshot: Snapshot, classes: Mapping[str, tuple[str, ...]]) -> str:
             named = value.is_integer() and 0 <= value < len(known)
             found.append(f"{name} {known[int(value)]}" if named else f"{name} {value:g}")
     return "\n".join(found[:2])
+
+
+def _lines(text: str, width: float, height: float) -> tuple[str, ...]:
+    """A text in lines that fit; what is left over is cut off."""
+    shown = textwrap.wrap(text.strip(), max(4, int(width // LETTER)), drop_whitespace=True)
+    return tuple(shown[: int(height // LINE)])
 
 
 def _bars(values: Array, width: float, height: float) -> Picture:

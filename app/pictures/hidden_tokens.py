@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QLayout, QVBoxLayout, QWidget
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.registry import picture_kind
 from app.pictures.shown import of_example
+from app.token_words import READABLE
 from app.views.bars import ROW, Bar, Bars
 from app.views.token_text import Token, TokenText
 from engine.catalogue import Layer
 from engine.run.feed import Probe, Snapshot
 
 FIRST = -1
-SIGNS = {"␣": " "}  # of what stands as it was; an answer keeps its sign
 
 
 def hides_tokens(subject: Subject) -> bool:
@@ -83,7 +83,7 @@ class HiddenTokens(OneProbe):
         def named(token: int) -> str:
             return names[token] if 0 <= token < len(names) else str(token)
 
-        tokens = [Token(SIGNS.get(named(one), named(one))) for one in facts["seen"]]
+        tokens = [Token(READABLE.get(named(one), named(one))) for one in facts["seen"]]
         right = 0
         for at, (place, target) in enumerate(zip(places, facts["targets"], strict=True)):
             best = int(facts["likeliest"][at][0])

@@ -60,7 +60,8 @@ class TokenText(Picture):
     def _laid_out(self, theme: Theme) -> tuple[list[QRect], int]:
         """Where each token stands, and the height of the words below one."""
         metrics, small = QFontMetrics(theme.mono()), QFontMetrics(theme.mono(SMALL))
-        line = metrics.height() + small.height() + ABOVE
+        below = small.height() if any(token.below for token in self._tokens) else 0
+        line = metrics.height() + below + ABOVE
         gap = 0 if all(len(token.text) <= 1 for token in self._tokens if not token.mark) else GAP
         found, x, y = [], 2, 2
         for token in self._tokens:
@@ -71,7 +72,7 @@ class TokenText(Picture):
                 x, y = 2, y + line
             found.append(QRect(x, y, wide, metrics.height()))
             x += wide + gap
-        return found, small.height()
+        return found, below
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         self._at, below = self._laid_out(theme)
