@@ -35,6 +35,13 @@ class CloudFile(Dealt):
         label="Points of each",
         doc="of a cloud with more, so many are picked; one with fewer is filled up, as the mask says",
     )
+    numbers: int = param(
+        3,
+        minimum=1,
+        maximum=4096,
+        label="Numbers of each",
+        doc="of each point: x, y and z; of arrays and lines of text that hold more or less, so many",
+    )
     mesh: str = param(
         CORNERS,
         choices=(CORNERS, SURFACE),
@@ -63,11 +70,15 @@ class CloudFile(Dealt):
     def _single(self) -> bool:
         return self.path.casefold().endswith(CLOUD_ENDS)
 
+    @property
+    def _meaning(self) -> str:
+        return "x, y and z" if self.numbers == 3 else f"{self.numbers:,} number{'s'[: self.numbers != 1]}"
+
     def columns(self) -> tuple[Column, ...]:
         if self._single:
-            return (Column("point", (3,), doc="x, y and z"),)
+            return (Column("point", (self.numbers,), doc=self._meaning),)
         found = [
-            Column("points", (self.points, 3), doc="x, y and z of each point"),
+            Column("points", (self.points, self.numbers), doc=f"{self._meaning} of each point"),
             Column("mask", (self.points,), doc="1 where there is a point, 0 where the cloud is filled up"),
         ]
         if self.classes:
@@ -92,14 +103,21 @@ class CloudFile(Dealt):
             raise DataError("No point cloud is chosen.", fix="Choose a file, or a folder of them.")
         options: dict[str, Any] = {}
         if self.mesh == SURFACE:
+            if self.numbers != 3:
+                raise DataError(
+                    "Points of a surface are x, y and z.",
+                    fix="Set Numbers of each to 3, or take the corners.",
+                )
             options["draw"] = surface_points
+        elif self.numbers != 3:
+            options["numbers"] = self.numbers
         how = self.dealing(classes=bool(self.classes) and not self._single)
         if self._single:
             if self.split in (GIVEN, BY_GROUP):
                 raise DataError(
                     "The points of one cloud have no groups or splits.", fix="Deal them at random."
                 )
-            if options:
+            if self.mesh == SURFACE:
                 options |= {"points": self.points, "pick": self.pick}
             file = Path(self.path).name
             return e.load(load_cloud, file=file, normalise=self.normalise, **options, **how)

@@ -26,21 +26,24 @@ def cloud_files(folder: Path) -> list[tuple[Path, str, str]]:
     return class_files(folder, (".ply", ".off", ".xyz", ".pts", ".npy"))
 
 
-def read_cloud(path: Path) -> np.ndarray[Any, Any]:
-    """The points of a file, (n, 3) float32. Errors: `ValueError` with the point or what is lacking."""
+def read_cloud(path: Path, numbers: int = 3) -> np.ndarray[Any, Any]:
+    """The points of a file, (n, numbers) float32. Errors: `ValueError` with the point or what is lacking."""
     end = file_there(path).suffix.casefold()
+    if numbers != 3 and end in (".ply", ".off"):
+        raise ValueError(f"{path.name} gives x, y and z of each point, not {numbers:,} numbers.")
     if end == ".ply":
         points = ply_points(path)
     elif end == ".npy":
         points = stored_array(path, "", 2**30)
-        if points.ndim != 2 or points.shape[1] < 3 or points.dtype.kind not in "iuf":
-            raise ValueError(f"{path.name} is no cloud: its shape is {points.shape}, not (points, 3).")
+        if points.ndim != 2 or points.shape[1] < numbers or points.dtype.kind not in "iuf":
+            wanted = f"(points, {numbers})"
+            raise ValueError(f"{path.name} is no cloud: its shape is {points.shape}, not {wanted}.")
     elif end == ".off":
         points = off_points(path)
     else:
-        points = text_points(path)
+        points = text_points(path, numbers)
     with np.errstate(over="ignore"):  # what is too large becomes infinite
-        found = np.array(points[:, :3], np.float32)
+        found = np.array(points[:, :numbers], np.float32)
     if not len(found):
         raise ValueError(f"{path.name} has no points.")
     if not np.isfinite(found).all():
@@ -49,21 +52,23 @@ def read_cloud(path: Path) -> np.ndarray[Any, Any]:
     return found
 
 
-def text_points(path: Path) -> np.ndarray[Any, Any]:
+def text_points(path: Path, numbers: int = 3) -> np.ndarray[Any, Any]:
     """The points of a text file, one a line; its first line may count them, or call columns x, y and z.
+
+    Of other lines the first `numbers` are taken.
 
     Errors: `ValueError`.
     """
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         lines = file.readlines()
     first = [cell.strip("\"'").casefold() for cell in parted_cells(lines[0].lstrip("# "))] if lines else []
-    if {"x", "y", "z"} <= set(first):
+    if {"x", "y", "z"} <= set(first) and numbers == 3:
         return numbers_of(lines, 1, None, tuple(first.index(axis) for axis in "xyz"), path.name)
     table = path.suffix.casefold() not in (".xyz", ".pts")
     if table and first and not any(letter.isdecimal() for letter in first[0]):
         raise ValueError(f"{path.name} is no point cloud: its first line names no columns x, y and z.")
     begin = 1 if len(first) == 1 and first[0].isdecimal() else 0
-    return numbers_of(lines, begin, None, (0, 1, 2), path.name)
+    return numbers_of(lines, begin, None, tuple(range(numbers)), path.name)
 
 
 def parted_cells(line: str) -> list[str]:
@@ -191,7 +196,7 @@ def sampled(points: np.ndarray[Any, Any], count: int, seed: int, number: int) ->
 
 
 class Clouds(Lazy):
-    """Clouds in files as (N, points, 3), or, as their `mask`, (N, points) with 1 where a point is one.
+    """Clouds in files as (N, points, numbers), or, as `mask`, (N, points) with 1 where a point is one.
 
     `draw(path, points, seed)` gives the points of a mesh in place of its corners.
     """
@@ -205,11 +210,12 @@ class Clouds(Lazy):
         device: str,
         mask: bool = False,
         draw: Callable[..., np.ndarray[Any, Any]] | None = None,
+        numbers: int = 3,
     ) -> None:
-        size = (points,) if mask else (points, 3)
+        size = (points,) if mask else (points, numbers)
         super().__init__(len(files), size, torch.float32, device)
         self.files, self.points, self.normalise, self.seed, self.mask = files, points, normalise, seed, mask
-        self.draw = draw
+        self.draw, self.numbers = draw, numbers
 
     def read(self, rows: Tensor) -> Tensor:
         found = torch.zeros(len(rows), *self.shape[1:])
@@ -226,7 +232,9 @@ class Clouds(Lazy):
         """The points of a row's file, or drawn from its mesh. Errors: `ValueError` with its folder."""
         path = self.files[row]
         try:
-            return read_cloud(path) if self.draw is None else self.draw(path, self.points, [self.seed, row])
+            if self.draw is None:
+                return read_cloud(path, self.numbers)
+            return self.draw(path, self.points, [self.seed, row])
         except ValueError as error:
             raise ValueError(f'In the folder "{path.parent.name}": {error}') from error
 
@@ -243,9 +251,10 @@ def load_clouds(
     deal: Callable[..., dict[str, Tensor]],
     by: str = "",
     draw: Callable[..., np.ndarray[Any, Any]] | None = None,
+    numbers: int = 3,
     **dealing: Any,
 ) -> dict[str, dict[str, Any]]:
-    """Clouds below a folder as {split: {"points": (N, P, 3), "mask": (N, P), "label": (N,)}}.
+    """Clouds below a folder as {split: {"points": (N, P, numbers), "mask": (N, P), "label": (N,)}}.
 
     Above `memory` MiB the files are read anew for each batch. `by` is "class" or "split", for the dealer.
     `draw` is as for `Clouds`.
@@ -262,16 +271,16 @@ def load_clouds(
     paths = [path for path, _, _ in files]
     label = torch.tensor([classes.index(named) if classes else 0 for _, named, _ in files])
     columns: dict[str, Any] = {
-        "points": Clouds(paths, points, normalise, pick, device, draw=draw),
-        "mask": Clouds(paths, points, normalise, pick, device, mask=True, draw=draw),
+        "points": Clouds(paths, points, normalise, pick, device, draw=draw, numbers=numbers),
+        "mask": Clouds(paths, points, normalise, pick, device, mask=True, draw=draw, numbers=numbers),
     }
-    if len(files) * points * 16 <= memory * 2**20:
+    if len(files) * points * 4 * (1 + numbers) <= memory * 2**20:
         columns["points"] = columns["points"][:]
         columns["mask"] = columns["mask"][:]
     if classes:
         columns["label"] = label
-    numbers = {"train": 0, "validation": 1, "test": 2}
-    given = torch.tensor([numbers.get(split, 0) for _, _, split in files])
+    splits = {"train": 0, "validation": 1, "test": 2}
+    given = torch.tensor([splits.get(split, 0) for _, _, split in files])
     keys = label if by == "class" else given if by == "split" else None
     rows = dealt_rows(len(files), keys, deal, dealing, [columns["points"]], columns.get("label"))
     return dealt_columns(columns, rows, device)
@@ -287,13 +296,14 @@ def load_cloud(
     points: int = 0,
     pick: int = 0,
     draw: Callable[..., np.ndarray[Any, Any]] | None = None,
+    numbers: int = 3,
     **dealing: Any,
 ) -> dict[str, dict[str, Any]]:
-    """The points of one cloud, or `points` that `draw` gives, as examples: {split: {"point": (N, 3)}}.
+    """The points of one cloud, or `points` that `draw` gives, as examples: {split: {"point": (N, numbers)}}.
 
     Errors: `ValueError`, `OSError`.
     """
     path = folder / file
-    found = read_cloud(path) if draw is None else draw(path, points, [pick, 0])
+    found = read_cloud(path, numbers) if draw is None else draw(path, points, [pick, 0])
     point = torch.from_numpy(normalised(found, normalise))
     return dealt_columns({"point": point}, dealt_rows(len(point), None, deal, dealing, [point]), device)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.data.clouds import cloud_files, read_cloud
+from engine.data.array_reading import stored_array
+from engine.data.clouds import cloud_files, parted_cells, read_cloud
 from engine.data.meshes import faces_of
 from engine.data.opening import Opened, Watch, stamp
 from engine.errors import DataError
@@ -22,7 +23,8 @@ def open_it(path: Path, watch: Watch) -> Opened:
 def _file(path: Path, watch: Watch) -> Opened:
     watch.look(None, "reading")
     try:
-        count = len(read_cloud(path))
+        width, more_numbers = _numbers_in([path])
+        count = len(read_cloud(path, width))
         faces = len(faces_of(path))
     except ValueError as error:
         raise DataError(str(error)) from error
@@ -34,7 +36,10 @@ def _file(path: Path, watch: Watch) -> Opened:
         remarks.append(
             f"There are {others:,} more clouds beside it: open the folder to make each an example."
         )
+    remarks += more_numbers
     params: dict[str, Value] = {"path": str(path), "count": count, "stamp": stamp(path), "split": "random"}
+    if width != 3:
+        params["numbers"] = width
     return Opened("CloudFile", params, path.stem, tuple(remarks))
 
 
@@ -49,10 +54,14 @@ def _folder(path: Path, watch: Watch) -> Opened:
         loose = next(file for file, named, _ in files if not named)
         raise DataError(f'"{loose.name}" lies beside the folders of the classes: put it into one of them.')
     sizes, meshes = [], 0
+    try:
+        width, more_numbers = _numbers_in([file for file, _, _ in files[:LOOKED_AT]])
+    except ValueError as error:
+        raise DataError(str(error)) from error
     for number, (file, _, _) in enumerate(files[:LOOKED_AT]):
         watch.look(number / len(files), "reading")
         try:
-            sizes.append(len(read_cloud(file)))
+            sizes.append(len(read_cloud(file, width)))
             meshes += bool(faces_of(file))
         except ValueError as error:
             raise DataError(
@@ -77,6 +86,7 @@ def _folder(path: Path, watch: Watch) -> Opened:
         remarks.append(f"{fewer:,} have fewer than {points:,} points: the mask says which are there.")
     if len(files) > LOOKED_AT:
         remarks.append(f"The first {LOOKED_AT:,} were looked at.")
+    remarks += more_numbers
     named = tuple(classes) if classes != [""] else ()
     params: dict[str, Value] = {
         "path": str(path),
@@ -87,7 +97,39 @@ def _folder(path: Path, watch: Watch) -> Opened:
     }
     if surfaces:
         params["mesh"] = "surface"
+    if width != 3:
+        params["numbers"] = width
     if len(splits - {""}) > 1:
         params["split"] = "as given"
         remarks.append(f"Folders say the splits: {', '.join(sorted(splits - {''}))}.")
     return Opened("CloudFile", params, path.name, tuple(remarks))
+
+
+def _numbers_in(files: list[Path]) -> tuple[int, list[str]]:
+    """How many numbers of each point are read, and what is to be told of it: all of arrays, else x, y and z.
+
+    Errors: `ValueError` where arrays differ.
+    """
+    arrays = [file for file in files if file.suffix.casefold() == ".npy"]
+    if arrays and len(arrays) == len(files):
+        widths: dict[int, Path] = {}
+        for file in arrays:
+            shape = stored_array(file, "", 2**30).shape
+            if len(shape) == 2 and shape[1]:  # another one is refused when it is read
+                widths.setdefault(int(shape[1]), file)
+        if len(widths) > 1:
+            (one, first), (other, second) = list(widths.items())[:2]
+            raise ValueError(
+                f"{first.name} has {one:,} numbers a point and {second.name} {other:,}: they must be alike."
+            )
+        width = next(iter(widths), 3)
+        return width, [] if width == 3 else [f"Each point has {width:,} number{'s'[: width != 1]}."]
+    text = next((file for file in files if file.suffix.casefold() in (".xyz", ".pts")), None)
+    if text is None:
+        return 3, []
+    with open(text, encoding="utf-8-sig", errors="replace") as opened:
+        lines = [line for line in (opened.readline(10_000) for _ in range(3)) if line.strip()]
+    cells = len(parted_cells(lines[-1])) if lines else 3
+    if cells <= 3:
+        return 3, []
+    return 3, [f"Lines hold {cells:,} numbers, of which x, y and z are taken: Numbers of each takes more."]

@@ -163,3 +163,33 @@ def test_a_new_class_after_opening_is_a_sentence(solids: Path) -> None:
 def test_what_is_said_of_clouds(solids: Path) -> None:
     told: Any = " ".join(open_data(solids).remarks)
     assert "8 clouds of 1 to 4 points." in told and "6 have fewer than 4 points" in told
+
+
+def test_sets_have_as_many_numbers_as_their_arrays(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    for kind in ("a", "b"):
+        (tmp_path / kind).mkdir()
+        for number in range(5):
+            (tmp_path / kind / f"{number}.npy").write_bytes(saved(draw.normal(size=(2 + number, 5))))
+    opened = open_data(tmp_path)
+    assert opened.params["numbers"] == 5 and "Each point has 5 numbers." in opened.remarks
+    part = loaded(opened, normalise="as they are", split="in time", validation=0.2, test=0.2)["train"]
+    assert part["points"].shape == (6, 6, 5) and part["mask"].sum(1).tolist() == [2, 3, 4, 5, 6, 2]
+    assert part["points"][1, :3].tolist() == np.load(tmp_path / "a" / "1.npy").astype(np.float32).tolist()
+    lazy = loaded(opened, normalise="as they are", split="in time", validation=0.2, test=0.2, memory=0)
+    assert torch.equal(lazy["train"]["points"][:], part["points"])
+    (tmp_path / "a" / "5.npy").write_bytes(saved(draw.normal(size=(2, 4))))
+    with pytest.raises(DataError, match=r"0\.npy has 5 numbers a point and 5\.npy 4: they must be alike"):
+        open_data(tmp_path)
+
+
+def test_numbers_behind_x_y_z_are_told_and_can_be_taken(tmp_path: Path) -> None:
+    (tmp_path / "a.xyz").write_text("".join(f"{row} 0 0 9 {row}\n" for row in range(20)))
+    opened = open_data(tmp_path / "a.xyz")
+    assert "Lines hold 5 numbers, of which x, y and z are taken" in " ".join(opened.remarks)
+    assert loaded(opened)["train"]["point"].shape == (12, 3)
+    taken = loaded(opened, numbers=5, normalise="as they are")["train"]["point"]
+    assert taken.shape == (12, 5) and torch.equal(taken[:, 0], taken[:, 4])
+    (tmp_path / "a.off").write_bytes(CLOUDS["a.off"])
+    with pytest.raises(ValueError, match="gives x, y and z of each point, not 5 numbers"):
+        loaded(open_data(tmp_path / "a.off"), numbers=5)
