@@ -17,6 +17,7 @@ from app.dock.drawing import Drawing
 from app.dock.following import ENOUGH, follow, following
 from app.dock.grid import CardGrid
 from app.dock.layout import Layout, keep, kept, place_of
+from app.dock.offered import NOTHING, offered, why_empty
 from app.dock.on_nodes import OnNodes
 from app.dock.playback import Playback
 from app.dock.recording import Recording
@@ -25,7 +26,7 @@ from app.dock.stored_runs import StoredRuns
 from app.dock.strip import Strip
 from app.dock.timeline import Timeline
 from app.pictures.base import PictureKind, Subject
-from app.pictures.registry import picture_kinds, proposed
+from app.pictures.registry import picture_kinds
 from app.scopes import only_drawn
 from app.views.watching import Live, Probes
 from app.widgets.labels import label
@@ -37,13 +38,8 @@ log = logging.getLogger(__name__)
 
 REDRAW_MS = 250
 STALE_AFTER = 0.8  # seconds that training has to take a change over before pictures are called old
-NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
-SEVERAL = "Several nodes are selected; select one of them to see what it does."
-WHOLE = "Whole network"
+WHOLE = "Whole model"
 WIDE = "try-it"  # the picture of the whole network that begins with twice the width
-NONE_ON = "Switch a picture on in the row above."
-NONE_FIT = "There are no pictures for this type of node."
-UNKNOWN = "Nothing is known about this type of node, so there is nothing to show."
 
 
 class ViewsDock(QWidget):
@@ -251,7 +247,7 @@ class ViewsDock(QWidget):
         if self._node_id and self._workspace.node(self._node_id) is None:
             self._node_id = ""
         subject = Subject(self._workspace, self._node_id)
-        self._offered = kinds = self._kinds(subject)
+        self._offered = kinds = offered(subject, pinned=bool(self._pinned))
         taken = {card.kind.id for card in self._pinned if card.subject.node_id == self._node_id}
         enough = ENOUGH if self._node_id else 0
         chosen = following(kinds, self._workspace.settings, enough)
@@ -267,12 +263,6 @@ class ViewsDock(QWidget):
             self._remake(card)
         self.grid.show_cards(self.cards)
         self._describe()
-
-    def _kinds(self, subject: Subject) -> list[PictureKind]:
-        """Those of the selected node; of the whole network where nothing is selected, nor any card pinned."""
-        if subject.node_id:
-            return proposed(subject) if subject.type is not None else []
-        return [] if self._workspace.selection or self._pinned else proposed(subject)
 
     def _remake(self, card: PictureCard) -> None:
         """Make a picture anew whose node is something else now, once that is known."""
@@ -300,17 +290,10 @@ class ViewsDock(QWidget):
         subject = Subject(self._workspace, self._node_id)
         kinds = self._offered
         shown = frozenset(card.kind.id for card in self.cards if card.subject.node_id == self._node_id)
-        self._message.setText(self._why_empty(subject))
+        self._message.setText(why_empty(subject, kinds))
         title = name_of(subject) if self._node_id else WHOLE if kinds else ""
-        self.strip.show_subject(subject if kinds else None, title, kinds, shown)
+        self.strip.show_subject(subject if kinds and self._node_id else None, title, kinds, shown)
         self._stack.setCurrentIndex(1 if self.cards else 0)
-
-    def _why_empty(self, subject: Subject) -> str:
-        if not self._node_id and self._offered:
-            return NONE_ON
-        if not self._node_id:
-            return SEVERAL if len(self._workspace.selection) > 1 else NOTHING
-        return UNKNOWN if subject.type is None else NONE_ON if self._offered else NONE_FIT
 
     # -- pictures ---------------------------------------------------------------------------------
 

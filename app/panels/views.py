@@ -6,7 +6,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from app.dock.dock import NOTHING, SEVERAL, ViewsDock
+from app.dock.dock import ViewsDock
+from app.dock.offered import NOTHING, SEVERAL
 from app.widgets.labels import label
 from app.workspace import Workspace
 

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.dock.card import PictureCard
 from app.panels.views import NOTHING, SEVERAL, ViewsPanel
+from app.pictures.base import Subject
 from app.pictures.example import class_words, picture_of
 from app.pictures.prediction import prediction_bars
 from app.views.filters import FiltersNow
@@ -65,7 +66,10 @@ def shown(qtbot: QtBot, tmp_path: Path) -> Iterator[Shown]:
 def test_without_a_selection_pictures_are_of_the_whole_network(shown: Shown) -> None:
     dock = shown.panel.dock
     assert [card.kind.id for card in dock.cards] == ["try-it", "layer_table"]
-    assert shown.words("viewsTitle") == "Whole network"
+    assert shown.words("viewsTitle") == "Whole model"
+    menu = dock.strip.menu(Subject(shown.workspace))
+    heads = [one.text() for one in menu.actions() if not one.isEnabled() and one.text()]
+    assert heads == ["Of the whole model"]
     shown.workspace.select(["n2", "n4"])
     assert dock.cards == [] and shown.words("viewsMessage") == SEVERAL
     dock._toggle_kind("try-it", False)  # switched off, it stays away
