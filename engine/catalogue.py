@@ -248,6 +248,10 @@ class Data(NodeType, abstract=True):
         """Where the person's own files lie; None where they are installed or made."""
         return None
 
+    def read_by_batch(self) -> bool:
+        """Whether columns stay in many files, of which each batch reads some."""
+        return False
+
     def scale(self, folder: Path) -> Mapping[str, tuple[float, float]]:
         """Mean and deviation of columns that are always scaled; what they were is mean + deviation × number.
 

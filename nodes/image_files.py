@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -116,6 +117,10 @@ class ImageFolder(Dealt):
 
     def folder(self) -> Path | None:
         return Path(self.path) if self.path else None
+
+    def read_by_batch(self) -> bool:
+        channels = DEPTHS[self.channels] + (self.layout == MASKS)
+        return 4 * self.count * channels * prod(self._sizes()) > self.memory * 1_000_000
 
     def holds(self) -> tuple[str, ...]:
         return ("the images",)

@@ -47,6 +47,9 @@ class Prepared(Data, abstract=True):
     def holds(self) -> tuple[str, ...]:
         return self.data.holds()
 
+    def read_by_batch(self) -> bool:
+        return self.data.read_by_batch()
+
     def typed(self, column: str, text: str) -> dict[str, Any] | None:
         return self.data.typed(column, text)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.data.portable import IMPORTS, names_read, portable_source
+from engine.data.reading_ahead import read_ahead
 from engine.data.shipped import installed_files
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
@@ -181,7 +182,7 @@ def write_script(
     load: list[Line] = []
     if trains:
         loaders, load = loads(made)
-        needed += loaders
+        needed += [*loaders, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
             players = players_of(made, plan)
             needed += _by_name(players.carries)
@@ -242,6 +243,8 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     if metrics:
         parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
     whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
+    if plan.batch and _by_batch(made):
+        whole = _read_ahead(whole)
     parts += [load, _of(whole, first), _evaluate_lines(first, "measure" if metrics else "objective")]
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
@@ -256,7 +259,8 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
 def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Players) -> list[list[Line]]:
     """What a plan of phases and players is made of, up to `train`."""
     first = _first(made)
-    parts = [load, _of(GENERAL_BATCHES, first)]
+    text = _read_ahead(GENERAL_BATCHES) if _by_batch(made) else GENERAL_BATCHES
+    parts = [load, _of(text, first)]
     if players.measures:
         parts.append(_evaluate_lines(first, "measure"))
     return [*parts, block(REPORT), *players.parts, block(train_text(plan, first, players.measures))]
@@ -272,6 +276,18 @@ def _first(made: Assembly) -> str:
             fix="Connect sizes or label, too.",
         )
     return found.name
+
+
+def _by_batch(made: Assembly) -> bool:
+    """Whether batches are read from files one by one."""
+    data = made.book.types[made.source] if made.source else None
+    return isinstance(data, Data) and data.read_by_batch()
+
+
+def _read_ahead(text: str) -> str:
+    """The text of `batches` in which the next one is read while the network computes."""
+    head, loop = text.split("    for rows in ")
+    return f"{head}    yield from read_ahead(split, {loop.splitlines()[0].removesuffix(':')})\n"
 
 
 def _of(text: str, first: str) -> list[Line]:

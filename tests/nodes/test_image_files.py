@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 from PIL import Image
 
@@ -22,6 +24,7 @@ from engine.errors import DataError, NeuroloomError
 from engine.files import load_project, save_project
 from engine.plan import Choice
 from engine.run.headless import run_headless
+from engine.run.trainer import Trainer
 from nodes.image_files import ImageFolder
 from tests.engine.sketches import Sketch
 from tests.gallery.test_gallery import alone
@@ -89,8 +92,44 @@ def test_training_from_files_gives_the_losses_of_training_in_memory(tmp_path: Pa
         drawn(tmp_path / "b" / f"{at}.png", 200, at)
     sketch = sketched(tmp_path)
     in_memory = trained(sketch)
+    assert "read_ahead" not in export_script(sketch.project, load_catalogue()).text
     SetParam("n1", "memory", 0).apply(sketch.project)
     assert trained(sketch) == in_memory
+    script = tmp_path / "alone.py"
+    script.write_text(export_script(sketch.project, load_catalogue()).text, encoding="utf-8")
+    assert "yield from read_ahead(split, order.split(BATCH))" in script.read_text("utf-8")
+    command = [sys.executable, "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
+    done = subprocess.run(command, cwd=tmp_path, env=alone(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines() == in_memory
+
+
+def test_twenty_runs_from_files_leave_no_thread(tmp_path: Path) -> None:
+    """C-26: each is stopped or paused in the middle of an epoch, whose next batch is being read."""
+
+    def readers() -> list[threading.Thread]:
+        found = [one for one in threading.enumerate() if one.name == "reading ahead"]
+        for one in found:
+            one.join(20)  # a batch that is under way ends
+        return [one for one in found if one.is_alive()]
+
+    for at in range(20):
+        drawn(tmp_path / "a" / f"{at}.png", 50, at)
+        drawn(tmp_path / "b" / f"{at}.png", 200, at)
+    sketch = sketched(tmp_path).plan(epochs=100_000, batch=2)
+    SetParam("n1", "memory", 0).apply(sketch.project)
+    before = set(psutil.Process().children(recursive=True))
+    trainer = Trainer(load_catalogue(), datasets_folder())
+    try:
+        for number in range(20):
+            trainer.start(sketch.project)
+            assert trainer.wait(20, until=lambda: trainer.progress.step > 2)
+            (trainer.stop if number % 2 else trainer.pause)()
+            assert trainer.wait(20) and trainer.state == ("idle" if number % 2 else "paused")
+            assert readers() == [] and set(psutil.Process().children(recursive=True)) <= before
+    finally:
+        assert trainer.close()
+    assert readers() == []
 
 
 def test_a_damaged_file_stops_training_with_its_name(tmp_path: Path) -> None:
