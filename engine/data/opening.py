@@ -41,6 +41,17 @@ READERS = {
     "GraphFile": ("engine.data.open_graph", "open_it"),
     "CloudFile": ("engine.data.open_points", "open_it"),
 }
+PACKED = {
+    b"PK\x03\x04": "zip",
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"7z\xbc\xaf": "7z",
+    b"Rar!": "rar",
+    b"\x28\xb5\x2f\xfd": "zstandard",
+}
+READINGS = (["number"], ["whole"], ["date", "number"], ["date", "whole"])  # kinds of columns
+FEW_READINGS = 50  # fewer are hardly a series
 CLOUD_TEXTS = (".csv", ".tsv", ".txt", ".dat")  # that may hold points, where a person says so
 OF_FOLDERS = ("LabelledText", "CloudFile")  # those that may read a folder, too
 
@@ -85,27 +96,33 @@ def open_data(path: Path, watch: Watch | None = None) -> Opened:
     watch = watch or Watch()
     watch.look(None, "looking")
     try:
-        return _or_texts(_opener(path)(path, watch), path, watch)
+        return _or_better(_opener(path)(path, watch), path, watch)
     except OSError as error:
         raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
 
 
-def _or_texts(found: Opened, path: Path, watch: Watch) -> Opened:
-    """A table whose only input would be a column of texts is read as texts with a class each."""
+def _or_better(found: Opened, path: Path, watch: Watch) -> Opened:
+    """A table that has nothing to foretell, or nothing to foretell it from, as what it may be better.
+
+    Texts and their classes are labelled texts; readings, perhaps with their times, are a series.
+    """
     table = found.params.get("table")
     if found.type != "TableFile" or not isinstance(table, tuple):
         return found
     roles = [(row[1], row[2]) for row in table if isinstance(row, tuple) and len(row) > 2]
-    used = [kind for kind, role in roles if role != "ignore"]
+    used = sorted(str(kind) for kind, role in roles if role != "ignore")
     words = [kind for kind, role in roles if role == "ignore" and kind in ("text", "category")]
-    if not words or used not in (["category"], ["yes-no"]):
+    if words and used in (["category"], ["yes-no"]):
+        kind, why = "LabelledText", "Read as texts with a class each: a table of it would have no inputs"
+    elif used in READINGS and not words and int(str(found.params.get("rows", 0))) >= FEW_READINGS:
+        kind, why = "SeriesFile", "Read as a series: a table of it would have nothing to foretell"
+    else:
         return found
     try:
-        texts = open_for(path, "LabelledText", watch)
+        better = open_for(path, kind, watch)
     except DataError:
         return found
-    said = 'Read as texts with a class each: a table of it would have no inputs ("Read as").'
-    return replace(texts, remarks=(*texts.remarks, said))
+    return replace(better, remarks=(*better.remarks, f'{why} ("Read as").'))
 
 
 def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
@@ -165,6 +182,8 @@ def _in_folder(path: Path) -> str:
         for module in ("engine.data.open_points", FOLDERS, "engine.data.open_graph"):
             if ends & set(OPENERS[module]):
                 return module
+        if ".npy" in ends:  # a set each
+            return "engine.data.open_points"
         looked_at += len(files)
         if looked_at > MOST_LOOKED_AT:
             break
@@ -185,6 +204,11 @@ def _by_content(path: Path) -> str:
     for mark, module in marks.items():
         if head.startswith(mark):
             return module
+    packed = next((name for mark, name in PACKED.items() if head.startswith(mark)), "")
+    if packed or head[257:262] == b"ustar":
+        raise DataError(
+            f'"{path.name}" is an archive ({packed or "tar"}).', fix="Unpack it, and open what is in it."
+        )
     if b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         lines = head.splitlines()[:20]
         parted = any(all(mark in line for line in lines) for mark in (b",", b";", b"\t"))

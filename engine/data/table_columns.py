@@ -40,6 +40,8 @@ def dealt_table(
     Errors: `ValueError` with the row and the column.
     """
     used = used_columns(columns)
+    if not used:
+        raise ValueError(f'No column of "{file}" is used: set one to input, and one to target.')
     values: dict[str, np.ndarray[Any, Any]] = {}
     kept = ~blank_rows(frame, blanks)
     for name, kind, role, details in used:

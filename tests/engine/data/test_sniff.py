@@ -11,6 +11,7 @@ from engine.data.sniff import form_of
 from engine.data.table_looks import look_at_table
 from engine.errors import DataError
 from nodes.table_file import TableFile
+from tests.engine.data.test_open_table import loaded
 
 UNNAMED = '"","x"\n"1",5.2\n"2",6.5\n"3",6.9\n"4",7\n'  # what R writes of one vector
 REMARKS = "Title,\nmade by us,\na,b\n1,2\n3,4\n5,6\n7,8\n"
@@ -117,3 +118,35 @@ def test_a_column_of_sentences_and_one_of_classes_are_texts(tmp_path: Path) -> N
         "note,x,label\n" + "\n".join(f'"note {at} here",{at / 7},{"ab"[at % 2]}' for at in range(60))
     )
     assert open_data(measured).type == "TableFile"
+
+
+def test_readings_and_nothing_else_are_a_series(tmp_path: Path) -> None:
+    path = tmp_path / "readings.csv"
+    path.write_text(
+        "level\n" + "\n".join(f"{(at * 7) % 12 + at / 9:.3f}" for at in range(200)), encoding="utf-8"
+    )
+    opened = open_data(path)
+    assert opened.type == "SeriesFile" and any("nothing to foretell" in one for one in opened.remarks)
+    path.write_text(
+        "level,flow\n" + "\n".join(f"{at / 9:.3f},{at % 7}.5" for at in range(200)), encoding="utf-8"
+    )
+    assert open_data(path).type == "TableFile"
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [("a.zip", b"PK\x03\x04"), ("a.csv.gz", b"\x1f\x8b\x08"), ("a.tar", b"a" * 257 + b"ustar")],
+)
+def test_an_archive_is_to_be_unpacked(tmp_path: Path, name: str, head: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(head + bytes(600))
+    with pytest.raises(DataError, match="is an archive") as caught:
+        open_data(path)
+    assert name in caught.value.message and caught.value.fix.startswith("Unpack")
+
+
+def test_a_table_of_which_nothing_is_used_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.csv"
+    path.write_text("\n".join(map(str, range(1, 13))), encoding="utf-8")
+    with pytest.raises(ValueError, match=r'No column of "numbers\.csv" is used'):
+        loaded(open_data(path).params)
