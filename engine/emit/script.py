@@ -79,6 +79,7 @@ STANDARD = (
     "unicodedata",
     "Callable",
     "Iterator",
+    "Sequence",
     "dataclass",
     "field",
     "Path",
