@@ -154,9 +154,9 @@ def test_cells_are_typed_as_they_stand_in_the_file_and_answers_are_in_its_units(
     add_table(shaped, tmp_path / "people.csv", standardise)
     trainer = fed(shaped)
     picture = TryIt(Subject(shaped))
-    painted(picture, 620, 300)
     cells = picture.inputs["numbers"]
     assert isinstance(cells, CellsInput) and not cells.fields[0].isEnabled()
+    painted(picture, 620, 300)
     qtbot.waitUntil(lambda: picture.inputs["numbers"].fields[0].isEnabled())
     cells = picture.inputs["numbers"]
     column = "scaled" if standardise else "features"
