@@ -68,7 +68,7 @@ class ProgressText(QWidget):
         if progress is None:
             left, right = plan, "engine starting" if not soon else "begins in a moment"
         elif state == "loading":
-            left, right = "Reading the data …", ""
+            left, right = getattr(progress, "reading", "") or "Reading the data …", ""
         elif progress.step or state in ("running", "paused"):
             epochs = max(1, progress.epochs)
             steps = max(1, epochs * progress.steps_per_epoch)

@@ -19,6 +19,7 @@ from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.image_decoding import image_levels
 from engine.data.image_masks import mask_classes
 from engine.data.lazy import Lazy
+from engine.data.telling import tell
 
 
 class HeldLevels(Lazy):
@@ -52,19 +53,23 @@ class ImageFiles(Lazy):
         super().__init__(len(names), size, torch.int64 if whole else torch.float32, device)
         self.folder, self.names, self.decode, self.how, self.threads = folder, names, decode, how, threads
 
-    def levels(self, rows: Tensor) -> np.ndarray:
-        """What the files of these rows hold, as (len(rows), *size)."""
+    def levels(self, rows: Tensor, before: int = 0, count: int = 0) -> np.ndarray:
+        """What the files of these rows hold, as (len(rows), *size); `before` were read, of `count` in all."""
         from concurrent.futures import ThreadPoolExecutor
 
         def decoded(name: str) -> np.ndarray:
             return self.decode(self.folder, name, **self.how)
 
         asked = [self.names[row] for row in rows.tolist()]
-        if not self.threads or len(asked) < 2:
-            found = [decoded(name) for name in asked]
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                found = list(pool.map(decoded, asked))
+        found = []
+        pool = ThreadPoolExecutor(self.threads) if self.threads and len(asked) > 1 else None
+        try:
+            for one in map(decoded, asked) if pool is None else pool.map(decoded, asked):
+                found.append(one)
+                tell(before + len(found), count or len(asked), "images")
+        finally:
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
         return np.stack(found) if found else np.zeros((0, *self.shape[1:]), np.uint8)
 
     def read(self, rows: Tensor) -> Tensor:
@@ -74,6 +79,7 @@ class ImageFiles(Lazy):
         """The rows whose files cannot be read. Every file is decoded to know it."""
         found = set()
         for row, name in enumerate(self.names):
+            tell(row, len(self.names), "images, to know which can be read")
             try:
                 self.decode(self.folder, name, **self.how)
             except ValueError:
@@ -88,12 +94,12 @@ class ImageFiles(Lazy):
     def held(self, megabytes: float) -> Tensor | Lazy:
         """The column in memory, as levels where only those fit into `megabytes`; else as it is."""
         room = megabytes * 1_000_000
-        first = self.levels(self.picked[:1])
+        first = self.levels(self.picked[:1], 0, len(self))
         if first.itemsize * self.numel() > room:
             return self
         levels = np.empty(self.shape, first.dtype)
         for start in range(0, len(self), 256):
-            levels[start : start + 256] = self.levels(self.picked[start : start + 256])
+            levels[start : start + 256] = self.levels(self.picked[start : start + 256], start, len(self))
         if self.dtype.itemsize * self.numel() > room:
             return HeldLevels(levels, self.dtype, str(self.device))
         return values_of(levels, self.dtype)

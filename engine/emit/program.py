@@ -25,6 +25,7 @@ from engine import crashes
 from engine.catalogue import Catalogue, Data
 from engine.catalogue import Source as EngineSource
 from engine.data.shipped import reading
+from engine.data.telling import connect
 from engine.data.token_names import OPTION, watching
 from engine.emit.builder import build
 from engine.emit.fast import Fast
@@ -246,6 +247,7 @@ class Program:
             raise EmitError(f"The graph became Python that does not parse: {error}.") from error
         finally:
             del sys.modules[module.__name__]
+        connect(module.__dict__)
         return module.__dict__
 
 

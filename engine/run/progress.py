@@ -22,3 +22,4 @@ class Progress:
     device: str = ""
     phase: int = 1
     phases: int = 1
+    reading: str = ""  # how far the reading of the data has come, as a sentence

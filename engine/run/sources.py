@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Catalogue
+from engine.data.telling import listening, sentence
 from engine.emit.fast import Fast
 from engine.run.fast import made_with
-from engine.run.loop import Splits
+from engine.run.loop import Interrupted, Splits
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
     from engine.graph import Project
 
+BETWEEN = 0.05  # seconds between two looks at whether the data are still wanted
+
 Compile = Callable[["Project", Catalogue, int], "Program"]
 
 
 class Sources:
-    """Turns projects into programs and reads their data, keeping the last data set read."""
+    """Turns projects into programs and reads their data, keeping the last data set read.
+
+    `unwanted` is asked while data are read whether nobody wants those of these `data_nodes` any more.
+    """
 
     def __init__(self, catalogue: Catalogue, datasets: Path, compile: Compile | None = None) -> None:
         self._catalogue = catalogue
@@ -27,6 +35,9 @@ class Sources:
         self._compile = compile or _compile
         self._key: object = None
         self._data: Splits | None = None
+        self.reading = ""  # how far the reading of data has come, while they are read
+        self.unwanted: Callable[[tuple[Any, ...]], bool] = lambda nodes: False
+        self._told_at = 0.0
         self.fast: Fast | None = None  # what the run under way trains with, for edits of its project
 
     def program(self, project: Project, revision: int) -> Program:
@@ -40,22 +51,35 @@ class Sources:
 
     def loader(self, program: Program, device: str) -> Callable[[], Splits]:
         """A function that gives the program's data on `device`."""
-        key = (device, program.loading, self._data_nodes(program.project))
+        key = (device, program.loading, self.data_nodes(program.project))
 
         def load() -> Splits:
             if self._data is None or self._key != key:
                 self._data = None  # two data sets at once may be more than fits
-                self._data = program.load(self._datasets, device)
+                try:
+                    with listening(partial(self._heard, self.data_nodes(program.project))):
+                        self._data = program.load(self._datasets, device)
+                finally:
+                    self.reading = ""
                 self._key = key
             return self._data
 
         return load
 
+    def _heard(self, nodes: tuple[Any, ...], done: int, count: int, what: str) -> None:
+        """Note how far reading has come. Errors: `Interrupted` where nobody wants the data any more."""
+        now = monotonic()
+        if now - self._told_at >= BETWEEN:
+            self._told_at = now
+            self.reading = sentence(done, count, what)
+            if self.unwanted(nodes):
+                raise Interrupted
+
     def forget(self) -> None:
         """Let go of the data in memory."""
         self._data = None
 
-    def _data_nodes(self, project: Project) -> tuple[Any, ...]:
+    def data_nodes(self, project: Project) -> tuple[Any, ...]:
         """What the data depends on beside the text of `load`: marks of files, which are no options."""
         found = []
         for node_id, node in project.graph.nodes.items():

@@ -20,7 +20,7 @@ from engine.emit.fast import Fast
 from engine.errors import NeuroloomError, TrainingError
 from engine.run.failures import free_frames
 from engine.run.feed import Feed, Probe, Tried
-from engine.run.loop import Splits, Stage
+from engine.run.loop import Interrupted, Splits, Stage
 from engine.run.progress import Progress
 from engine.run.sources import Compile, Sources
 from engine.run.store import Keep
@@ -52,9 +52,11 @@ class Trainer:
         compile: Compile | None = None,
     ) -> None:
         self.feed = Feed()
-        self._worker = Worker(
-            catalogue, Sources(catalogue, datasets, compile), runs, self.feed, self._in_a_hurry
-        )
+        self._sources = Sources(catalogue, datasets, compile)
+        self._sources.unwanted = self._no_more
+        self._newest: Project | None = None  # what was asked for last
+        self._halts = self._halted = 0  # how often reading was to end, and how many of these were obeyed
+        self._worker = Worker(catalogue, self._sources, runs, self.feed, self._in_a_hurry)
         self._inbox: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._hurry = threading.Event()
         self._lock = threading.Lock()
@@ -88,7 +90,7 @@ class Trainer:
     def progress(self) -> Progress:
         run = self._worker.run
         if run is None:
-            return Progress()
+            return Progress(reading=self.reading)
         total = run.settings.epochs * run.steps_per_epoch
         seconds, step = run.seconds, run.step
         left = seconds / step * max(0, total - step) if step and run.stage is not Stage.DONE else None
@@ -106,6 +108,11 @@ class Trainer:
         )
 
     @property
+    def reading(self) -> str:
+        """How far the reading of data has come, as a sentence; "" while none are read or nothing is known."""
+        return self._sources.reading
+
+    @property
     def fast(self) -> Fast | None:
         """What the run trains with where its plan asks for the fast path; None before that is measured."""
         run = self._worker.run
@@ -121,10 +128,11 @@ class Trainer:
 
     def prepare(self, project: Project, revision: int = 0) -> None:
         """Build model and data, so that pictures work before training; an unfinished graph is no error."""
-        self._send(partial(self._worker.update, project, revision))
+        self.update(project, revision)
 
     def update(self, project: Project, revision: int = 0) -> None:
         """Go on with an edited project from the next batch; unchanged layers keep what they have learned."""
+        self._newest = project
         self._send(partial(self._worker.update, project, revision))
 
     def start(
@@ -142,10 +150,12 @@ class Trainer:
         Layers that fit begin with the `weights` of a run, a checkpoint or a file (`engine.run.warm_start`).
         """
         overrides = Overrides(epochs, seed, device)
+        self._newest = project
         self._begin(partial(self._worker.start, project, revision, overrides, weights=weights))
 
     def continue_from(self, folder: Path, project: Project | None = None, revision: int = 0) -> None:
         """Go on with a stored run from its checkpoint, with its own project unless one is given."""
+        self._newest = project
         self._begin(partial(self._worker.continue_from, folder, project, revision))
 
     def pause(self) -> None:
@@ -188,11 +198,11 @@ class Trainer:
         """End the run; its weights, curves and checkpoint are kept."""
         if self.state in ("loading", "running", "paused"):
             self._worker.set_state("stopping")
-        self._send(self._worker.stop, hurry=True)
+        self._halt(self._worker.stop)
 
     def reset(self, new_weights: bool = False) -> None:
         """Forget the run and go back to the first weights, or to new ones from the next seed."""
-        self._send(partial(self._worker.reset, new_weights), hurry=True)
+        self._halt(partial(self._worker.reset, new_weights))
 
     def set(self, *, lr: float) -> None:
         """Change the learning rate from the next batch on; a schedule goes on from there."""
@@ -222,6 +232,7 @@ class Trainer:
             if thread is None:
                 return True
             if first:
+                self._halts += 1
                 self._inbox.put(self._worker.close)
                 thread = self._ensure_thread()
         if first:
@@ -245,9 +256,13 @@ class Trainer:
     # -- passing commands on
 
     def _begin(self, command: Callable[[], None]) -> None:
+        again = self._worker.starting
         if not self._closed:
             self._worker.set_state("loading")
-        self._send(command, hurry=True)
+        if again:  # what is read for the run that was to begin is not waited for
+            self._halt(command)
+        else:
+            self._send(command, hurry=True)
 
     def _send(self, command: Callable[[], None], hurry: bool = False) -> None:
         self._notice_death()
@@ -259,6 +274,25 @@ class Trainer:
             self._ensure_thread()
         if hurry:
             self._hurry.set()
+
+    def _halt(self, command: Callable[[], None]) -> None:
+        """Send a command that also ends the reading of data, if they are just read."""
+
+        def obeyed() -> None:
+            self._halted += 1
+            command()
+
+        if not self._closed:
+            self._halts += 1
+            self._send(obeyed, hurry=True)
+
+    def _no_more(self, nodes: object) -> bool:
+        """Whether nobody wants the data that are read; asked now and then while they are."""
+        self.feed.touch()  # how far they are read is news
+        newest = self._newest
+        changed = newest is not None and self._sources.data_nodes(newest) != nodes
+        changed = changed and not self._worker.starting  # an edit is taken over once the run has begun
+        return changed or self._halts > self._halted
 
     def _ensure_thread(self) -> threading.Thread:
         """The thread, a fresh one where the last has died; the lock is held."""
@@ -342,5 +376,8 @@ class Trainer:
         try:
             with turns.of(self, self._device):
                 work()
+        except Interrupted:  # while it read data that nobody wants any more: what is wanted comes next
+            self._worker.starting = False
+            log.debug("the reading of data has ended early")
         except BaseException as error:  # a layer may raise anything, SystemExit included; the thread lives on
             self._failed(error)

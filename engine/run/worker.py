@@ -81,6 +81,7 @@ class Worker:
         self._revision = 0
         self._overrides = Overrides()
         self._next_seed: tuple[int, int] | None = None  # seed of the plan it stands for, seed to use
+        self.starting = False  # a run is about to begin, its data are perhaps being read
         self._open = False  # a run is under way, whether it moves or pauses
         self._batches_left: int | None = None
         self._warned = ""
@@ -129,7 +130,7 @@ class Worker:
         free_frames(error)
         free_frames(found)
         self.error = found
-        self.going = False
+        self.going = self.starting = False
         self._batches_left = None
         self.layers.drop()
         if run is not None:
@@ -191,6 +192,7 @@ class Worker:
         self.error, self._warned = None, ""
         self.feed.clear()
         self.set_state("loading")
+        self.starting = True
         self._project, self._revision, self._overrides = project, revision, overrides
         self._sources.fast = None
         device = self._choose_device(overrides.device)
@@ -214,6 +216,7 @@ class Worker:
         self.error, self._warned = None, ""
         self.feed.clear()
         self.set_state("loading")
+        self.starting = True
         project = load_project(folder / "project.nloom") if project is None else project
         self._project, self._revision = project, revision
         self._sources.fast = None
@@ -253,6 +256,8 @@ class Worker:
                 self.layers.drop()
                 self._program = program
                 self._say_taken_over(run, project, anew)
+        except Interrupted:  # nobody wants these data any more
+            return
         except Exception as error:
             self._keep_old(error)
             return
@@ -420,6 +425,7 @@ class Worker:
     def _take_over(self, run: Run, folder: Path | None) -> None:
         """Make a run the one that is under way, and open its folder."""
         run.interrupted = self._hurried
+        self.starting = False
         self.run = run
         self.device = device_name(run.settings.device)
         if run.program.fast.names():
@@ -437,7 +443,7 @@ class Worker:
         """Let the present run go, saved if it was under way."""
         if self._open:
             self._end("stopped")
-        self.going = False
+        self.going = self.starting = False
         self._batches_left = None
         self.layers.drop()
         self.run = None
