@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.data.file_there import file_there
 from engine.data.image_listing import (
     image_finder,
     images_with_masks,
@@ -56,7 +57,11 @@ def layout_of(
     found = found or _masks(folder, kept, given, watch, names) or _class_folders(kept)
     if found is None:
         lists = [
-            name for name in names if "/" not in name and name.casefold().endswith((".csv", ".tsv", ".txt"))
+            name
+            for name in names
+            if "/" not in name
+            and name.casefold().endswith((".csv", ".tsv", ".txt"))
+            and (folder / name).is_file()
         ]
         tried = (_from_list(folder, images, name) for name in lists)
         found = next((one for one in tried if one is not None), None)
@@ -109,7 +114,7 @@ def _class_counts(classes: tuple[str, ...], counts: Counter[str]) -> str:
 def _from_list(folder: Path, images: list[str], file: str) -> Layout | None:
     """What a list says; None where most of its rows name no image. Errors: `DataError`, where rows differ."""
     try:
-        rows = list_rows((folder / file).read_bytes(), file)
+        rows = list_rows(file_there(folder / file, empty=True).read_bytes(), file)
     except ValueError as error:
         raise DataError(str(error)) from error
     width = Counter(len(row) for _, row in rows[:100]).most_common(1)[0][0] if rows else 0
@@ -243,7 +248,7 @@ def _masks(
 def _named_classes(folder: Path, names: list[str], count: int) -> tuple[str, tuple[str, ...]]:
     """A text file that names so many classes, one a line, and those names; nothing where there is none."""
     for name in names:
-        if name.casefold() in CLASS_LISTS:
+        if name.casefold() in CLASS_LISTS and (folder / name).is_file():
             text = (
                 (folder / name).read_bytes()[:MOST_LISTED].decode("utf-8", "replace").removeprefix("\ufeff")
             )

@@ -14,6 +14,8 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+from engine.data.file_there import file_there
+
 
 def is_image(name: str) -> bool:
     """Whether a file's name says that it is an image."""
@@ -171,7 +173,7 @@ def images_listed(
     A column is called by its header, or by its number from 1. What the list names and the folder lacks comes
     as the list has it.
     """
-    rows = list_rows((folder / file).read_bytes(), file)
+    rows = list_rows(file_there(folder / file).read_bytes(), file)
     names = rows[0][1] if header and rows else []
     found: dict[str, list[Any]] = {"path": [], "label": [], "split": [], "group": []}
     at = [column_number(one, names, file) for one in (path_column, label_column, split_column or path_column)]
