@@ -117,15 +117,18 @@ class TableFile(Dealt, OwnFile):
             options["memory"] = self.memory
         if end in TYPED:
             from engine.data.table_large import load_large_typed_table
+            from engine.data.table_reading import read_typed_table
 
-            return e.load(load_large_typed_table if large else files.load_typed_table, **options)
+            if large:
+                return e.load(load_large_typed_table, **options)
+            return e.load(files.load_typed_table, read=read_typed_table, **options)
         if end in SHEETS:
             place = {"sheet": self.sheet, "header": self.header, "skip": self.skip}
             return e.load(files.load_sheet, **options, **place)
         if end in RECORDS:
-            from engine.data.table_records import load_records
+            from engine.data.table_records import read_records
 
-            return e.load(load_records, **options)
+            return e.load(files.load_typed_table, read=read_records, **options)
         form = {
             "delimiter": {"tab": "\t"}.get(self.delimiter, self.delimiter),
             "quote": "" if self.quote == "none" else self.quote,

@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from engine.data.table_columns import dealt_table
-from engine.data.table_reading import check_columns, read_sheet, read_text_table, read_typed_table
+from engine.data.table_reading import check_columns, read_sheet, read_text_table
 
 
 def load_text_table(
@@ -50,13 +50,14 @@ def load_typed_table(
     device: str,
     *,
     file: str,
+    read: Callable[..., Any],
     columns: tuple[tuple[Any, ...], ...],
     blanks: tuple[str, ...] = (),
     deal: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
-    """A Parquet or Arrow file as {split: {column: values}}."""
-    frame = read_typed_table(folder / file, wanted_columns(columns))
+    """A file of Parquet, Arrow or JSON, which `read` makes a frame of, as {split: {column: values}}."""
+    frame = read(folder / file, wanted_columns(columns))
     return dealt_table(frame, columns, device, file=file, first=1, blanks=blanks, deal=deal, **how)
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from engine.data.file_there import file_there
-from engine.data.table_columns import dealt_table
 from engine.data.table_reading import check_columns
 
 
@@ -83,19 +79,3 @@ def cells_of(values: list[Any]) -> list[Any]:
     if kinds <= {str} or kinds <= {bool}:
         return values
     return [one if one is None or isinstance(one, str) else json.dumps(one) for one in values]
-
-
-def load_records(
-    folder: Path,
-    device: str,
-    *,
-    file: str,
-    columns: tuple[tuple[Any, ...], ...],
-    blanks: tuple[str, ...] = (),
-    deal: Callable[..., dict[str, Tensor]],
-    **how: Any,
-) -> dict[str, dict[str, Any]]:
-    """A table of JSON as {split: {column: values}}. Errors: `ValueError` with the row and the column."""
-    wanted = [str(name) for name, _, role, *_ in columns if role != "ignore"]
-    frame = read_records(folder / file, wanted)
-    return dealt_table(frame, columns, device, file=file, first=1, blanks=blanks, deal=deal, **how)
