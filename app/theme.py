@@ -25,6 +25,7 @@ _FAMILIES = {
     "transforms": "#56b4e9",
     "input": "#56b4e9",
     "convolution": "#e69f00",
+    "graphs": "#e69f00",
     "dense": "#1fb088",
     "activation": "#b8a53c",
     "attention": "#cc79a7",

@@ -13,11 +13,19 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.panels.data import DataPanel
-from app.panels.data_facts import Source, facts_of, gather, graph_of_file, graphs_of
+from app.panels.data_facts import (
+    Source,
+    facts_of,
+    gather,
+    graph_of_file,
+    graphs_of,
+    graphs_side_by_side,
+)
 from app.panels.data_samples import DataSamples
 from app.views.segments import Segments
 from app.workspace import Workspace
 from engine.data.findings import Asked
+from engine.data.reading_node import read_node
 from engine.edits import Remove, SetParam
 from engine.graph import Link, Node
 from tests.app.fake_run import DIGITS, FakeTrainer, workspace_with_fakes
@@ -167,6 +175,22 @@ def test_the_whole_graph_of_a_file_is_found() -> None:
     found = graph_of_file(node, catalogue())
     assert set(found) == {"train", "validation", "test"}
     assert len(found["train"][0].edges) == 78
+
+
+def test_graphs_that_lie_side_by_side_are_found_one_by_one(qtbot: QtBot) -> None:
+    node = gallery("graph-classes").graph.node("n1")
+    read = read_node(node, catalogue())
+    found = graphs_side_by_side(read)
+    sizes = read["train"]["sizes"][:12].tolist()
+    assert [look.nodes for look in found["train"]] == sizes
+    assert all(len(look.edges) == 2 * look.nodes for look in found["train"])  # two talks a guest
+    labels = read["train"]["label"][:12].numpy()
+    samples = DataSamples()
+    qtbot.addWidget(samples)
+    samples.show_samples({"label": labels}, {"label": ("alike", "anyone", "unlike")}, (), found["train"])
+    first = ("alike", "anyone", "unlike")[labels[0]]
+    assert samples.clouds._captions[0] == f"{first}, {sizes[0]}"
+    assert graphs_side_by_side({"train": {"x": read["train"]["sizes"]}}) == {}
 
 
 def test_a_graph_is_drawn_with_its_edges(qtbot: QtBot) -> None:
