@@ -20,6 +20,7 @@ from engine.data.sniff import RECORDS, SHEETS, Form, encoding_of, form_of, heade
 from engine.data.table_cells import blank_rows
 from engine.data.table_reading import (
     decoded,
+    nameable,
     read_sheet,
     read_text_table,
     read_typed_table,
@@ -81,7 +82,7 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
             skip=skip,
         )
         first = skip + header + 1
-        if path.stat().st_size > LARGE and form.encoding == "utf-8" and form.delimiter != "spaces":
+        if _by_pieces(path, form):
             found, rows, hit = streamed(path, form, watch)
             return _opened(path, kept, found, rows, hit, [], first)
         frame = read_text_table(path, None, **asdict(form), blanks=())
@@ -131,7 +132,7 @@ def _from_text(path: Path, head: bytes, watch: Watch) -> Opened:
     params, first = written(form), form.skip + form.header + 1
     remarks = [f'The letters are read as {encoding} ("Encoding").'] if encoding != "utf-8" else []
     remarks += _lines_above(form.skip)
-    large = path.stat().st_size > LARGE and form.encoding == "utf-8" and form.delimiter != "spaces"
+    large = _by_pieces(path, form)
     try:
         if large:
             found, rows, hit = streamed(path, form, watch)
@@ -158,6 +159,12 @@ def _lines_above(skip: int) -> list[str]:
         return []
     lines = "1 line above the table is" if skip == 1 else f"{skip:,} lines above the table are"
     return [f'{lines} passed over ("Lines before").']
+
+
+def _by_pieces(path: Path, form: Form) -> bool:
+    """Whether a file is looked through piece by piece: a large one that polars can read as it is."""
+    plain = form.encoding == "utf-8" and form.delimiter != "spaces" and nameable(path)
+    return plain and path.stat().st_size > LARGE
 
 
 def _short_rows(path: Path, form: Form, width: int) -> list[str]:

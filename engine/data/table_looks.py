@@ -15,7 +15,7 @@ from engine.data.number_forms import number_form
 from engine.data.opening import Watch
 from engine.data.sniff import RECORDS, SHEETS, TYPED
 from engine.data.table_cells import Cells
-from engine.data.table_reading import decoded, read_sheet, text_form
+from engine.data.table_reading import decoded, read_sheet, text_form, typed_scan
 from engine.errors import DataError
 from engine.values import Value
 
@@ -157,7 +157,7 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
         if end in SHEETS:
             return read_sheet(path, str(params.get("sheet", "")), header=header, skip=skip)
         if end in TYPED:
-            scan = pl.scan_parquet(path) if end in (".parquet", ".pq") else pl.scan_ipc(path)
+            scan, _ = typed_scan(path, end in (".parquet", ".pq"))
             return (scan.select(wanted) if wanted else scan).head(most or 2**40).collect()
         if end in RECORDS:
             from engine.data.table_records import read_records  # it brings torch

@@ -14,9 +14,11 @@ from engine.data.table_cells import Cells, blank_rows
 from engine.data.table_reading import (
     check_columns,
     decoded,
+    nameable,
     parquet_or_arrow,
     text_form,
     text_trouble,
+    typed_scan,
     typed_trouble,
 )
 
@@ -77,10 +79,9 @@ def typed_numbers(
     parquet = parquet_or_arrow(path)
     wanted = [name for name, *_ in used]
     try:
-        names = list((pl.read_parquet_schema if parquet else pl.read_ipc_schema)(path))
+        frame, names = typed_scan(path, parquet)
         check_columns(path.name, names, wanted)
-        frame = (pl.scan_parquet if parquet else pl.scan_ipc)(path).select(wanted)
-        write_numbers(folder, in_pieces(frame, len(wanted)), used, path.name, 1, blanks, ".")
+        write_numbers(folder, in_pieces(frame.select(wanted), len(wanted)), used, path.name, 1, blanks, ".")
     except pl.exceptions.PolarsError as error:
         raise ValueError(typed_trouble(path, parquet)) from error
 
@@ -141,7 +142,7 @@ def text_as_utf8(path: Path, copy: Path, encoding: str, delimiter: str) -> Path:
 
     Errors: `ValueError` with the byte that is not of the encoding.
     """
-    if encoding == "utf-8" and delimiter != "spaces":
+    if encoding == "utf-8" and delimiter != "spaces" and nameable(path):
         return path
     cells = re.compile(r'"[^"]*"|\S+')
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.data.file_there import file_there
+from engine.data.sheet_size import opened_book
 
 
 def check_columns(file: str, names: list[str], wanted: list[str]) -> None:
@@ -89,6 +90,7 @@ def text_form(
         "skip_lines": skip,
         "eol_char": line_end(source) if isinstance(source, Path) else "\n",
         "infer_schema": False,
+        "glob": False,  # a name with * or [1] in it is a name
     }
     top = None
     for given in (beginning(source), source):  # of a large file, polars would look at much more for one row
@@ -131,7 +133,7 @@ def decoded(path: Path, encoding: str, delimiter: str) -> Any:
 
     Errors: `ValueError` with the byte that is not of the encoding.
     """
-    if encoding == "utf-8" and delimiter != "spaces":
+    if encoding == "utf-8" and delimiter != "spaces" and nameable(path):
         return path
     raw = path.read_bytes()
     try:
@@ -145,6 +147,15 @@ def decoded(path: Path, encoding: str, delimiter: str) -> Any:
         cells = re.compile(r'"[^"]*"|\S+')
         text = "\n".join("\t".join(cells.findall(line)) for line in text.split("\n"))
     return text.encode("utf-8", "surrogatepass")
+
+
+def nameable(path: Path) -> bool:
+    """Whether a path is made of letters, as polars needs them; names on disk may be any bytes."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def line_end(path: Path) -> str:
@@ -204,14 +215,21 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
 
     parquet = parquet_or_arrow(file_there(path))
     try:
-        names = list((pl.read_parquet_schema if parquet else pl.read_ipc_schema)(path))
+        frame, names = typed_scan(path, parquet)
         if wanted is not None:
             check_columns(path.name, names, wanted)
-        if parquet:
-            return pl.read_parquet(path, columns=wanted)
-        return pl.read_ipc(path, columns=wanted)
+        return frame.select(names if wanted is None else wanted).collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise ValueError(typed_trouble(path, parquet)) from error
+
+
+def typed_scan(path: Path, parquet: bool) -> tuple[Any, list[str]]:
+    """A Parquet or Arrow file as a lazy polars frame, and the names of its columns."""
+    import polars as pl
+
+    source: Any = path if nameable(path) else path.read_bytes()
+    frame = (pl.scan_parquet if parquet else pl.scan_ipc)(source, glob=False)
+    return frame, list(frame.collect_schema())
 
 
 def parquet_or_arrow(path: Path) -> bool:
@@ -238,7 +256,7 @@ def sheet_names(path: Path) -> list[str]:
     import fastexcel
 
     try:
-        return list(fastexcel.read_excel(path).sheet_names)
+        return list(opened_book(path).sheet_names)
     except fastexcel.FastExcelError as error:
         raise ValueError(sheet_trouble(path, error)) from error
 
@@ -256,7 +274,7 @@ def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
 
     file_there(path)
     try:
-        book = fastexcel.read_excel(path)
+        book = opened_book(path)
         if sheet and sheet not in book.sheet_names:
             raise ValueError(
                 f'"{path.name}" has no sheet "{sheet}"; it has {", ".join(book.sheet_names[:8])}.'

@@ -19,6 +19,7 @@ from engine.data import fitted, open_table, table_cache, table_pieces
 from engine.data.lazy import Lazy
 from engine.data.opening import open_data
 from engine.data.table_kept import kept_of, said_of
+from engine.data.table_looks import look_at_table
 from engine.errors import DataError
 from engine.graph import Node
 from nodes.table_file import TableFile
@@ -331,3 +332,25 @@ def test_a_table_that_is_read_in_pieces_is_told_when_it_is_opened(tmp_path, monk
     monkeypatch.setattr(open_table, "MEMORY", 0)
     [told] = [remark for remark in open_data(path).remarks if "in pieces" in remark]
     assert told.startswith("Read as a whole it would take about 0.0 GiB of memory")
+
+
+@pytest.mark.parametrize(
+    "name", ["a*.csv", "a[1].csv", "a?.csv", "{a,b}.csv", os.fsdecode(b"\xff\xfe.csv")], ids=ascii
+)
+@pytest.mark.parametrize("end", ["csv", "parquet", "arrow"])
+def test_names_of_any_kind_are_names(tmp_path, monkeypatch, name, end):
+    for other in ("ab.csv", "a1.csv", "b.csv"):
+        (tmp_path / other).with_suffix(f".{end}").write_bytes(b"nothing")
+    path = (tmp_path / name).with_suffix(f".{end}")
+    lines = [f"{at},{at % 7}.5,{at % 3}" for at in range(60)]
+    path.write_text("\n".join(["x,y,z", *lines]))
+    if end != "csv":
+        frame = pl.read_csv(path.read_bytes())
+        with open(path, "wb") as file:
+            (frame.write_parquet if end == "parquet" else frame.write_ipc)(file)
+    found = both(open_data(path).params)
+    assert found["train"]["features"].shape == (36, 2)
+    look = look_at_table({**{spec.name: spec.default for spec in TableFile.params}, **open_data(path).params})
+    assert (look.rows, look.names) == (60, ("x", "y", "z"))
+    monkeypatch.setattr(open_table, "LARGE", 0)
+    assert open_data(path).params["rows"] == 60
