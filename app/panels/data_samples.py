@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import SMALL, current_theme
 from app.token_words import read_as_letters, token_words
+from app.views.class_maps import ClassLegend, ClassMaps
 from app.views.clouds import MOST as MOST_CLOUDS
 from app.views.clouds import Clouds
 from app.views.colourmaps import GREY
@@ -79,6 +80,7 @@ class DataSamples(QWidget):
         self._images: NDArray[Any] = np.empty(0)
         self._captions: list[str] = []
         self._features: tuple[str, ...] = ()
+        self._masks: tuple[str, NDArray[Any], tuple[str, ...]] | None = None  # name, maps and classes
         self._start = 0
         self._title = ElidedLabel("", "heading")
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -96,6 +98,14 @@ class DataSamples(QWidget):
             grid.addWidget(picture, 2 * row + 1, column)
             grid.setRowStretch(2 * row + 1, 1)
             grid.setColumnStretch(column, 1)
+        self.maps, self.legend = ClassMaps(), ClassLegend()
+        masked = QWidget()
+        over = QVBoxLayout(masked)
+        over.setContentsMargins(0, 0, 0, 0)
+        over.setSpacing(6)
+        over.addWidget(self.legend)
+        over.addWidget(self.maps, 1)
+        self._masked = masked
         self._stack = QStackedLayout()
         self.scatter = Scatter()
         self.clouds = Clouds()
@@ -104,7 +114,7 @@ class DataSamples(QWidget):
         self.texts.setReadOnly(True)
         self.texts.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.texts.setFrameShape(QFrame.Shape.NoFrame)
-        for picture in (self.tiles, self.series, table, self.scatter, self.clouds, self.texts):
+        for picture in (self.tiles, self.series, table, self.scatter, self.clouds, self.texts, masked):
             self._stack.addWidget(picture)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -115,7 +125,7 @@ class DataSamples(QWidget):
     @property
     def can_turn(self) -> bool:
         """Whether there are more samples than are shown at once."""
-        return self._stack.currentIndex() == 0 and len(self._images) > AT_ONCE
+        return self._stack.currentWidget() in (self.tiles, self._masked) and len(self._images) > AT_ONCE
 
     def turn(self) -> None:
         """Show the next samples, after the last the first again."""
@@ -163,6 +173,7 @@ class DataSamples(QWidget):
             self._show_scatter(*table, columns, classes)
         elif images is not None:
             self._images = images[1]
+            self._masks = _masks_of(self._images, columns, classes)
             self._captions = _captions(columns, classes, len(self._images))
             self._start = 0
             self._show_images()
@@ -174,6 +185,15 @@ class DataSamples(QWidget):
 
     def _show_images(self) -> None:
         end = min(len(self._images), self._start + AT_ONCE)
+        if self._masks is not None:
+            name, maps, known = self._masks
+            self.maps.captions = self._captions[self._start : end]
+            shown = self._images[self._start : end]
+            self.maps.show_classes(shown, (maps[self._start : end],), known, (name,))
+            self.legend.show_classes(known, self.maps.uncounted)
+            self._title.setText(f"Rows {self._start + 1:,} to {end:,}, each with its {name}")
+            self._stack.setCurrentWidget(self._masked)
+            return
         self.tiles.captions = self._captions[self._start : end]
         self.tiles.show_images(self._images[self._start : end])
         self._title.setText(f"Rows {self._start + 1:,} to {end:,}")
@@ -200,9 +220,8 @@ class DataSamples(QWidget):
             [one.edges for one in graphs],
             [one.classes for one in graphs],
         )
-        self._title.setText(
-            "The graph" if len(graphs) == 1 else f"The first {len(graphs)} graphs, by their nodes"
-        )
+        each = f"The first {len(graphs)} graphs, with their {'class and ' if known else ''}number of nodes"
+        self._title.setText("The graph" if len(graphs) == 1 else each)
         self._stack.setCurrentWidget(self.clouds)
 
     def _show_clouds(
@@ -293,6 +312,17 @@ class DataSamples(QWidget):
         )
         self._title.setText(f"{name}: {shown} a row")
         self._stack.setCurrentIndex(2)
+
+
+def _masks_of(
+    images: NDArray[Any], columns: Mapping[str, NDArray[Any]], classes: Mapping[str, tuple[str, ...]]
+) -> tuple[str, NDArray[Any], tuple[str, ...]] | None:
+    """The column that says the class of each pixel: its name, the classes `(n, h, w)` and their names."""
+    for name, rows in columns.items():
+        if rows.dtype.kind == "i" and rows.shape == (len(images), *images.shape[2:]):
+            highest = int(rows.max(initial=0))
+            return name, rows, tuple(classes.get(name, ())) or tuple(map(str, range(min(highest + 1, 20))))
+    return None
 
 
 def _captions(
