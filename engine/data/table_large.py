@@ -29,6 +29,7 @@ from engine.data.table_columns import (
     used_columns,
 )
 from engine.data.table_pieces import text_numbers, typed_numbers
+from engine.data.telling import tell
 
 
 class TableNumbers:
@@ -236,6 +237,7 @@ def dealt_numbers(
         some = inputs[first : first + together]
         values = numbers.columns([name for name, *_ in some])
         for name, kind, details in some:
+            tell(len(fits), len(inputs), "columns to scale")
             column = values.pop(name)
             fits[name] = feature_fit(column, kind, details, train, missing, scaling, dates)
     found: dict[str, Any] = {"features": TableFeatures(numbers, fits, device, picked)} if fits else {}
@@ -279,5 +281,6 @@ def all_rows(column: Lazy) -> Tensor:
     whole = torch.empty(column.shape, dtype=column.dtype)
     block = max(1, 2**20 // max(1, column.shape[1:].numel()))
     for first in range(0, len(column), block):
+        tell(first, len(column), "rows into memory")
         whole[first : first + block] = column.read(column.picked[first : first + block])
     return whole

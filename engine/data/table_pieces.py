@@ -21,6 +21,7 @@ from engine.data.table_reading import (
     typed_scan,
     typed_trouble,
 )
+from engine.data.telling import tell
 
 
 def text_numbers(
@@ -46,6 +47,7 @@ def text_numbers(
     numeric = {
         name: pl.Float64 for name, kind, _, details in used if kind in ("number", "whole") and not details
     }
+    count = rows_about(source)
     for types in (numeric, {}):  # as text where some number is written in a way of its own
         frame = pl.scan_csv(
             source,
@@ -58,7 +60,7 @@ def text_numbers(
         try:
             # every column is read, as polars only then notices rows that are too long
             pieces = (piece.select(wanted) for piece in in_pieces(frame, len(names)))
-            write_numbers(folder, pieces, used, path.name, skip + header + 1, blanks, decimal)
+            write_numbers(folder, pieces, used, path.name, skip + header + 1, blanks, decimal, count)
             break
         except pl.exceptions.PolarsError as error:
             if not types:
@@ -81,9 +83,20 @@ def typed_numbers(
     try:
         frame, names = typed_scan(path, parquet)
         check_columns(path.name, names, wanted)
-        write_numbers(folder, in_pieces(frame.select(wanted), len(wanted)), used, path.name, 1, blanks, ".")
+        count = int(frame.select(pl.len()).collect().item())
+        pieces = in_pieces(frame.select(wanted), len(wanted))
+        write_numbers(folder, pieces, used, path.name, 1, blanks, ".", count)
     except pl.exceptions.PolarsError as error:
         raise ValueError(typed_trouble(path, parquet)) from error
+
+
+def rows_about(path: Path) -> int:
+    """How many rows a text file may have, by the lines of its beginning: a round number."""
+    with open(path, "rb") as file:
+        head = file.read(2**20)
+    lines = max(1, head.count(b"\n"), head.count(b"\r"))
+    count = path.stat().st_size / max(1, len(head)) * lines
+    return max(1, int(float(f"{count:.2g}")))
 
 
 def in_pieces(frame: Any, width: int) -> Iterator[Any]:
@@ -100,9 +113,11 @@ def write_numbers(
     first: int,
     blanks: tuple[str, ...],
     decimal: str,
+    count: int,
 ) -> None:
     """Write rows (N, C) of float64 to "numbers", and what they are to "about.json"; blank rows are none.
 
+    There are about `count` of them.
     Columns of groups and splits hold a number for each text, in the order in which the texts come.
     """
     texts: dict[str, dict[str, int]] = {name: {} for name, _, role, _ in used if role in ("group", "split")}
@@ -117,6 +132,7 @@ def write_numbers(
                 else:
                     table[:, at] = cells.values(kind, details)
             seen += len(piece)
+            tell(seen, max(seen, count), "rows")
             table = table[~blank_rows(piece, blanks)]
             rows += len(table)
             out.write(table.tobytes())

@@ -15,6 +15,7 @@ from engine.data.number_forms import number_form
 from engine.data.opening import Watch
 from engine.data.sniff import BLANKS, Form
 from engine.data.table_cells import written_numbers
+from engine.data.table_pieces import rows_about
 from engine.data.table_reading import read_text_table, text_form, text_trouble
 
 SAMPLE = 20_000  # rows that the kinds are guessed from
@@ -47,7 +48,7 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
     del sample
     how, names = text_form(path, path, form.delimiter, form.quote, form.header, form.skip)
     marks = {mark for one in found if one.name in as_numbers for mark in one.blanks}
-    total = _rows_about(path)
+    total = rows_about(path)
     odds: dict[str, list[str]] = defaultdict(list)
     while True:
         tallies = [Tally(one, one.name in as_numbers, forms.get(one.name, "")) for one in found]
@@ -179,10 +180,3 @@ class Tally:
         one.counts = counts
         one.distinct = len(counts) or known
         return one
-
-
-def _rows_about(path: Path) -> float:
-    """About how many rows there are, by the lines of the beginning."""
-    with open(path, "rb") as file:
-        head = file.read(1 << 20)
-    return max(1.0, path.stat().st_size / len(head) * max(1, head.count(b"\n"), head.count(b"\r")))

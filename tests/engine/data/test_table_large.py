@@ -17,9 +17,10 @@ import torch
 from engine.catalogue import load_catalogue
 from engine.data import fitted, open_table, table_cache, table_pieces
 from engine.data.lazy import Lazy
-from engine.data.opening import open_data
+from engine.data.opening import Stopped, open_data
 from engine.data.table_kept import kept_of, said_of
 from engine.data.table_looks import look_at_table
+from engine.data.telling import listening
 from engine.errors import DataError
 from engine.graph import Node
 from nodes.table_file import TableFile
@@ -354,3 +355,23 @@ def test_names_of_any_kind_are_names(tmp_path, monkeypatch, name, end):
     assert (look.rows, look.names) == (60, ("x", "y", "z"))
     monkeypatch.setattr(open_table, "LARGE", 0)
     assert open_data(path).params["rows"] == 60
+
+
+def test_reading_is_told_and_can_be_ended_which_leaves_nothing_behind(tmp_path, home):
+    params = params_of(text(tmp_path / "a.csv"), memory=0)
+    told: list[tuple[int, int, str]] = []
+
+    def listen(done: int, count: int, what: str) -> None:
+        told.append((done, count, what))
+        if len(told) == 3:
+            raise Stopped
+
+    with pytest.raises(Stopped), listening(listen):
+        loaded(params)
+    lines = len((tmp_path / "a.csv").read_text("utf-8").splitlines())
+    assert [done for done, _, _ in told] == [70, 140, 210]
+    assert all(what == "rows" and abs(count - lines) <= 0.06 * lines for _, count, what in told)
+    assert list(home.iterdir()) == []
+    with listening(lambda *more: told.append(more)):
+        loaded(params)
+    assert told[-1][2] == "columns to scale" and len(list(home.iterdir())) == 1
