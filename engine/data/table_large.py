@@ -237,7 +237,7 @@ def dealt_numbers(
         some = inputs[first : first + together]
         values = numbers.columns([name for name, *_ in some])
         for name, kind, details in some:
-            tell(len(fits), len(inputs), "columns to scale")
+            tell(len(fits), len(inputs), "columns, to scale them")
             column = values.pop(name)
             fits[name] = feature_fit(column, kind, details, train, missing, scaling, dates)
     found: dict[str, Any] = {"features": TableFeatures(numbers, fits, device, picked)} if fits else {}

@@ -374,4 +374,4 @@ def test_reading_is_told_and_can_be_ended_which_leaves_nothing_behind(tmp_path, 
     assert list(home.iterdir()) == []
     with listening(lambda *more: told.append(more)):
         loaded(params)
-    assert told[-1][2] == "columns to scale" and len(list(home.iterdir())) == 1
+    assert told[-1][2] == "columns, to scale them" and len(list(home.iterdir())) == 1
