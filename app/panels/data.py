@@ -228,7 +228,9 @@ class DataPanel(QWidget):
         elif self._workspace.trainer is None:
             words = self._workspace.engine_error or "The engine is starting; the data are read after that."
         else:
-            words = error or "Reading the data …"
+            reading = getattr(self._workspace.trainer, "reading", "")
+            said = reading or (self.reader.progress if self.reader.busy else "")
+            words = error or said or "Reading the data …"
         if words != self._message.text():
             self._message.setText(words)
         self._stack.setCurrentIndex(0)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.own_units import undone
+from engine.data.telling import listening, sentence
 from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:
@@ -69,19 +70,30 @@ class Source:
     )
 
 
+class _NotWanted(Exception):
+    """Nobody wants the facts that are gathered any more."""
+
+
 class FactsReader:
-    """Gathers facts of one data set after another; `facts` and `error` belong to the last one asked for."""
+    """Gathers facts of one data set after another; `facts` and `error` belong to the last one asked for.
+
+    `progress` says how far reading has come. What is under way ends when something else is asked for.
+    """
 
     def __init__(self) -> None:
         self.facts: DataFacts | None = None
         self.error = ""
+        self.progress = ""
+        self._leave = False  # what is under way
         self._key: object = None
         self._thread: threading.Thread | None = None
 
     def ask(self, key: object, source: Callable[[], Source]) -> None:
         """Gather facts, unless those of this key are there or under way. One at a time: ask again later."""
         if self._key == key or self.busy:
+            self._leave = self._key != key
             return
+        self._leave = False
         self._key = key
         self.facts = None
         self.error = ""
@@ -98,13 +110,23 @@ class FactsReader:
         return self._thread is not None and self._thread.is_alive()
 
     def join(self) -> None:
-        """Wait until nothing is under way."""
+        """Let what is under way end, and wait for that."""
+        self._leave = True
         if self._thread is not None:
             self._thread.join()
 
+    def _heard(self, done: int, count: int, what: str) -> None:
+        self.progress = sentence(done, count, what)
+        if self._leave:
+            raise _NotWanted
+
     def _gather(self, source: Source) -> None:
+        self.progress = ""
         try:
-            self.facts = facts_of(source)
+            with listening(self._heard):
+                self.facts = facts_of(source)
+        except _NotWanted:
+            self._key = None  # it may be asked for again
         except NeuroloomError as error:
             self.error = str(error)
         except Exception as error:

@@ -32,7 +32,7 @@ from app.widgets.labels import ElidedLabel
 if TYPE_CHECKING:
     from engine.data.graph_looks import GraphLook
 
-AT_ONCE = 60
+AT_ONCE, MASKED_AT_ONCE = 60, 24
 MOST_FEATURES = 8
 _GRID = 4
 
@@ -125,11 +125,16 @@ class DataSamples(QWidget):
     @property
     def can_turn(self) -> bool:
         """Whether there are more samples than are shown at once."""
-        return self._stack.currentWidget() in (self.tiles, self._masked) and len(self._images) > AT_ONCE
+        return self._stack.currentWidget() in (self.tiles, self._masked) and len(self._images) > self._at_once
+
+    @property
+    def _at_once(self) -> int:
+        return AT_ONCE if self._masks is None else MASKED_AT_ONCE
 
     def turn(self) -> None:
         """Show the next samples, after the last the first again."""
-        self._start = self._start + AT_ONCE if self._start + AT_ONCE < len(self._images) else 0
+        after = self._start + self._at_once
+        self._start = after if after < len(self._images) else 0
         self._show_images()
 
     def show_samples(
@@ -184,7 +189,7 @@ class DataSamples(QWidget):
             self._show_table(name, rows.reshape(len(rows), -1))
 
     def _show_images(self) -> None:
-        end = min(len(self._images), self._start + AT_ONCE)
+        end = min(len(self._images), self._start + self._at_once)
         if self._masks is not None:
             name, maps, known = self._masks
             self.maps.captions = self._captions[self._start : end]

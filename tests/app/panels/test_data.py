@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,48 @@ def test_three_channels_are_shown_in_colour(qtbot: QtBot) -> None:
     colours = samples.tiles.colours(0, 2, grid)
     assert [hex(colour[0, 0]) for colour in colours] == ["0xffff0000", "0xff00007f"]
     assert samples.tiles.captions == ["row 1: kind dog", "row 2: kind cat"]
+
+
+def test_masks_stand_beside_their_images_with_a_legend(qtbot: QtBot) -> None:
+    samples = DataSamples()
+    qtbot.addWidget(samples)
+    samples.resize(400, 200)
+    masks = np.zeros((30, 4, 4), np.int64)
+    masks[0, 0, 0], masks[1, :2] = -100, 1
+    columns = {"image": np.ones((30, 1, 4, 4), np.float32), "mask": masks}
+    samples.show_samples(columns, {"mask": ("sky", "tree")})
+    samples.grab()
+    assert samples._stack.currentWidget() is samples._masked and samples.maps.names == ("sky", "tree")
+    assert samples.legend.toolTip() == "sky\ntree\nno class" and samples.can_turn
+    assert samples._title.text() == "Rows 1 to 24, each with its mask"
+    samples.turn()
+    assert samples._title.text() == "Rows 25 to 30, each with its mask"
+    assert samples.legend.toolTip() == "sky\ntree"
+    samples.show_samples({"image": columns["image"]}, {})
+    assert samples._stack.currentWidget() is samples.tiles
+
+
+def test_reading_ends_when_something_else_is_asked_for() -> None:
+    from app.panels import data_facts
+    from engine.data.telling import tell
+
+    reader, told, go = data_facts.FactsReader(), threading.Event(), threading.Event()
+
+    def slow(source: object) -> None:
+        tell(3, 1000, "images")
+        told.set()
+        assert go.wait(20)
+        tell(4, 1000, "images")
+        raise AssertionError("nobody wanted it")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data_facts, "facts_of", slow)
+        reader.ask("a", lambda: None)  # type: ignore[arg-type,return-value]
+        assert told.wait(20) and reader.progress == "Reading 3 of 1,000 images …"
+        reader.ask("b", lambda: None)  # type: ignore[arg-type,return-value]
+        go.set()
+        reader.join()
+    assert not reader.busy and reader.error == "" and not reader.about("a")
 
 
 def test_clouds_tokens_and_points_of_the_plane_have_pictures_of_their_own(qtbot: QtBot) -> None:
