@@ -66,7 +66,7 @@ def opened(workspace: Workspace, made: Downloads) -> DownloadDialog:
 
 
 def test_what_is_missing_is_a_problem_with_a_button(shaped: Workspace, made: Downloads) -> None:
-    (problem,) = shaped.shapes.of("n1")
+    (problem,) = problems(shaped)
     assert problem.message == "Fashion-MNIST has not been downloaded yet."
     assert problem.severity == "error" and problem.fix.label == "Download (0.3 MB)…"
     shaped.apply("Own folder", SetParam("n1", "path", str(Path.cwd())))
