@@ -11,6 +11,7 @@ from app.pictures.base import PictureKind
 
 FIRST = (  # what everybody wants to see
     "hidden-tokens",
+    "masks",
     "next-token",
     "example",
     "prediction",
