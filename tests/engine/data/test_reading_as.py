@@ -24,7 +24,7 @@ YES = {  # what each of these files can be; the first is what it is opened as
     OWN / "flowers.npz": "ArrayFile",
     SHIPPED / "romeo_and_juliet.txt": "TextCorpus",
     SHIPPED / "penguins.csv": "TableFile SeriesFile TextCorpus",
-    SHIPPED / "co2.csv": "TableFile SeriesFile TextCorpus",
+    SHIPPED / "co2.csv": "SeriesFile TableFile TextCorpus",
     SHIPPED / "karate.edges": "GraphFile TableFile SeriesFile TextCorpus",
 }
 
