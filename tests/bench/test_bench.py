@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 PROMISED = {
     "images-100k",
     "csv-1gb",
+    "table-streamed",
     "cnn-parameters",
     "cnn-accuracy",
     "santa-fe-one-step",
