@@ -93,7 +93,9 @@ class Prediction(OneProbe):
         self.bars.show_bars(bars, top=1.0)
         count = np.size(snapshot.array)
         more = count > len(bars)
-        self.set_note(f"the likeliest {len(bars)} of {count}" if more else "probability of each class")
+        words = f"the likeliest {len(bars)} of {count}" if more else "probability of each class"
+        places = snapshot.extra.get("places")
+        self.set_note(f"{words}, the mean over {places:,} places" if places else words)
 
     def _values(self, snapshot: Snapshot) -> np.ndarray:
         """What is predicted and what is right `(n, 2)`, in the data's own units where they are known."""

@@ -366,7 +366,7 @@ def _values_of(seen: Mapping[str, Mapping[str, Tensor]], wire: tuple[str, str]) 
 def _probabilities(
     head: Head, seen: Mapping[str, Mapping[str, Tensor]], about: Mapping[str, Any]
 ) -> tuple[reduce.Array, dict[str, Any]]:
-    """The probability of each class `(classes,)` for one example, and its target."""
+    """The probability of each class `(classes,)` for one example, the mean of its places; and its target."""
     scores = head.by_class(seen[head.prediction[0]][head.prediction[1]])[0].float()
     right = seen[head.target[0]][head.target[1]][0]
     if head.kind == YES_NO:
@@ -378,4 +378,6 @@ def _probabilities(
         int(right) if head.kind == CLASSES and right.dim() == 0 else right.flatten().float().cpu().numpy()
     )
     facts = {"kind": head.kind, "target": target, "classes": head.labels, **about}
+    if head.kind == CLASSES and right.dim():  # a class for each place: means over them
+        facts["places"] = right.numel()
     return found[: reduce.MOST_VALUES].cpu().numpy(), facts
