@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.pictures.base import OneProbe, Subject, Table
 from app.pictures.controls import stacked
 from app.pictures.registry import picture_kind
-from app.views.class_maps import ClassLegend, ClassMaps
+from app.views.class_maps import HEIGHT, ClassLegend, ClassMaps
 from engine.questions import class_axis
 from engine.run.feed import Probe, Snapshot
+
+LEAST = 40  # pixels of an image's side
 
 
 def tells_pixels(subject: Subject) -> bool:
@@ -57,18 +60,31 @@ class Masks(OneProbe):
         return Probe(self.subject.node_id, "masks")
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
+        self._show(snapshot)
+
+    def _show(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         names = _names(snapshot)
+        room = self.width() * (self.height() - HEIGHT) // (3 * LEAST**2)
+        count = max(1, min(len(snapshot.array), room))  # rather few than tiny
         self.tiles.captions = [
             f"example {row + 1}: {100 * share:.1f} % of the pixels right"
             for row, share in zip(facts["rows"], facts["share"].tolist(), strict=True)
         ]
         self.tiles.show_classes(
-            snapshot.array, (facts["right"], facts["predicted"]), names, ("right", "predicted")
+            snapshot.array[:count],
+            (facts["right"][:count], facts["predicted"][:count]),
+            names,
+            ("right", "predicted"),
         )
         self.legend.show_classes(names, self.tiles.uncounted)
         mean = 100 * float(facts["share"].mean())
-        self.set_note(f"image · right · predicted; {mean:.1f} % of the pixels shown are right")
+        self.set_note(f"{mean:.1f} % of pixels right · image, right, predicted")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._found is not None:
+            self._show(self._found)
 
     def table(self) -> Table | None:
         if self._found is None:

@@ -35,8 +35,9 @@ FACTS = {
 def test_right_and_predicted_classes_stand_beside_the_image(shaped: Workspace, qtbot: QtBot) -> None:
     picture = Masks(Subject(shaped, "n5"))
     qtbot.addWidget(picture)
+    picture.resize(300, 200)
     shown(picture, {Probe("n5", "masks"): snapshot(np.zeros((2, 1, 2, 2), np.float32), **FACTS)})
-    assert picture.note == "image · right · predicted; 83.3 % of the pixels shown are right"
+    assert picture.note == "83.3 % of pixels right · image, right, predicted"
     assert picture.tiles.captions == [
         "example 5: 66.7 % of the pixels right",
         "example 10: 100.0 % of the pixels right",
