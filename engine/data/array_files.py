@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.data.array_reading import stored_array
 from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.lazy import Lazy
+from engine.data.telling import tell
 
 
 class FileRows:
@@ -259,5 +260,6 @@ def in_memory(column: Stored) -> Tensor:
     whole = torch.empty(column.shape, dtype=column.dtype)
     block = max(1, 2**22 // max(1, column.shape[1:].numel()))
     for first in range(0, len(column), block):
+        tell(first, len(column), "rows")
         whole[first : first + block] = column.read(torch.arange(first, min(first + block, len(column))))
     return whole
