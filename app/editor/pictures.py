@@ -14,8 +14,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
 
 from app.editor.geometry import TILE, TILE_GAP
-from app.theme import Theme
+from app.theme import Theme, current_theme
 from app.token_words import are_tokens, running_text
+from app.views.class_maps import palette
 from app.views.colourmaps import GREY, VIRIDIS, limits, shade, to_image
 from engine.run.feed import Snapshot
 
@@ -109,6 +110,10 @@ def picture_of(
         return bars
     if room[1] < SMALLEST_TILE:
         return None
+    mask = _mask(snapshot, maps.shape[1:], classes or {}) if data else None
+    if mask is not None:
+        colours = _coloured(maps[:3]) if len(maps) in (3, 4) else shade(maps[0], GREY, *limits(maps[:1]))
+        return Picture(room[0], room[1], (_tile(colours), mask))
     if data and len(maps) in (3, 4):
         return Picture(
             room[0], room[1], (_tile(_coloured(maps[:3])),), caption=_labels(snapshot, classes or {})
@@ -119,6 +124,20 @@ def picture_of(
     tiles = tuple(_tile(shade(values, GREY if data else VIRIDIS, low, high)) for values in shown)
     width = room[0] if data else len(tiles) * (room[1] + TILE_GAP) - TILE_GAP
     return Picture(width, room[1], tiles, caption=_labels(snapshot, classes or {}) if data else "")
+
+
+def _mask(
+    snapshot: Snapshot, sides: tuple[int, ...], classes: Mapping[str, tuple[str, ...]]
+) -> QImage | None:
+    """The class of each pixel of an image in colours, where a port of its classes comes with it."""
+    for name, values in (snapshot.extra.get("ports") or {}).items():
+        if classes.get(name) and np.shape(values) == sides:
+            table = palette(current_theme(), len(classes[name]))
+            found = np.asarray(values).round().astype(np.int64)
+            rgb = (255 * table[np.where(found < 0, len(table) - 1, found.clip(max=len(table) - 1))]).round()
+            red, green, blue = np.moveaxis(rgb.astype(np.uint32), 2, 0)
+            return to_image(np.uint32(0xFF000000) | (red << np.uint32(16)) | (green << np.uint32(8)) | blue)
+    return None
 
 
 def _coloured(channels: Array) -> NDArray[np.uint32]:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.editor.pictures import caption_in, picture_of
 from app.editor.view import GraphView
 from app.theme import current_theme
+from app.views.class_marks import class_colour
 from app.views.watching import watching
 from app.workspace import Workspace
 from engine.run.feed import Feed, Probe, Snapshot
@@ -152,3 +153,19 @@ def test_a_caption_that_is_too_long_goes_without_its_ports_name(qapp: object) ->
     assert caption_in("label background", metrics, room) == "background"
     assert caption_in("digit 3", metrics, room) == "digit 3"
     assert caption_in("label background\nodd 1", metrics, room / 2).split("\n")[0].endswith("…")
+
+
+def test_a_mask_stands_beside_its_image_in_the_colours_of_its_classes() -> None:
+    mask = np.array([[0, 1], [-100, 1]], np.float32)
+    ports = {"image": np.ones((1, 2, 2), np.float32), "mask": mask}
+    snapshot = Snapshot(1, 1, ports["image"], {"port": "image", "ports": ports})
+    names = {"mask": ("sky", "tree")}
+    picture = picture_of(snapshot, (60, 20), data=True, classes=names)
+    assert picture is not None and len(picture.tiles) == 2
+    drawn = picture.tiles[1]
+    theme = current_theme()
+    colours = [class_colour(theme, 0), class_colour(theme, 1), theme.dim, class_colour(theme, 1)]
+    places = [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert [drawn.pixelColor(*at).name() for at in places] == [one.name() for one in colours]
+    without = picture_of(snapshot, (60, 20), data=True)
+    assert without is not None and len(without.tiles) == 1  # numbers of no class are no mask
