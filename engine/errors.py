@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from unicodedata import category
+
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # kinds of letters that names of files may hold and nobody sees
+
+
+def in_one_line(text: str) -> str:
+    """Text with line ends, and marks that turn around what follows, written out."""
+    return "".join(ascii(one)[1:-1] if category(one) in HIDDEN and one != "\u200d" else one for one in text)
+
 
 class NeuroloomError(Exception):
     """Something a person can understand and mend.
@@ -11,6 +20,7 @@ class NeuroloomError(Exception):
     """
 
     def __init__(self, message: str, *, node_id: str | None = None, fix: str | None = None) -> None:
+        message = in_one_line(message)
         super().__init__(message)
         self.message = message
         self.node_id = node_id

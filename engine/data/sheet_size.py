@@ -48,7 +48,7 @@ def check_book(path: Path, most_cells: int = 50_000_000, most_bytes: int = 2**31
                 if last_row * last_column > most_cells:
                     raise ValueError(
                         f'"{path.name}" has a sheet of {last_row:,} rows and {last_column:,} columns; '
-                        f"at most {most_cells:,} cells can be read. Remove what stands far away from the table."
+                        f"at most {most_cells:,} cells can be read. Remove what stands far from the table."
                     )
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError):
         return  # of another kind, or damaged: its reader says so

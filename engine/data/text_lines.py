@@ -124,8 +124,8 @@ def rows_of_folders(folder: Path, encoding: str) -> tuple[list[tuple[str, str, s
     for top in below:
         classes = sorted(one for one in top.iterdir() if one.is_dir()) if parted else [top]
         for place in classes:
-            for path in sorted(place.glob("*.txt")):
-                if path.is_file():
+            for path in sorted(place.iterdir()):  # a glob would pass over what may not be listed
+                if path.name.endswith(".txt") and path.is_file():
                     where = path.relative_to(folder).as_posix()
                     rows.append((where, read_text(path, encoding, empty=True), place.name))
                     splits.append(words[top.name.casefold()] if parted else 0)

@@ -44,6 +44,13 @@ def alone(name: str, content: bytes) -> Callable[[Path], tuple[Path, Path]]:
     return write
 
 
+def streamed(name: str, write: Callable[[io.BytesIO], object]) -> Callable[[Path], tuple[Path, Path]]:
+    """A file as `write` writes it, whatever its folder is called."""
+    out = io.BytesIO()
+    write(out)
+    return alone(name, out.getvalue())
+
+
 def written(name: str, write: Callable[[Path], object]) -> Callable[[Path], tuple[Path, Path]]:
     """Lets `write` make the file."""
 
@@ -169,10 +176,10 @@ KINDS: Mapping[str, Kind] = {
     ),
     "spaces": Kind(alone("plants.dat", text_table(" ").encode())),
     "utf-16": Kind(alone("plants.csv", text_table(",").encode("utf-16"))),
-    "parquet": Kind(written("plants.parquet", lambda path: frame().write_parquet(path))),
-    "arrow": Kind(written("plants.arrow", lambda path: frame().write_ipc(path))),
-    "json": Kind(written("plants.json", lambda path: frame().write_json(path))),
-    "ndjson": Kind(written("plants.ndjson", lambda path: frame().write_ndjson(path))),
+    "parquet": Kind(streamed("plants.parquet", frame().write_parquet)),
+    "arrow": Kind(streamed("plants.arrow", frame().write_ipc)),
+    "json": Kind(streamed("plants.json", frame().write_json)),
+    "ndjson": Kind(streamed("plants.ndjson", frame().write_ndjson)),
     "xlsx": Kind(
         written("plants.xlsx", lambda path: workbook(path, {"one": [["a", "b", "c"], *map(list, ROWS)]}))
     ),

@@ -8,9 +8,9 @@ from pathlib import Path
 JARGON = re.compile(
     r"codec|NoneType|invalid literal|\[Errno|Traceback|0x[0-9a-f]{6}|\w(Error|Exception|Warning)\b|\bpolars\b"
     r"|dtype|ndarray|<class|<_io|buffer|argument|keyword|bytes-like|unpack requires|\bstruct\b|zlib|pickle"
-    r"|ordinal|surrogate_|\bNone\b|\bnan\b|index out of|subscript|iterable|attribute|tuple|Tensor|tensor\b"
+    r"|ordinal|surrogate_|\bNone\b(?! of)|\bnan\b|index out of|subscript|iterable|attribute|tuple|Tensor"
     r"|CRC|parser|alid token|unclosed token|\bos error|utf8 |Invalid |Expecting |char \d|schema|::"
-    r"|\bthrift\b|overflow"
+    r"|tensor\b|\bthrift\b|overflow"
     r"|\bself\b|\bobject\b.*\bhas no\b|could not convert|cannot reshape|out of bounds|calamine|panic|unwrap",
 )
 
@@ -24,7 +24,7 @@ OF_NO_FILE = re.compile(
 def assert_sentence(message: str, path: Path, *others: Path) -> None:
     """One or two sentences without words of the program's insides, that name the file or one beside it."""
     assert message.endswith((".", "?")) and not message.endswith(("..", "...")), message
-    assert message[0].isupper() or message[0] in "\"'" or message.startswith(path.name), message
+    assert message[0].isupper() or message[0] in "\"'/" or message.startswith(path.name), message
     assert len(message) < 600 and "\n" not in message, message
     found = JARGON.search(message)
     assert found is None, f"{found and found[0]!r}: {message}"
