@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+NO_CLASS = -100  # of a place that has none, such as a pixel on a border
 MOST_READ = 256  # rows of a column that stays in its files
 
 Splits = Mapping[str, Mapping[str, Tensor]]
@@ -19,7 +20,7 @@ Splits = Mapping[str, Mapping[str, Tensor]]
 class ColumnSummary:
     """One column of one split: range, mean and standard deviation; rows per class where it holds classes.
 
-    `shape` leaves the rows out. The four numbers are NaN for an empty split.
+    `shape` leaves the rows out. The four numbers are NaN for an empty split; places of no class don't count.
     """
 
     shape: tuple[int, ...]
@@ -87,6 +88,10 @@ def _column(values: Tensor) -> ColumnSummary:
     classes: tuple[int, ...] = ()
     if not values.is_floating_point() and values.dim() == 1 and values.min() >= 0:
         classes = tuple(torch.bincount(values.cpu()).tolist())
+    if not values.is_floating_point() and values.dim() > 1:
+        values = values[values != NO_CLASS]
+        if not len(values):
+            return ColumnSummary(shape, dtype, math.nan, math.nan, math.nan, math.nan, (), sampled)
     numbers = values if values.is_floating_point() else values.double()
     deviation, mean = torch.std_mean(numbers, correction=0)
     reach = numbers.min().item(), numbers.max().item()

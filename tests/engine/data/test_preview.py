@@ -15,6 +15,13 @@ SPLITS = {
 }
 
 
+def test_places_of_no_class_are_no_numbers() -> None:
+    found = summary({"train": {"mask": torch.tensor([[[0, 2], [-100, 1]]])}}).columns["train"]["mask"]
+    assert (found.minimum, found.maximum, found.mean) == (0, 2, 1)
+    nothing = summary({"train": {"mask": torch.full((1, 2, 2), -100)}}).columns["train"]["mask"]
+    assert math.isnan(nothing.minimum)
+
+
 def test_counts_ranges_and_moments():
     found = summary(SPLITS)
     assert found.rows == {"train": 2, "validation": 0, "test": 1}
