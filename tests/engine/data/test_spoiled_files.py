@@ -18,14 +18,13 @@ from engine.catalogue import load_catalogue
 from engine.data.opening import Opened
 from engine.data.portable import portable_imports, portable_source
 from engine.data.reading_node import loader_of, read_node
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, in_one_line
 from engine.graph import Node
 from tests.engine.data.any_files import KINDS, SPOILED
 from tests.engine.data.sentences import assert_sentence
 
 CATALOGUE = load_catalogue()
 SOME = 4  # rows of a column that are looked at
-READ_AT_MOST = 40  # times the size of a file, and some for what lies beside it
 Splits = Mapping[str, Mapping[str, Any]]
 
 
@@ -58,8 +57,8 @@ def outcome(read: Callable[[], Splits]) -> Splits | str:
         return read()
     except (NeuroloomError, ValueError, OSError) as error:
         if isinstance(error, OSError) and error.strerror:  # as `reading` says it
-            return f"{error.filename} cannot be used: {error.strerror}."
-        return error.message if isinstance(error, NeuroloomError) else str(error)
+            return in_one_line(f"{error.filename} cannot be used: {error.strerror}.")
+        return error.message if isinstance(error, NeuroloomError) else in_one_line(str(error))
 
 
 def in_program(node: Node) -> Splits:
