@@ -44,6 +44,7 @@ def binary(activation: str = "none") -> tuple[Sketch, str]:
 
 
 def test_softmax_before_cross_entropy_is_found_and_goes() -> None:
+    """A-21"""
     sketch = Sketch()
     data = sketch.add("Iris", "iris")
     scores = sketch.add("Linear", "scores", {"units": 3}, x=f"{data}.features")

@@ -82,6 +82,7 @@ def test_its_recipe_is_sound(name: str) -> None:
 def test_it_trains_and_its_export_gives_the_same_numbers(
     name: str, exported: Mapping[str, Mapping[str, object]]
 ) -> None:
+    """A-22: what is exported runs alone, with warnings as errors."""
     lines: list[str] = []
     run_headless(
         RECIPES[name],

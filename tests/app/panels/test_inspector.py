@@ -69,6 +69,7 @@ def test_the_help_tells_the_formula_and_where_it_comes_from(
 
 
 def test_what_is_typed_is_what_is_stored(shaped: Workspace, inspector: InspectorPanel, qtbot) -> None:  # type: ignore[no-untyped-def]
+    """A-25"""
     shaped.select(("n2",))
     field = node_page(inspector).fields["units"]
     write(qtbot, field, " 64 ")
@@ -84,6 +85,7 @@ def test_what_is_typed_is_what_is_stored(shaped: Workspace, inspector: Inspector
 def test_bad_text_changes_nothing_and_is_explained(
     shaped: Workspace, inspector: InspectorPanel, qtbot, text: str
 ) -> None:  # type: ignore[no-untyped-def]
+    """A-24"""
     shaped.select(("n2",))
     field = node_page(inspector).fields["units"]
     field.control.setText("3")  # type: ignore[attr-defined]

@@ -230,6 +230,7 @@ def test_the_axes_are_set_and_wrong_ones_are_said(panel: PointsPad) -> None:
 
 
 def test_the_project_keeps_the_points(panel: PointsPad, tmp_path: object) -> None:
+    """D-13"""
     click(panel, 0.5, 0.5)
     click(panel, -0.5, 0.5)
     path = tmp_path / "drawn.nloom"

@@ -238,6 +238,7 @@ def test_a_layer_may_raise_anything_and_the_next_run_works(by_hand: Make) -> Non
 
 
 def test_labels_out_of_range_then_a_corrected_run(trainer: Trainer) -> None:
+    """A-20: told at the loss before a device sees it, and the next run works."""
     trainer.start(iris(classes=2))
     settle(trainer, "failed")
     assert trainer.error is not None and trainer.error.node_id == "n5"
