@@ -79,7 +79,7 @@ class ImageFiles(Lazy):
         """The rows whose files cannot be read. Every file is decoded to know it."""
         found = set()
         for row, name in enumerate(self.names):
-            tell(row, len(self.names), "images as a test")
+            tell(row, len(self.names), "images")
             try:
                 self.decode(self.folder, name, **self.how)
             except ValueError:

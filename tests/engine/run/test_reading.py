@@ -123,7 +123,7 @@ def test_leaving_out_what_is_unreadable_tells_too(project: Project) -> None:
     told: list[tuple[int, int, str]] = []
     with telling.listening(lambda *found: told.append(found)):
         read_node(project.graph.node("n1"), load_catalogue())
-    tried = "images as a test"
+    tried = "images"
     assert told == [
         *((at, COUNT, tried) for at in range(COUNT)),
         (1, COUNT, "images"),  # to know how deep they are
