@@ -186,6 +186,8 @@ def load_project(path: Path | str) -> Project:
     """Read a project file. Raises ProjectFileError with a sentence that names the file."""
     path = Path(path)
     try:
+        if path.is_fifo():  # to open one would wait for whoever writes into it
+            raise _unreadable(path.name, "it is not an ordinary file")
         with open(path, "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise _unreadable(path.name, "it is not an ordinary file")

@@ -27,6 +27,7 @@ from engine.catalogue import Data
 from engine.data.opening import OPENERS, READERS, Opened, Watch, open_data, open_for
 from engine.errors import DataError, NeuroloomError
 from engine.exporting import export
+from engine.files import load_project
 from tests.engine.data.any_files import KINDS, idx, picture, saved
 from tests.engine.data.sentences import assert_sentence
 from tests.engine.data.test_spoiled_files import CATALOGUE, as_script, in_program, node_of, outcome, same
@@ -175,8 +176,10 @@ def test_what_is_no_ordinary_file_is_a_sentence(tmp_path: Path) -> None:
             assert_sentence(told.value.message, tmp_path / name)
 
 
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
+def test_a_project_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "net.nloom")
+    with pytest.raises(NeuroloomError, match=r'"net\.nloom" .*not an ordinary file'):
+        load_project(tmp_path / "net.nloom")
 
 
 def turn_into(what: str, path: Path) -> None:
