@@ -7,8 +7,8 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
 from engine.errors import EmitError
 from engine.questions import class_axis
-from engine.symbols import F, equal, torch
-from nodes.loss import NO_CLASS, left_out_param, numbers
+from engine.symbols import F, carried, equal, torch, without_defaults
+from nodes.loss import left_out_param, numbers
 from nodes.wires import same_shapes, sizes
 
 
@@ -26,13 +26,12 @@ class Accuracy(Metric):
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         axis = class_axis(prediction.shape, target.shape)
         if target.dtype == "int64" and axis is not None:
-            right = equal(prediction.argmax(-1 if axis and len(prediction.shape) > 1 else 1), target)
+            guessed = prediction.argmax(-1 if axis and len(prediction.shape) > 1 else 1)
             if self.ignored is None and not target.shape:
-                return right.float().mean()
-            kept = target.ne(NO_CLASS) if target.shape else target.ne(self.ignored)
-            if self.ignored is not None and target.shape:
-                kept = kept.logical_and(target.ne(self.ignored))
-            return right.logical_and(kept).sum() / kept.sum().clamp(1)
+                return equal(guessed, target).float().mean()
+            from engine.layers.scores import share_right
+
+            return without_defaults(carried(share_right)(guessed, target, ignored=self.ignored))
         if prediction.shape != target.shape:
             raise EmitError(
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "

@@ -45,7 +45,7 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.data.windows.window_starts, 9 lines, d3c0c66dc5e3
 
 
-# engine.data.lazy.Lazy, 48 lines, a02b764791d3
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
 # engine.data.windows.Windows, 16 lines, e13060344ed8
@@ -63,7 +63,13 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.data.series_files.load_series, 57 lines, 634bb15f0130
 
 
-# engine.data.table_reading.decoded, 19 lines, 8ec544c7d27b
+# engine.data.table_reading.nameable, 7 lines, 475837e46a4a
+
+
+# engine.data.table_reading.decoded, 19 lines, 2c4bed8928dc
+
+
+# engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
 # engine.data.table_reading.line_end, 5 lines, dc56d691a351
@@ -81,19 +87,25 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.data.table_reading.text_trouble, 19 lines, c0874028e1a3
 
 
+# engine.data.table_reading.unnamed_first, 5 lines, c98867e7916f
+
+
 # engine.data.table_reading.column_names, 13 lines, ec4e715974a4
 
 
-# engine.data.table_reading.text_form, 28 lines, 09f59061cf02
+# engine.data.table_reading.text_form, 32 lines, 97fcc4321c25
 
 
 # engine.data.table_reading.check_columns, 8 lines, cce0e015f266
 
 
-# engine.data.table_reading.read_text_table, 38 lines, e638c520bfb5
+# engine.data.table_reading.read_text_table, 38 lines, f776ac6b7cec
 
 
-# engine.data.table_cells.Cells, 91 lines, 5d9881efc8f8
+# engine.data.table_cells.written_numbers, 24 lines, 3c26011f4405
+
+
+# engine.data.table_cells.Cells, 95 lines, 3388085b26b1
 
 
 # engine.data.series_files.frame_series, 34 lines, e4f2bf2c8e2d

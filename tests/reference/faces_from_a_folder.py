@@ -15,7 +15,7 @@ import math
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,10 @@ SEED, BATCH, EPOCHS = 0, 16, 30
 PATIENCE = 8  # epochs without a better validation loss before training stops
 
 
-# engine.data.lazy.Lazy, 48 lines, a02b764791d3
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
+
+
+# engine.data.telling.tell, 2 lines, cd0b0cc30e4a
 
 
 # engine.data.image_files.values_of, 5 lines, b9704fa43a14
@@ -37,7 +40,7 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.image_files.HeldLevels, 9 lines, aa5e074e9160
 
 
-# engine.data.image_files.ImageFiles, 65 lines, 8b23ff19a02e
+# engine.data.image_files.ImageFiles, 70 lines, ada90521f4cc
 
 
 # engine.data.image_listing.readable_name, 4 lines, 103e8c022ae5
@@ -46,7 +49,10 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.image_listing.quoted_name, 4 lines, 7ec715b1fb03
 
 
-# engine.data.image_decoding.read_image, 29 lines, 614fb67aefd6
+# engine.data.image_decoding.check_image_file, 14 lines, d93891da08ce
+
+
+# engine.data.image_decoding.read_image, 29 lines, 90e9dea5be5c
 
 
 # engine.data.image_decoding.upright, 6 lines, d1521a3aa269
@@ -64,10 +70,13 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.image_files.image_column, 6 lines, edf2cff9388b
 
 
+# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+
+
 # engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
 
 
-# engine.data.image_files.dealt_images, 34 lines, c03a0504382c
+# engine.data.image_files.dealt_images, 35 lines, 449bdbcfc54f
 
 
 # engine.data.image_files.load_image_files, 22 lines, a3b608929d72

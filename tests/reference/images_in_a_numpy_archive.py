@@ -13,7 +13,7 @@ import argparse
 import gzip
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,13 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 15
 
 
-# engine.data.lazy.Lazy, 48 lines, a02b764791d3
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.array_reading.npz_member, 22 lines, c1a78e016e9b
+# engine.data.file_there.file_there, 21 lines, e806fb3e922a
+
+
+# engine.data.array_reading.npz_member, 24 lines, 81adc3286b25
 
 
 # engine.data.array_reading.npy_header, 40 lines, 05c92509aa9b
@@ -37,34 +40,40 @@ SEED, BATCH, EPOCHS = 0, 64, 15
 # engine.data.array_reading.mapped, 8 lines, 9cc85f3417ab
 
 
-# engine.data.array_reading.stored_npz, 28 lines, e440649ab44c
+# engine.data.array_reading.stored_npz, 28 lines, 7f706b81f30f
 
 
-# engine.data.array_reading.idx_header, 11 lines, 8c6831cc2a61
+# engine.data.array_reading.idx_header, 11 lines, 8d4d44af1288
 
 
 # engine.data.array_reading.stored_idx, 27 lines, 81f4ac6f893b
 
 
-# engine.data.array_reading.stored_array, 20 lines, 1ccdb800eb1b
+# engine.data.array_reading.stored_array, 18 lines, 992c08cb50b5
 
 
 # engine.data.array_files.FileRows, 19 lines, 9c7722ccd2f0
 
 
-# engine.data.array_files.Stored, 111 lines, 532ff464c549
+# engine.data.array_files.Stored, 134 lines, c407f1b11571
 
 
-# engine.data.array_files.stored_column, 24 lines, a8f314b10673
+# engine.data.array_files.stored_column, 25 lines, 907df62cdbe7
+
+
+# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
 
 
 # engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
 
 
-# engine.data.array_files.in_memory, 7 lines, 4363c556cabc
+# engine.data.telling.tell, 2 lines, cd0b0cc30e4a
 
 
-# engine.data.array_files.load_arrays, 45 lines, 900bc9c3553c
+# engine.data.array_files.in_memory, 8 lines, 24496b61cdb7
+
+
+# engine.data.array_files.load_arrays, 49 lines, c718b1330b86
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,16 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 16, 150
 
 
-# engine.data.lazy.Lazy, 48 lines, a02b764791d3
+# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+
+
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
 # engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
 
 
-# engine.data.drawn.load_drawn, 30 lines, df2b95ce6a45
+# engine.data.drawn.load_drawn, 31 lines, fc5ed1c3d6f9
 
 
 # engine.data.drawn.dealt_as_drawn, 19 lines, e532497db62c

@@ -1,0 +1,16 @@
+"""What a model scores, as functions of a batch. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def share_right(guessed: Tensor, target: Tensor, ignored: int | None = None) -> Tensor:
+    """The share of places (N, ...) whose class was guessed; those of class -100, and `ignored`, don't count.
+
+    0 where no place counts.
+    """
+    counted = target != -100
+    if ignored is not None:
+        counted = counted & (target != ignored)
+    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)

@@ -1,0 +1,236 @@
+"""Hidden letters
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python hidden_letters.py --data FOLDER --epochs 15
+
+FOLDER holds romeo_and_juliet.txt; --data names another than the usual.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 32, 15
+
+
+# engine.data.tokenisers.Tokeniser, 21 lines, 6790fd60621a
+
+
+# engine.data.tokenisers.portions, 9 lines, b4002111460f
+
+
+# engine.data.texts.documents_of, 4 lines, 1a2ad1ac51d2
+
+
+# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+
+
+# engine.data.texts.corpus_parts, 16 lines, 41c6274dcb8e
+
+
+# engine.data.file_there.file_there, 21 lines, e806fb3e922a
+
+
+# engine.data.text_lines.read_text, 22 lines, 82dbe6612d6a
+
+
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
+
+
+# engine.data.windows.Windows, 16 lines, e13060344ed8
+
+
+# engine.data.windows.cut_windows, 7 lines, 92e262a45b20
+
+
+# engine.data.texts.corpus_windows, 38 lines, 92e1cb424aef
+
+
+# engine.data.texts.load_corpus, 27 lines, 0d1c54433020
+
+
+# engine.data.tokenisers.most_used, 3 lines, 2fe6a557f6ed
+
+
+# engine.data.tokenisers.character_counts, 11 lines, a7150448da07
+
+
+# engine.data.tokenisers.special_tokens, 3 lines, 90691ec30aa5
+
+
+# engine.data.tokenisers.room_for, 6 lines, bb2dc9d385ed
+
+
+# engine.data.tokenisers.Characters, 12 lines, 0d0cd01c1535
+
+
+# engine.data.tokenisers.learned_characters, 5 lines, 742b19279bf3
+
+
+# engine.data.dealing.dealt_in_time, 9 lines, 46d74d8e0760
+
+
+# engine.layers.text_masking.scrambled, 6 lines, 0cc52b5c88e8
+
+
+# engine.layers.text_masking.fixed_chances, 9 lines, 3fa87d0789f2
+
+
+# engine.layers.text_masking.MaskTokens, 35 lines, fe624836acbb
+
+
+# engine.layers.scores.share_right, 9 lines, d7f28d019bad
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hide = MaskTokens(72)
+        self.letters = nn.Embedding(72, 32)
+        self.lstm = nn.LSTM(32, 64, bidirectional=True, batch_first=True)
+        self.scores = nn.Linear(128, 72)
+
+    def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor]:  # (N, 64)
+        hide_tokens, hide_targets = self.hide(tokens)            # (N, 64), (N, 64)
+        x = self.letters(hide_tokens)                            # (N, 64, 32)
+        x, _ = self.lstm(x)                                      # (N, 64, 128)
+        scores = self.scores(x)                                  # (N, 64, 72)
+        return hide_targets, scores
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    hide_targets, scores = model(batch["tokens"])
+    return {"loss": F.cross_entropy(scores.flatten(0, -2), hide_targets.flatten())}
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    hide_targets, scores = model(batch["tokens"])
+    return {
+        "loss": F.cross_entropy(scores.flatten(0, -2), hide_targets.flatten()),
+        "accuracy": share_right(scores.argmax(-1), hide_targets),
+    }
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: tokens (N, 64)."""
+    splits = load_corpus(
+        folder,
+        device,
+        file="romeo_and_juliet.txt",
+        encoding="utf-8",
+        learn=learned_characters,
+        size=72,
+        lower=False,
+        length=64,
+        documents="one text",
+        stride=None,
+        run_on=True,
+        deal=dealt_in_time,
+        validation=0.1,
+        test=0.1,
+    )
+    used = ("tokens",)
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["tokens"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["tokens"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.01)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Hidden letters")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(__file__).parent / "files",
+        help="folder that holds romeo_and_juliet.txt",
+    )
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(args.data, args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()
