@@ -104,7 +104,7 @@ def open_data(path: Path, watch: Watch | None = None) -> Opened:
 def _or_better(found: Opened, path: Path, watch: Watch) -> Opened:
     """A table that has nothing to foretell, or nothing to foretell it from, as what it may be better.
 
-    Texts and their classes are labelled texts; readings, perhaps with their times, are a series.
+    Texts and their classes are labelled texts, two texts a row are pairs; readings are a series.
     """
     table = found.params.get("table")
     if found.type != "TableFile" or not isinstance(table, tuple):
@@ -114,6 +114,8 @@ def _or_better(found: Opened, path: Path, watch: Watch) -> Opened:
     words = [kind for kind, role in roles if role == "ignore" and kind in ("text", "category")]
     if words and used in (["category"], ["yes-no"]):
         kind, why = "LabelledText", "Read as texts with a class each: a table of it would have no inputs"
+    elif not used and words == ["text", "text"]:
+        kind, why = "TextPairs", "Read as pairs of texts: a table of it would have no inputs"
     elif used in READINGS and not words and int(str(found.params.get("rows", 0))) >= FEW_READINGS:
         kind, why = "SeriesFile", "Read as a series: a table of it would have nothing to foretell"
     else:

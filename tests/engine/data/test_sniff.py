@@ -150,3 +150,12 @@ def test_a_table_of_which_nothing_is_used_says_so(tmp_path: Path) -> None:
     path.write_text("\n".join(map(str, range(1, 13))), encoding="utf-8")
     with pytest.raises(ValueError, match=r'No column of "numbers\.csv" is used'):
         loaded(open_data(path).params)
+
+
+def test_two_columns_of_texts_are_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    rows = [f"the number {at} in words\tla cifra {at} in parole" for at in range(40)]
+    path.write_text("english\titalian\n" + "\n".join(rows), encoding="utf-8")
+    opened = open_data(path)
+    assert opened.type == "TextPairs" and opened.params["count"] == 40
+    assert any("pairs of texts: a table of it" in one for one in opened.remarks)

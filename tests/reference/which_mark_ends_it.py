@@ -1,0 +1,293 @@
+"""Which mark ends it
+
+Exported from Neuroloom. Needs torch, numpy and polars only.
+
+    python which_mark_ends_it.py --data FOLDER --epochs 60
+
+FOLDER holds sentences.csv; --data names another than the usual.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 32, 60
+PATIENCE = 6  # epochs without a better validation loss before training stops
+
+
+# engine.data.tokenisers.Tokeniser, 21 lines, 6790fd60621a
+
+
+# engine.data.file_there.file_there, 21 lines, e806fb3e922a
+
+
+# engine.data.text_lines.read_text, 22 lines, 82dbe6612d6a
+
+
+# engine.data.text_lines.rows_of_folders, 17 lines, 075606213dca
+
+
+# engine.data.table_reading.nameable, 7 lines, 475837e46a4a
+
+
+# engine.data.table_reading.decoded, 19 lines, 2c4bed8928dc
+
+
+# engine.data.table_reading.line_end, 5 lines, dc56d691a351
+
+
+# engine.data.table_reading.beginning, 7 lines, e72851c8ada2
+
+
+# engine.data.table_reading.row_sizes, 16 lines, f75ad880ab56
+
+
+# engine.data.table_reading.longer_row, 3 lines, f094a56e270c
+
+
+# engine.data.table_reading.text_trouble, 19 lines, c0874028e1a3
+
+
+# engine.data.table_reading.unnamed_first, 5 lines, c98867e7916f
+
+
+# engine.data.table_reading.column_names, 13 lines, ec4e715974a4
+
+
+# engine.data.table_reading.text_form, 32 lines, 97fcc4321c25
+
+
+# engine.data.table_reading.check_columns, 8 lines, cce0e015f266
+
+
+# engine.data.table_reading.read_text_table, 38 lines, f776ac6b7cec
+
+
+# engine.data.text_lines.rows_of_table, 8 lines, d2d205f19e17
+
+
+# engine.data.text_lines.json_place, 4 lines, 39a91986c442
+
+
+# engine.data.text_lines.field_text, 5 lines, 6eb4dbe77991
+
+
+# engine.data.text_lines.rows_of_json, 17 lines, 02e4424d1b92
+
+
+# engine.data.text_lines.rows_label_first, 12 lines, ec4ae62f3846
+
+
+# engine.data.text_lines.labelled_rows, 20 lines, 541b46061253
+
+
+# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+
+
+# engine.data.texts.filled_up, 13 lines, d217fec93549
+
+
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
+
+
+# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+
+
+# engine.data.texts.load_labelled_text, 47 lines, fc9faba60caa
+
+
+# engine.data.tokenisers.portions, 9 lines, b4002111460f
+
+
+# engine.data.tokenisers.words_of, 3 lines, 3c776cc25b03
+
+
+# engine.data.tokenisers.Words, 8 lines, c0ae5e20a15e
+
+
+# engine.data.tokenisers.special_tokens, 3 lines, 90691ec30aa5
+
+
+# engine.data.tokenisers.most_used, 3 lines, 2fe6a557f6ed
+
+
+# engine.data.tokenisers.room_for, 6 lines, bb2dc9d385ed
+
+
+# engine.data.tokenisers.learned_words, 8 lines, 3e876b1bacf4
+
+
+# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+
+
+# engine.data.dealing.dealt_by_class, 15 lines, c5e5f8193882
+
+
+# engine.layers.graph_layers.masked_sums, 3 lines, 3a4a15bc0398
+
+
+# engine.layers.graph_layers.masked_means, 3 lines, e2d1cca30108
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(500, 16)
+        self.mark = nn.Linear(16, 3)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:  # (N, 31), (N, 31)
+        x = self.words(tokens)                                  # (N, 31, 16)
+        x = masked_means(x, mask)                               # (N, 16)
+        return self.mark(x)                                     # (N, 3)
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss"."""
+    mark = model(batch["tokens"], batch["mask"])
+    return {"loss": F.cross_entropy(mark, batch["label"])}
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses and metrics of a batch."""
+    mark = model(batch["tokens"], batch["mask"])
+    return {
+        "loss": F.cross_entropy(mark, batch["label"]),
+        "accuracy": (mark.argmax(1) == batch["label"]).float().mean(),
+    }
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test.
+
+    tokens (N, 31); mask (N, 31); label (N,).
+    """
+    splits = load_labelled_text(
+        folder,
+        device,
+        file="sentences.csv",
+        encoding="utf-8",
+        learn=learned_words,
+        size=500,
+        lower=False,
+        length=31,
+        form="table",
+        classes=("exclamation", "question", "statement"),
+        text="sentence",
+        label="mark",
+        table={"delimiter": ",", "quote": '"', "decimal": ".", "header": True, "skip": 0},
+        unlabelled="stop",
+        ends=False,
+        by_folder=False,
+        deal=dealt_by_class,
+        validation=0.2,
+        test=0.2,
+        seed=0,
+    )
+    used = ("tokens", "mask", "label")
+    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["tokens"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch["tokens"])
+        n += size
+        for name, value in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.01)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    waited = 0
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            waited = 0
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+        else:
+            waited += 1
+            if waited == PATIENCE:
+                break
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Which mark ends it")
+    parser.add_argument(
+        "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds sentences.csv"
+    )
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.set_num_threads(1)  # faster than several for so small a network
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(args.data, args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+if __name__ == "__main__":
+    main()
