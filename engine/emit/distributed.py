@@ -46,6 +46,7 @@ TRAIN = (
     "def train("
     "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:"
 )
+SIDE_BY_SIDE = "Graphs that lie side by side in a batch cannot be shared out among processes."
 SIGNATURE = TRAIN.replace("as_json: bool)", "as_json: bool, checkpoint: Path | None)")
 
 
@@ -53,7 +54,7 @@ def check_shareable(plan: Plan, columns: Iterable[Column]) -> None:
     """Errors: `EmitError` for a plan, or data, that several processes cannot train together."""
     if any(column.rows for column in columns):
         raise EmitError(
-            "Graphs that lie side by side in a batch cannot be shared out among processes.",
+            SIDE_BY_SIDE,
             fix="Set Batches of the data to padded, or export without the lines for torchrun.",
         )
     if is_general(plan):

@@ -27,8 +27,11 @@ from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parallel import DistributedDataParallel
 
 from engine.catalogue import Data
+from engine.data.portable import portable_source
+from engine.emit.distributed import SIDE_BY_SIDE
 from engine.emit.optimise import PLAIN_PLANS
 from engine.errors import TrainingError
+from engine.layers.scores import share_right
 from engine.run.devices import choose_device
 from engine.run.records import read_settings
 
@@ -41,7 +44,7 @@ PATIENCE = timedelta(hours=6)  # for a process that evaluates while the others w
 LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds its folder
 
 _DRAWS = re.compile(r"F\.\w*dropout|torch\.(randn?(_like)?|bernoulli|normal|multinomial)\(")
-_UNCOUNTED = re.compile(r"(?<!\.ne\()-100\b")  # places that a loss leaves out, not a metric
+_UNCOUNTED = re.compile(r"-100\b")  # places that a loss leaves out
 
 T = TypeVar("T")
 
@@ -92,7 +95,7 @@ class World:
         data = program.book.types.get(program.data_node or "")
         if isinstance(data, Data) and any(column.rows for column in data.columns()):
             raise TrainingError(
-                "Graphs that lie side by side in a batch cannot be shared out among processes.",
+                SIDE_BY_SIDE,
                 fix="Set Batches of the data to padded, or train it in one process, without torchrun.",
             )
         return cast("Program", SharedProgram(program, self))
@@ -304,6 +307,7 @@ def differences(run: Run) -> list[str]:
         found.append(
             "Batch normalisation uses the statistics of each process's rows, not of the whole batch."
         )
+    text = text.replace(portable_source([share_right])[0], "")  # a metric that leaves them out is no loss
     if "ignore_index" in text or _UNCOUNTED.search(text) or "weight=" in text or 'reduction="sum"' in text:
         found.append("A loss that does not count all rows alike is averaged by rows.")
     return found

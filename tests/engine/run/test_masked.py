@@ -8,7 +8,9 @@ import pytest
 import torch
 
 from engine.data.opening import open_data
+from engine.data.shipped import datasets_folder
 from engine.errors import TrainingError
+from engine.files import load_project
 from engine.graph import Project
 from engine.run.distributed import differences
 from engine.run.feed import Probe
@@ -97,3 +99,8 @@ def test_a_vocabulary_of_another_size_is_an_error_that_mends_itself() -> None:
 def test_several_processes_say_that_rows_count_differently() -> None:
     found = differences(run_of(masked()))
     assert [sentence.split()[0] for sentence in found] == ["Dropout", "A"]
+
+
+def test_an_accuracy_over_places_alone_is_no_difference() -> None:
+    project = load_project(datasets_folder().parent / "gallery" / "romeo-letters.nloom")
+    assert differences(run_of(project)) == []
