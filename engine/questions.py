@@ -18,6 +18,7 @@ Wire = tuple[str, str]  # node id, port
 CLASSES, YES_NO, VALUES = "classes", "yes or no", "values"
 SPREADS = ("variance", "log_variance")  # inputs of losses for a head that says how sure it is
 MOST_FEATURES = 256
+UNCOUNTED = -100  # the class of a place that has none: losses and metrics leave it out, as torch does
 
 
 @dataclass(frozen=True, slots=True)

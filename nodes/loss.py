@@ -8,11 +8,9 @@ from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
 from engine.errors import EmitError
 from engine.params import Floats
-from engine.questions import class_axis
+from engine.questions import UNCOUNTED, class_axis
 from engine.symbols import Expr, F, carried, torch, without_defaults
 from nodes.wires import same_shapes, sizes
-
-NO_CLASS = -100  # of a place that does not count, as torch has it
 
 
 def numbers(target: Wire) -> Expr:
@@ -76,7 +74,7 @@ class CrossEntropy(WeightedLoss):
         options |= self._weighed(prediction, prediction.shape[axis])
         right: Expr = target
         if self.ignored is not None and target.shape:  # as places that have no class are marked already
-            right = target.masked_fill(target.eq(self.ignored), NO_CLASS)
+            right = target.masked_fill(target.eq(self.ignored), UNCOUNTED)
         elif self.ignored is not None:
             options["ignore_index"] = self.ignored
         if axis == -1 and len(prediction.shape) > 1:

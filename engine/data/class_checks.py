@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.findings import Asked, Change, Finding
+from engine.questions import UNCOUNTED
 
 IMBALANCE = 10.0  # rows of the largest class for one of the smallest
 FEW = 10  # training rows of a class
 IN_TIME = ("in time", "blocks of time")
 NAMED = 3
-NO_CLASS = -100  # of what does not count
 MOST_UNITS = 10_000
 
 Splits = Mapping[str, Mapping[str, Any]]
@@ -44,7 +44,7 @@ def labels(splits: Splits, asked: Asked) -> Iterator[Finding]:
     """Class numbers that no score stands for (case A-20)."""
     for name, parts in class_columns(splits, asked):
         every = np.concatenate(list(parts.values()))
-        every = every[every != NO_CLASS]
+        every = every[every != UNCOUNTED]
         one = asked.compared.get(name)
         scores = one.scores if one is not None else 0
         if len(every) and scores and (every.min() < 0 or every.max() >= scores):

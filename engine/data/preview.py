@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-NO_CLASS = -100  # of a place that has none, such as a pixel on a border
+from engine.questions import UNCOUNTED
+
 MOST_READ = 256  # rows of a column that stays in its files
 
 Splits = Mapping[str, Mapping[str, Tensor]]
@@ -89,7 +90,7 @@ def _column(values: Tensor) -> ColumnSummary:
     if not values.is_floating_point() and values.dim() == 1 and values.min() >= 0:
         classes = tuple(torch.bincount(values.cpu()).tolist())
     if not values.is_floating_point() and values.dim() > 1:
-        values = values[values != NO_CLASS]
+        values = values[values != UNCOUNTED]
         if not len(values):
             return ColumnSummary(shape, dtype, math.nan, math.nan, math.nan, math.nan, (), sampled)
     numbers = values if values.is_floating_point() else values.double()

@@ -15,6 +15,7 @@ from engine.catalogue import Catalogue, Data, NodeType
 from engine.data.preview import spread_rows
 from engine.errors import NeuroloomError, TrainingError
 from engine.questions import CLASSES as CLASSES
+from engine.questions import UNCOUNTED as UNCOUNTED
 from engine.questions import VALUES as VALUES
 from engine.questions import YES_NO as YES_NO
 from engine.questions import Wire as Wire
@@ -23,8 +24,6 @@ from engine.questions import class_axis
 if TYPE_CHECKING:
     from engine.emit.program import Program
     from engine.graph import Project
-
-UNCOUNTED = -100  # the class of a place that has none
 
 
 @dataclass(frozen=True, slots=True)
