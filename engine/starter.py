@@ -25,17 +25,29 @@ MASKS = "mask"
 
 
 @dataclass
+class Step:
+    """A node to be, fed by the one before; `beside` names the columns of the data for its other ports.
+
+    `out` is the port that goes on.
+    """
+
+    type_id: str
+    name: str
+    params: dict[str, Any]
+    beside: dict[str, str]
+    out: str = "output"
+
+
+@dataclass
 class Sketch:
-    """Nodes to be, left to right, each fed by the one before; further wires by port."""
+    """The layers behind a data node, left to right."""
 
     data: str
-    steps: list[tuple[str, str, dict[str, Any], dict[str, str]]] = field(default_factory=list)
-    out: list[str] = field(default_factory=list)  # the port of each step that goes on
+    steps: list[Step] = field(default_factory=list)
 
     def add(self, type_id: str, name: str, params: dict[str, Any] | None = None, **beside: str) -> None:
-        """A layer; `beside` names the columns of the data for its other ports."""
-        self.steps.append((type_id, name, params or {}, beside))
-        self.out.append("output")
+        """One more layer."""
+        self.steps.append(Step(type_id, name, params or {}, beside))
 
 
 def starter(project: Project, data_id: str, data: Data) -> tuple[Edit, ...]:
@@ -105,7 +117,7 @@ def _body(sketch: Sketch, columns: Sequence[Column], target: Column) -> Column |
         _series(sketch, target, units)
     else:
         _dense(sketch, entry, units)
-    if not target.classes and len(target.shape) > 1 and sketch.steps[-1][0] == "Linear":
+    if not target.classes and len(target.shape) > 1 and sketch.steps[-1].type_id == "Linear":
         sketch.add("Reshape", "shape", {"shape": target.shape})
     return entry
 
@@ -151,13 +163,13 @@ def _tokens(sketch: Sketch, entry: Column, target: Column, units: int, mask: Col
     if target.shape != entry.shape and mask is not None:
         sketch.add("MaskedPool", "mean", mask=mask.name)
     elif target.shape != entry.shape:
-        sketch.out[-1] = "h"
+        sketch.steps[-1].out = "h"
     sketch.add("Linear", "out", {"units": units})
 
 
 def _series(sketch: Sketch, target: Column, units: int) -> None:
     sketch.add("LSTM", "lstm", {"hidden": 32})
-    sketch.out[-1] = "h"
+    sketch.steps[-1].out = "h"
     sketch.add("Linear", "out", {"units": units})
 
 
@@ -191,13 +203,13 @@ def _drawn(project: Project, sketch: Sketch, entry: Column, target: Column) -> A
         return made
 
     before, port = sketch.data, entry.name
-    for at, (type_id, name, params, beside) in enumerate(sketch.steps, start=1):
-        own = target.name if at == len(sketch.steps) and name == "out" else name
-        node = place(type_id, own, params, at)
-        first = "nodes" if type_id in ("GraphConvolution", "GraphReadout") else "x"
+    for at, step in enumerate(sketch.steps, start=1):
+        own = target.name if at == len(sketch.steps) and step.name == "out" else step.name
+        node = place(step.type_id, own, step.params, at)
+        first = "nodes" if step.type_id in ("GraphConvolution", "GraphReadout") else "x"
         links.append(Link(before, port, node.id, first))
-        links += [Link(sketch.data, column, node.id, into) for into, column in beside.items()]
-        before, port = node.id, sketch.out[at - 1]
+        links += [Link(sketch.data, column, node.id, into) for into, column in step.beside.items()]
+        before, port = node.id, step.out
     ends = ("CrossEntropy", "Accuracy") if target.classes else ("MSE", "MeanAbsoluteError")
     words = ("cross-entropy", "accuracy") if target.classes else ("squared error", "absolute error")
     for row, (type_id, name) in enumerate(zip(ends, words, strict=True)):
