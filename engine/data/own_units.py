@@ -117,7 +117,7 @@ def own_units(
     fed: dict[str, dict[str, Any]] = {"train": {**given, **{f"own {name}": raw[name] for name in raw}}}
     for step in steps:
         before = found.get(step.column)
-        fitted = step.function(fed, step.column, step.into.name, **step.options)  # type: ignore[func-returns-value]
+        fitted = step.function(fed, step.column, step.into.name, **step.options)
         if before is not None and isinstance(fitted, Fitted):
             found[step.into.name] = _then(before, fitted)
     if any(step.picks for step in steps):

@@ -21,7 +21,7 @@ class Step:
     """
 
     node_id: str
-    function: Callable[..., None]
+    function: Callable[..., object]
     column: str
     into: Column
     options: dict[str, Any]
