@@ -18,8 +18,9 @@ from app.data_files import choose, path_spec, table_params
 from app.editor.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.thread_progress import ThreadProgress
 from app.widgets.banner import Notice
-from engine.data.opening import Opened, Stopped, Watch, open_data, open_for, stamp
+from engine.data.opening import Opened, open_data, open_for, stamp
 from engine.data.replacing import replaced
+from engine.data.watch import Stopped, Watch
 from engine.document import Change
 from engine.edits import AddNodes, Edit, SetParam
 from engine.errors import DataError, NeuroloomError

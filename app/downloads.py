@@ -12,8 +12,8 @@ from app.background import Background
 from app.thread_progress import ThreadProgress
 from app.workspace import Workspace
 from engine.data.needed import not_here
-from engine.data.opening import Stopped, Watch
 from engine.data.public_files import PublicSet, folder_of, megabytes
+from engine.data.watch import Stopped, Watch
 from engine.errors import NeuroloomError
 from engine.problems import Fix, Problem
 

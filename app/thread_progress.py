@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Event
 
-from engine.data.opening import Watch
+from engine.data.watch import Watch
 
 
 class ThreadProgress:

@@ -312,7 +312,7 @@ def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
     """What the exported run was fastest with, or what is measured now; None where nobody asks."""
     from engine.data.shipped import datasets_folder
     from engine.emit.fast import Fast
-    from engine.emit.optimise import is_general
+    from engine.plan_checks import is_general
     from engine.run.fast import measured
     from engine.run.records import read_settings
 

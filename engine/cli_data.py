@@ -74,7 +74,7 @@ def _get(options: argparse.Namespace) -> int:
 
 def _fetch(wanted: PublicSet, folder: Path, line: ProgressLine) -> None:
     from engine.data.downloads import fetch
-    from engine.data.opening import Watch
+    from engine.data.watch import Watch
 
     if wanted.missing(folder):
         sys.stderr.write(f"{wanted.title}: {megabytes(wanted.size)} into {folder}. {wanted.licence}.\n")

@@ -12,7 +12,8 @@ from typing import Any
 from engine.catalogue import Catalogue, Data, load_catalogue
 from engine.cli_progress import ProgressLine
 from engine.data.findings import Asked, Finding
-from engine.data.opening import READERS, Opened, Watch, open_data, open_for
+from engine.data.opening import READERS, Opened, open_data, open_for
+from engine.data.watch import Watch
 from engine.document import Document
 from engine.errors import NeuroloomError
 from engine.files import save_project

@@ -15,10 +15,10 @@ from engine.advice import advice
 from engine.bypass import meant
 from engine.catalogue import Data, Input, Loss, Metric, NodeType
 from engine.edits import Connect, Disconnect, Edit, Remove, SetParam, SetPlan
-from engine.emit.optimise import check_plan
 from engine.errors import NeuroloomError
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Rule
+from engine.plan_checks import check_plan
 from engine.plan_problems import plan_problems
 from engine.problems import Fix, Problem, Severity
 from engine.questions import class_axis

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from engine.choosable import Choosable, chosen
 from engine.params import param
@@ -77,3 +77,8 @@ STOP_RULES: dict[str, type[StopRule]] = {
 def make_stop_rule(choice: Choice) -> StopRule:
     """Return the stop rule a plan names, its values checked. Raises ParamError."""
     return chosen(choice, STOP_RULES, "stop rule")
+
+
+def stop_tests(also: Sequence[Choice], higher: Callable[[str], bool]) -> list[Test]:
+    """The tests of a phase's stop rules. Errors: `ParamError`."""
+    return [make_stop_rule(choice).test(higher) for choice in also]

@@ -17,12 +17,12 @@ from app.panels.schedule_picture import SchedulePicture
 from app.widgets.fields import FieldRow
 from app.widgets.labels import rule
 from engine.averages import AVERAGES, make_average
-from engine.emit.optimise import check_objective
 from engine.errors import NeuroloomError
 from engine.optimisers import OPTIMISERS, SCHEDULES, make_optimiser, make_schedule
 from engine.params import ParamSpec
 from engine.penalties import PENALTIES, make_penalty
 from engine.plan import WHOLE, Minimise, Plan, Rule
+from engine.plan_checks import check_objective
 
 OPTIMISER = ParamSpec("optimiser", "choice", "", "Optimiser", "how the weights follow the loss down")
 SCHEDULE = ParamSpec("schedule", "choice", "", "Schedule", "how the learning rate changes on the way")

@@ -21,10 +21,10 @@ from app.widgets.notes_field import NotesField
 from app.workspace import DEVICES, Workspace
 from engine.edits import SetNotes, SetTitle
 from engine.emit.fast import Fast
-from engine.emit.optimise import PLAIN_PLANS, is_general
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.params import ParamSpec
 from engine.plan import LARGEST_SEED
+from engine.plan_checks import PLAIN_PLANS, is_general
 
 _BATCH = BatchSpec(
     "batch",

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from engine.data.opening import Watch
+from engine.data.watch import Watch
 from engine.errors import DataError
 
 CHUNK = 1 << 20

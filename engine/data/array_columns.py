@@ -14,8 +14,9 @@ import numpy as np
 
 from engine.data.array_files import FileRows
 from engine.data.array_reading import stored_array
-from engine.data.opening import Opened, Watch, stamp
+from engine.data.opening import Opened, stamp
 from engine.data.table_reading import column_names
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

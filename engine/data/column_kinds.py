@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.data.number_forms import number_form, unsure_comma
-from engine.data.opening import Watch
 from engine.data.sniff import BLANKS, DATES, PICTURES, TIMES, YES_NO, ZONES
 from engine.data.table_cells import written_numbers
+from engine.data.watch import Watch
 
 SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "Null", "?", "#NULL!")
 MOST_CLASSES = 100  # of an input; more of them are texts

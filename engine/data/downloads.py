@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 from engine.data.answers import Answer, Lost, Useless
 from engine.data.archives import unpack
-from engine.data.opening import Watch
 from engine.data.public_files import PublicFile, PublicSet, megabytes, part_of
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.locks import hold
 

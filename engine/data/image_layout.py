@@ -22,7 +22,7 @@ from engine.data.image_listing import (
     without_split,
 )
 from engine.data.image_masks import mask_values
-from engine.data.opening import Watch
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

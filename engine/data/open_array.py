@@ -11,7 +11,8 @@ import numpy as np
 
 from engine.data.array_columns import INPUTS, TARGETS, Found, opened, parted, sizes_of, words_of
 from engine.data.array_reading import npy_header, npz_member
-from engine.data.opening import Opened, Watch
+from engine.data.opening import Opened
+from engine.data.watch import Watch
 from engine.errors import DataError
 
 MOST_ARRAYS = 1000

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from engine.data.graph_folder import graph_files, joined_graphs
 from engine.data.graphs import edge_columns, numbered, read_edge_list, read_graphml, read_table
-from engine.data.opening import Opened, Watch, stamp
+from engine.data.opening import Opened, stamp
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from engine.data.array_columns import INPUTS, READ, TARGETS, Found, opened, parted, words_of
 from engine.data.array_reading import idx_header, stored_array
-from engine.data.opening import Opened, Watch
+from engine.data.opening import Opened
+from engine.data.watch import Watch
 from engine.errors import DataError
 
 ENDS = ("-ubyte", "-ubyte.gz", ".idx", ".idx.gz")

@@ -22,7 +22,8 @@ from engine.data.image_listing import (
     readable_name,
     split_number,
 )
-from engine.data.opening import HEAD, Opened, Watch
+from engine.data.opening import HEAD, Opened
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

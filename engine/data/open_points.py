@@ -7,7 +7,8 @@ from pathlib import Path
 from engine.data.array_reading import stored_array
 from engine.data.clouds import cloud_files, parted_cells, read_cloud
 from engine.data.meshes import faces_of
-from engine.data.opening import Opened, Watch, stamp
+from engine.data.opening import Opened, stamp
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from engine.data import open_table
-from engine.data.opening import Opened, Watch, stamp
+from engine.data.opening import Opened, stamp
 from engine.data.series_files import form_for, numpy_numbers, reader_of, series_in_order
 from engine.data.sniff import number_in
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.data.column_kinds import Guess, guesses, rows_hit
 from engine.data.column_roles import Plan, listed, roles, say_missing
-from engine.data.opening import Opened, Watch, stamp
+from engine.data.opening import Opened, stamp
 from engine.data.sniff import RECORDS, SHEETS, Form, encoding_of, form_of, header_in
 from engine.data.table_cells import blank_rows
 from engine.data.table_reading import (
@@ -31,6 +31,7 @@ from engine.data.table_reading import (
 from engine.data.table_records import read_records
 from engine.data.table_sizes import MEMORY, bytes_to_read, features_of
 from engine.data.table_stream import streamed
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

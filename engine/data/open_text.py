@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.data import dealing
-from engine.data.opening import Opened, Watch, stamp
+from engine.data.opening import Opened, stamp
 from engine.data.sniff import encoding_of, number_in
 from engine.data.text_lines import json_place, labelled_rows, read_text, rows_of_folders, text_pairs
 from engine.data.texts import corpus_parts
 from engine.data.token_names import named_tokens
 from engine.data.tokenisers import learned_tokeniser, words_of
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 
@@ -54,27 +55,6 @@ READINGS = (["number"], ["whole"], ["date", "number"], ["date", "whole"])  # kin
 FEW_READINGS = 50  # fewer are hardly a series
 CLOUD_TEXTS = (".csv", ".tsv", ".txt", ".dat")  # that may hold points, where a person says so
 OF_FOLDERS = ("LabelledText", "CloudFile")  # those that may read a folder, too
-
-
-class Stopped(Exception):
-    """The person no longer wants what was under way."""
-
-
-@dataclass
-class Watch:
-    """Tells how far a file is read, and asks whether to go on.
-
-    `tell(share, doing)` gets a share in 0..1, or None where it isn't known, and a word on what is done.
-    """
-
-    tell: Callable[[float | None, str], None] = lambda share, doing: None
-    stopped: Callable[[], bool] = lambda: False
-
-    def look(self, share: float | None, doing: str) -> None:
-        """Tell, and raise `Stopped` if the person cancelled."""
-        if self.stopped():
-            raise Stopped
-        self.tell(share, doing)
 
 
 @dataclass(frozen=True)

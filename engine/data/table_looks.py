@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from engine.data.column_kinds import as_numbers, guesses
 from engine.data.number_forms import number_form
-from engine.data.opening import Watch
 from engine.data.sniff import RECORDS, SHEETS, TYPED
 from engine.data.table_cells import Cells
 from engine.data.table_reading import decoded, read_sheet, text_form, typed_scan
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 

@@ -12,11 +12,11 @@ from typing import Any
 from engine.data.column_kinds import MOST_TARGETS, SURE, Guess, guesses, rows_hit
 from engine.data.column_roles import roles
 from engine.data.number_forms import number_form
-from engine.data.opening import Watch
 from engine.data.sniff import BLANKS, Form
 from engine.data.table_cells import written_numbers
 from engine.data.table_pieces import rows_about
 from engine.data.table_reading import read_text_table, text_form, text_trouble
+from engine.data.watch import Watch
 
 SAMPLE = 20_000  # rows that the kinds are guessed from
 PIECE = 100_000  # rows at a time

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from engine.catalogue import Column
 from engine.emit.lines import Line, block, check_met, laid_out, quoted
-from engine.emit.optimise import PLAIN_PLANS, is_general
 from engine.errors import EmitError
 from engine.plan import Plan
+from engine.plan_checks import PLAIN_PLANS, is_general
 
 WORLD = (
     'RANK, WORLD = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))  # set by torchrun'

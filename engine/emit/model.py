@@ -29,12 +29,12 @@ from engine.emit.classes import Classes, Version
 from engine.emit.folding import folded
 from engine.emit.lines import Line, indented, laid_out, statement, tapped
 from engine.emit.names import NameBook
-from engine.emit.optimise import is_general
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
 from engine.errors import EmitError, NeuroloomError
 from engine.graph import Graph, Link, Project
 from engine.inside import within
 from engine.links import tied, ties
+from engine.plan_checks import is_general
 from engine.shapes import ShapeBook, Signature
 from engine.symbols import Expr, name
 

@@ -9,66 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.emit.lines import Line, indented, laid_out
-from engine.errors import EmitError, ParamError
-from engine.optimisers import OPTIMISERS, SCHEDULES, Optimiser, make_optimiser, make_schedule
+from engine.errors import EmitError
+from engine.optimisers import Optimiser, make_optimiser, make_schedule
 from engine.penalties import make_penalty
-from engine.plan import Choice, Minimise, Plan
+from engine.plan import Choice, Minimise
+from engine.plan_checks import check_objective
 from engine.schedules import Plateau, Schedule, Step
 from engine.symbols import Expr, carried, lift, math, name, torch, without_defaults
 
-PLAIN_PLANS = (
-    "plans of one phase that lowers one loss by gradient steps, on a schedule set beforehand, and watches "
-    "the validation loss"
-)
 # the names of the constructors' arguments where they differ from our parameters'
 RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}
-
-
-def check_plan(plan: Plan) -> None:
-    """Errors: `EmitError` for a plan this version cannot carry out, `ParamError` for a bad value."""
-    check_objective(plan.objective)
-    if is_general(plan):
-        from engine.emit.players import check_general
-
-        check_general(plan)
-
-
-def is_general(plan: Plan) -> bool:
-    """Whether a plan asks for more than the plain loop: players, phases, or an optimiser that asks back.
-
-    Those that don't are `PLAIN_PLANS`: they alone have a fast path and can be trained by several processes.
-    """
-    if not plan.supervised or plan.stop.monitor != "val_loss":
-        return True
-    optimiser, schedule = OPTIMISERS.get(plan.optimiser.name), SCHEDULES.get(plan.schedule.name)
-    return bool(optimiser and optimiser.needs_closure) or bool(schedule and schedule.per_epoch)
-
-
-def check_objective(objective: Minimise, weights: int = 0) -> None:
-    """Raise ParamError where optimiser, schedule, penalties and layer rates hold bad values or don't fit.
-
-    `weights` is how many numbers the objective trains, 0 where that isn't known.
-    """
-    chosen = make_optimiser(objective.optimiser)
-    make_schedule(objective.schedule)
-    for penalty in objective.penalties:
-        make_penalty(penalty)
-    if chosen.one_vector and any(factor != 1 for factor in objective.rates.values()):
-        raise ParamError(
-            f"{chosen.title} moves all weights as one: single layers can't have rates of their own.",
-            fix="Choose another optimiser, or remove the layers' rates.",
-        )
-    if any(factor < 0 for factor in objective.rates.values()) and not chosen.climbs:
-        raise ParamError(
-            f"With {chosen.title} no layer can climb the loss: a layer's rate is 0 or more.",
-            fix="Choose Extragradient.",
-        )
-    if chosen.most_weights is not None and weights > chosen.most_weights:
-        raise ParamError(
-            f"{chosen.title} keeps a matrix of weights by weights: {weights:,} weights are too many for it, "
-            f"{chosen.most_weights:,} are the most.",
-            fix="Choose L-BFGS or Conjugate gradient.",
-        )
 
 
 def optimiser_lines(

@@ -18,19 +18,14 @@ from engine.emit.inline import (
 from engine.emit.lines import Line, block, indented, laid_out, quoted
 from engine.emit.model import Assembly
 from engine.emit.names import MODULE_NAMES, NameBook
-from engine.emit.optimise import (
-    carried_by,
-    check_objective,
-    optimiser_lines,
-    penalty_terms,
-    residual_vector,
-    schedule_lines,
-)
-from engine.emit.turns import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments, stop_tests
+from engine.emit.optimise import carried_by, optimiser_lines, penalty_terms, residual_vector, schedule_lines
+from engine.emit.turns import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments
 from engine.errors import EmitError
 from engine.optimisers import make_optimiser
 from engine.plan import Minimise, Phase, Plan, Rule
+from engine.plan_checks import check_objective
 from engine.schedules import make_schedule
+from engine.stopping import stop_tests
 from engine.symbols import name
 
 _LOOP_NAMES = "Player Phase PHASES take_turn set_modes over n players phase turn values sums shuffle done"
@@ -139,34 +134,6 @@ def higher_is_better(made: Assembly, monitor: str) -> bool:
         if given == wanted:
             return not getattr(made.book.types[one], "lower_is_better", False)
     return False
-
-
-def check_general(plan: Plan) -> None:
-    """What a general plan may ask; errors: `EmitError`, `ParamError`."""
-    kinds = {
-        make_optimiser(one.optimiser).closure
-        for phase in plan.phases
-        for one in phase.objectives
-        if isinstance(one, Minimise)
-    } - {""}
-    if len(kinds) > 1:
-        raise EmitError("One plan cannot mix optimisers that ask for losses in different ways.")
-    for phase in plan.phases:
-        stop_tests(phase.stop.also, lambda _: True)
-        for one in phase.objectives:
-            if isinstance(one, Rule):
-                continue
-            check_objective(one)
-            chosen = make_optimiser(one.optimiser)
-            if chosen.closure and (one.accumulate > 1 or one.clip is not None or one.noise):
-                raise EmitError(
-                    f"{chosen.title} looks at the loss several times a step: gradients cannot be added up, "
-                    "clipped or made noisy."
-                )
-            if chosen.joint and len(phase.objectives) > 1:
-                raise EmitError(f"{chosen.title} trains phases of one objective in this version.")
-            if one.average is not None:
-                average_arguments(one.average)
 
 
 def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:

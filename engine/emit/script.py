@@ -22,12 +22,13 @@ from engine.emit.loading import home_text, loads
 from engine.emit.measuring import MEASURED, measuring_lines
 from engine.emit.model import Assembly, assemble, block_lines, class_lines
 from engine.emit.names import slug
-from engine.emit.optimise import carried_by, check_plan, is_general, optimiser_lines, schedule_lines
+from engine.emit.optimise import carried_by, optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
 from engine.emit.turns import train_text
 from engine.errors import EmitError
 from engine.graph import Project
 from engine.plan import Plan, Rule
+from engine.plan_checks import check_plan, is_general
 from engine.shapes import ShapeBook, check
 
 LIBRARY = {

@@ -5,7 +5,6 @@ Only what a plan uses is written: a plan that clips no gradients has no line abo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ from engine.emit.lines import quoted
 from engine.optimisers import make_optimiser
 from engine.plan import Choice, Minimise, Plan, Rule
 from engine.schedules import make_schedule
-from engine.stopping import Test, make_stop_rule
+from engine.stopping import stop_tests
 
 
 def train_text(plan: Plan, first: str, measures: bool) -> str:
@@ -113,11 +112,6 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
     if facts.averages:
         lines += ["        else:", "            for average in averages:", "                average.swap()"]
     return "\n".join(lines)
-
-
-def stop_tests(also: Sequence[Choice], higher: Callable[[str], bool]) -> list[Test]:
-    """The tests of a phase's stop rules. Errors: `ParamError`."""
-    return [make_stop_rule(choice).test(higher) for choice in also]
 
 
 @dataclass(slots=True)

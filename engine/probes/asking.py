@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.data.batch import Batch
 from engine.errors import NeuroloomError
 from engine.probes.look import Look
 from engine.questions import CLASSES, VALUES, YES_NO, Feature, Question, features_of, question_of
-from engine.run.loop import Batch
 
 ROWS_AT_ONCE = 64
 NO_YES = ("no", "yes")

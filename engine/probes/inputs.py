@@ -12,12 +12,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.data.batch import Batch
 from engine.errors import NeuroloomError
 from engine.pixels import asked_of_image, unit_axis, units_of
 from engine.probes import asking
 from engine.probes.look import Look, evaluating
 from engine.questions import CLASSES, Question
-from engine.run.loop import Batch
 
 PREDICTED, RIGHT = -1, -2
 

@@ -15,8 +15,9 @@ from engine.run.feed import Tried
 from engine.run.heads import Head
 
 if TYPE_CHECKING:
+    from engine.data.batch import Batch, Splits
     from engine.emit.program import Program
-    from engine.run.loop import Batch, Run, Splits
+    from engine.run.loop import Run
 
 Values = dict[str, dict[str, Tensor]]  # node id -> port -> what left it, (N, ...)
 

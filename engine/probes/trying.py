@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from engine.data.batch import Batch
 from engine.errors import NeuroloomError
 from engine.probes import asking
 from engine.probes.look import Look
@@ -15,7 +16,6 @@ from engine.probes.registry import Taken, probe_kind
 from engine.questions import CLASSES, VALUES, YES_NO, Question
 from engine.run import reduce
 from engine.run.feed import Probe
-from engine.run.loop import Batch
 
 log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
+from engine.data.batch import Splits
 from engine.emit.fast import Fast
 from engine.errors import TrainingError
 from engine.run import checkpoints
@@ -15,8 +16,9 @@ from engine.run.devices import choose_device, untouched_random
 from engine.run.fast import fastest, made_with
 from engine.run.feed import Feed
 from engine.run.heads import check_labels, find_heads
-from engine.run.loop import Run, Settings, Splits
+from engine.run.loop import Run
 from engine.run.records import epoch_points, read_metrics, read_step_series
+from engine.run.settings import Settings
 
 if TYPE_CHECKING:
     from engine.emit.program import Program

@@ -20,9 +20,8 @@ from torch import Tensor
 from engine.errors import TrainingError
 from engine.files import write_atomically
 from engine.run.devices import random_state, set_random_state
-from engine.run.fast import lay_out_like_weights
-from engine.run.loop import Settings, Stage
 from engine.run.records import CHECKPOINT
+from engine.run.settings import Settings, Stage
 
 if TYPE_CHECKING:
     from engine.run.loop import Run
@@ -290,3 +289,15 @@ def same_weights(mine: Tensors, found: Tensors) -> bool:
     """Whether two sets of weights have the same names and shapes."""
     shapes = {name: value.shape for name, value in mine.items()}
     return shapes == {name: value.shape for name, value in found.items()}
+
+
+def lay_out_like_weights(optimiser: torch.optim.Optimizer) -> None:
+    """Give the optimiser's moments the memory order of their weights, which a file does not keep.
+
+    A fused kernel walks through both as they lie in memory.
+    """
+    for weight, state in optimiser.state.items():
+        for name, value in state.items():
+            alike = isinstance(value, Tensor) and value.shape == weight.shape
+            if alike and value.stride() != weight.stride():
+                state[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value)

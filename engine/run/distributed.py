@@ -29,9 +29,9 @@ from torch.nn.parallel import DistributedDataParallel
 from engine.catalogue import Data
 from engine.data.portable import portable_source
 from engine.emit.distributed import SIDE_BY_SIDE
-from engine.emit.optimise import PLAIN_PLANS
 from engine.errors import TrainingError
 from engine.layers.scores import share_right
+from engine.plan_checks import PLAIN_PLANS
 from engine.run.devices import choose_device
 from engine.run.records import read_settings
 

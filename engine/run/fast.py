@@ -21,15 +21,16 @@ from torch import Tensor, nn
 
 from engine.data.lazy import is_ragged
 from engine.emit.fast import FUSED, Fast
-from engine.emit.optimise import PLAIN_PLANS
+from engine.plan_checks import PLAIN_PLANS
 from engine.run.devices import choose_device, untouched_random, use_threads
 
 if TYPE_CHECKING:
     from engine.catalogue import Catalogue
+    from engine.data.batch import Splits
     from engine.emit.program import Program
     from engine.graph import Project
     from engine.run.feed import Feed
-    from engine.run.loop import Settings, Splits
+    from engine.run.settings import Settings
 
 SECONDS = 4.0  # for measuring
 ROUND = 0.01  # seconds a candidate trains before the next has its turn
@@ -147,7 +148,7 @@ def measured(project: Project, catalogue: Catalogue, datasets: Path) -> Fast:
     Errors: as for training.
     """
     from engine.emit.program import compile_program
-    from engine.run.loop import Settings
+    from engine.run.settings import Settings
 
     program = compile_program(project, catalogue)
     if not program.trains or program.players is not None:
@@ -322,15 +323,3 @@ def _on_threads(count: int | None) -> Iterator[None]:
 
 
 # -- resuming
-
-
-def lay_out_like_weights(optimiser: torch.optim.Optimizer) -> None:
-    """Give the optimiser's moments the memory order of their weights, which a file does not keep.
-
-    A fused kernel walks through both as they lie in memory.
-    """
-    for weight, state in optimiser.state.items():
-        for name, value in state.items():
-            alike = isinstance(value, Tensor) and value.shape == weight.shape
-            if alike and value.stride() != weight.stride():
-                state[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value)

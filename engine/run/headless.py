@@ -15,8 +15,9 @@ from engine.run.devices import choose_device
 from engine.run.failures import explain
 from engine.run.feed import Feed
 from engine.run.health import Health
-from engine.run.loop import Interrupted, Record, Run, Settings, Stage
+from engine.run.loop import Interrupted, Record, Run
 from engine.run.saving import Saver
+from engine.run.settings import Settings, Stage
 from engine.run.sources import Sources
 from engine.run.store import LAST_AND_BEST, Keep, RunFolder
 from engine.run.warm_start import Report, recorded, warm_start

@@ -8,72 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
+from engine.data.batch import Batch, Splits
 from engine.names import spoken
 from engine.run.confusion import Confusions
 from engine.run.devices import random_state, set_random_state, use_threads
 from engine.run.feed import Feed, Series
 from engine.run.heads import Head
 from engine.run.phases import Phases
+from engine.run.settings import Settings, Stage
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
-    from engine.plan import Plan
 
-Batch = dict[str, Tensor]
-Splits = dict[str, Batch]
 Record = dict[str, int | float]
 
 _BETWEEN_SIDE_VALUES = 0.05  # seconds; learning rate and the parts of a loss are drawn, not computed with
 
 
-class Stage(Enum):
-    """What `advance` does next."""
-
-    TRAIN = "train"
-    VALIDATE = "validate"
-    TEST = "test"
-    DONE = "done"
-
-
 class Interrupted(Exception):
     """Somebody wants the thread back in the middle of an evaluation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a run was told: the plan's numbers with the overrides of this run."""
-
-    epochs: int
-    seed: int
-    device: str = "cpu"
-    batch: int = 64
-    patience: int | None = None
-    monitor: str = "val_loss"
-    restore_best: bool = True
-    each: int | None = None  # epochs of every phase, in place of the plan's own
-
-    @classmethod
-    def of(cls, plan: Plan, *, epochs: int | None = None, seed: int | None = None, device: str) -> Settings:
-        stop = plan.stop
-        planned = sum(phase.stop.epochs for phase in plan.phases)
-        return cls(
-            epochs=planned if epochs is None else epochs * len(plan.phases),
-            seed=plan.seed if seed is None else seed,
-            device=device,
-            batch=plan.batch,
-            patience=stop.patience,
-            monitor=stop.monitor,
-            restore_best=stop.restore_best,
-            each=epochs,
-        )
 
 
 class Run:

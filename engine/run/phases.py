@@ -17,7 +17,8 @@ from engine.names import spoken
 from engine.optim.progress import gradient_norm, largest_move
 
 if TYPE_CHECKING:
-    from engine.run.loop import Batch, Run
+    from engine.data.batch import Batch
+    from engine.run.loop import Run
 
 
 class Phases:

@@ -27,7 +27,8 @@ from engine.run.heads import CLASSES, VALUES, YES_NO, Head
 from engine.run.tries import Tries
 
 if TYPE_CHECKING:
-    from engine.run.loop import Batch, Run
+    from engine.data.batch import Batch
+    from engine.run.loop import Run
 
 log = logging.getLogger(__name__)
 

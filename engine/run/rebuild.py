@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from engine.data.batch import Splits
+from engine.run.checkpoints import lay_out_like_weights
 from engine.run.devices import untouched_random, use_threads
-from engine.run.fast import lay_out_like_weights
-from engine.run.loop import Settings, Splits, Stage
+from engine.run.settings import Settings, Stage
 
 if TYPE_CHECKING:
     from engine.emit.program import Program

@@ -9,10 +9,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Catalogue
+from engine.data.batch import Splits
 from engine.data.telling import listening, sentence
 from engine.emit.fast import Fast
 from engine.run.fast import made_with
-from engine.run.loop import Interrupted, Splits
+from engine.run.loop import Interrupted
 
 if TYPE_CHECKING:
     from engine.emit.program import Program

@@ -43,7 +43,6 @@ from engine.run import checkpoints
 from engine.run.compare import graph_hash, plan_hash
 from engine.run.feed import POINT
 from engine.run.index import RunIndex
-from engine.run.loop import Stage
 from engine.run.records import (
     CHECKPOINTS,
     LOCK,
@@ -60,6 +59,7 @@ from engine.run.records import (
     read_step_series,
     read_steps,
 )
+from engine.run.settings import Stage
 
 if TYPE_CHECKING:
     from engine.graph import Project

@@ -16,12 +16,14 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
+from engine.data.batch import Splits
 from engine.emit.fast import Fast
 from engine.errors import NeuroloomError, TrainingError
 from engine.run.failures import free_frames
 from engine.run.feed import Feed, Probe, Tried
-from engine.run.loop import Interrupted, Splits, Stage
+from engine.run.loop import Interrupted
 from engine.run.progress import Progress
+from engine.run.settings import Stage
 from engine.run.sources import Compile, Sources
 from engine.run.store import Keep
 from engine.run.turns import turns

@@ -22,11 +22,12 @@ from engine.run.feed import Feed, Probe, Tried
 from engine.run.heads import check_labels
 from engine.run.health import Health
 from engine.run.layer_steps import UPDATE, LayerSteps
-from engine.run.loop import Interrupted, Run, Settings, Stage
+from engine.run.loop import Interrupted, Run
 from engine.run.probes import Probes
 from engine.run.rebuild import rebuild
 from engine.run.rewind import Rewind
 from engine.run.saving import Saver
+from engine.run.settings import Settings, Stage
 from engine.run.sources import Sources
 from engine.run.store import new_folder
 from engine.run.warm_start import recorded, warm_start

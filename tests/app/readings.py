@@ -11,7 +11,8 @@ import pytest
 
 from engine.catalogue import Catalogue, Column, Data, Emitted, Emitter, load_catalogue, param
 from engine.data import opening
-from engine.data.opening import Opened, Watch, stamp
+from engine.data.opening import Opened, stamp
+from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.params import FilePath, Rows
 

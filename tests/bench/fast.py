@@ -24,7 +24,7 @@ def steps_of(project: Project) -> tuple[Callable[[float], tuple[int, float]], st
     """A run without a window as a function of seconds that returns (steps, seconds), and what it chose."""
     from engine.run.begin import begin_run
     from engine.run.feed import Feed
-    from engine.run.loop import Settings
+    from engine.run.settings import Settings
     from engine.run.sources import Sources
 
     catalogue = load_catalogue()

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.opening import Stopped, Watch, open_data
+from engine.data.opening import open_data
+from engine.data.watch import Stopped, Watch
 from tests.bench.rows import row
 
 ROWS = int(os.environ.get("NEUROLOOM_BENCH_ROWS", 10_000_000))

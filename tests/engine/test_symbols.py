@@ -99,7 +99,11 @@ def test_subclasses_of_numbers_and_text_lose_their_class(value: object, written:
     assert str(lift(value)) == written
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, {"a": 1}, b"bytes", 1j, print, numpy.zeros(2)], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value",
+    [object(), {1, 2}, {"a": 1}, b"bytes", 1j, print, numpy.zeros(2)],
+    ids=lambda value: type(value).__name__,
+)
 def test_any_other_object_is_refused(value: object) -> None:
     with pytest.raises(EmitError, match="cannot be written as Python"):
         lift(value)

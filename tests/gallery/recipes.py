@@ -13,7 +13,8 @@ from pathlib import Path
 from engine.catalogue import Catalogue, Column, Data, Layer, NodeType
 from engine.data.open_series import open_it as open_series
 from engine.data.open_text import open_pairs
-from engine.data.opening import Watch, open_data
+from engine.data.opening import open_data
+from engine.data.watch import Watch
 from engine.graph import Graph, Link, Node, Project
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop

@@ -18,8 +18,9 @@ from app.panels.data_asking import source_of
 from app.panels.data_facts import DataFacts, facts_of
 from app.workspace import Workspace
 from engine.data.open_series import open_it as open_series
-from engine.data.opening import Opened, Watch, open_data
+from engine.data.opening import Opened, open_data
 from engine.data.shipped import datasets_folder
+from engine.data.watch import Watch
 from engine.edits import AddNodes
 from engine.graph import Link, Node, Project
 from engine.mending import edits_of

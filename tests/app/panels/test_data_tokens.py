@@ -14,8 +14,9 @@ from app.panels.data_facts import facts_of
 from app.panels.data_tokens import TokensPage
 from app.workspace import Workspace
 from engine.data.open_text import open_pairs
-from engine.data.opening import Watch, open_data
+from engine.data.opening import open_data
 from engine.data.token_names import TokenTable
+from engine.data.watch import Watch
 from engine.edits import AddNodes
 from engine.graph import Node, Project
 from tests.app.fake_run import workspace_with_fakes

@@ -24,7 +24,8 @@ import numpy as np
 import pytest
 
 from engine.catalogue import Data
-from engine.data.opening import OPENERS, READERS, Opened, Watch, open_data, open_for
+from engine.data.opening import OPENERS, READERS, Opened, open_data, open_for
+from engine.data.watch import Watch
 from engine.errors import DataError, NeuroloomError
 from engine.exporting import export
 from engine.files import load_project

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.data.archives import unpack
-from engine.data.opening import Stopped, Watch
+from engine.data.watch import Stopped, Watch
 from engine.errors import DataError
 from tests.engine.data.packed import tar_of, zip_of
 

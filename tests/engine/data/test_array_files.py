@@ -23,7 +23,8 @@ from engine.data.array_files import FileRows, Stored, load_arrays
 from engine.data.array_reading import stored_array
 from engine.data.dealing import dealt_in_time
 from engine.data.lazy import Lazy
-from engine.data.opening import Opened, Stopped, Watch, open_data
+from engine.data.opening import Opened, open_data
+from engine.data.watch import Stopped, Watch
 from engine.emit.builder import build
 from engine.emit.script import export_script
 from engine.errors import DataError

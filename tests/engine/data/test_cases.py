@@ -13,9 +13,10 @@ import torch
 
 from engine.catalogue import Data, load_catalogue
 from engine.data.open_table import open_it
-from engine.data.opening import Opened, Watch, open_data
+from engine.data.opening import Opened, open_data
 from engine.data.reading_node import read_node
 from engine.data.shipped import datasets_folder
+from engine.data.watch import Watch
 from engine.exporting import export
 from engine.graph import Project
 from engine.run.headless import run_headless

@@ -10,7 +10,7 @@ import pytest
 
 from engine.data import column_kinds
 from engine.data.column_kinds import guesses
-from engine.data.opening import Watch
+from engine.data.watch import Watch
 
 
 @pytest.mark.parametrize("name", ["count", "value", "text", "index", "literal", "len"])

@@ -18,8 +18,8 @@ import pytest
 
 from engine.data import downloads
 from engine.data.downloads import fetch
-from engine.data.opening import Stopped, Watch
 from engine.data.public_files import PUBLIC, PublicFile, PublicSet, datasets_home, part_of, public_set
+from engine.data.watch import Stopped, Watch
 from engine.errors import DataError
 from engine.locks import hold
 from tests.engine.data.file_server import Shelf, serving

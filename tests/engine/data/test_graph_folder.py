@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from engine.data.open_graph import open_it
-from engine.data.opening import Watch, open_data
+from engine.data.opening import open_data
+from engine.data.watch import Watch
 from engine.errors import DataError
 from tests.engine.data.test_array_files import loaded
 

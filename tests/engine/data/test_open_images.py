@@ -11,7 +11,8 @@ from PIL import Image
 
 from engine.data.image_decoding import image_levels
 from engine.data.open_images import names_images, open_list
-from engine.data.opening import Opened, Stopped, Watch, open_data
+from engine.data.opening import Opened, open_data
+from engine.data.watch import Stopped, Watch
 from engine.errors import DataError
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from engine.data.open_series import open_it
-from engine.data.opening import Watch, open_data
+from engine.data.opening import open_data
+from engine.data.watch import Watch
 from engine.errors import DataError
 
 

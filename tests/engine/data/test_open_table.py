@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.data import open_table, table_stream
-from engine.data.opening import Opened, Stopped, Watch, open_data
+from engine.data.opening import Opened, open_data
+from engine.data.watch import Stopped, Watch
 from engine.errors import DataError
 from nodes.table_file import TableFile
 from tests.engine.data.malformed_tables import MALFORMED, MENDED

@@ -17,10 +17,11 @@ import torch
 from engine.catalogue import load_catalogue
 from engine.data import fitted, open_table, table_cache, table_pieces
 from engine.data.lazy import Lazy
-from engine.data.opening import Stopped, open_data
+from engine.data.opening import open_data
 from engine.data.table_kept import kept_of, said_of
 from engine.data.table_looks import look_at_table
 from engine.data.telling import listening
+from engine.data.watch import Stopped
 from engine.errors import DataError
 from engine.graph import Node
 from nodes.table_file import TableFile

@@ -11,7 +11,7 @@ import pytest
 
 from engine.data.dealing import dealt_as_given, dealt_at_random, dealt_in_time
 from engine.data.open_text import open_it, open_labelled, open_pairs
-from engine.data.opening import Watch, open_data
+from engine.data.opening import open_data
 from engine.data.texts import load_corpus, load_labelled_text, load_text_pairs
 from engine.data.tokenisers import (
     learned_characters,
@@ -20,6 +20,7 @@ from engine.data.tokenisers import (
     portions,
     shown,
 )
+from engine.data.watch import Watch
 from engine.errors import DataError
 
 TABLE = {"delimiter": ",", "quote": '"', "decimal": ".", "header": True, "skip": 0}

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from engine.data.open_text import open_pairs
-from engine.data.opening import Watch, open_data
+from engine.data.opening import open_data
 from engine.data.reading_node import read_node
 from engine.data.token_names import Vocabulary, named_tokens, token_rows, vocabularies, watched
 from engine.data.tokenisers import learned_tokeniser
+from engine.data.watch import Watch
 from engine.emit.program import compile_program
 from engine.graph import Graph, Link, Node, Project
 from nodes.text_file import CHARACTERS, LabelledText, TextCorpus, TextPairs

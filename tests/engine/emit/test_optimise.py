@@ -10,17 +10,11 @@ import torch
 from torch import nn
 
 from engine.data.portable import portable_imports, portable_source
-from engine.emit.optimise import (
-    carried_by,
-    check_objective,
-    check_plan,
-    noise_call,
-    optimiser_lines,
-    residual_vector,
-)
+from engine.emit.optimise import carried_by, noise_call, optimiser_lines, residual_vector
 from engine.errors import EmitError, NeuroloomError, ParamError
 from engine.optimisers import OPTIMISERS, SCHEDULES
 from engine.plan import Choice, Minimise, Phase, Plan
+from engine.plan_checks import check_objective, check_plan
 from engine.symbols import F, evaluate, name
 from tests.engine.sketches import classifier, program_of
 

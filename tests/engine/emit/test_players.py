@@ -27,7 +27,8 @@ from engine.plan import WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
 from engine.run import checkpoints
 from engine.run.feed import Feed
 from engine.run.headless import run_headless
-from engine.run.loop import Run, Settings, Stage
+from engine.run.loop import Run
+from engine.run.settings import Settings, Stage
 from tests.engine.sketches import gallery
 
 SGD = Choice("SGD", {"lr": 0.1, "momentum": 0.9})

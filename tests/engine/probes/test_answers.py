@@ -9,7 +9,8 @@ from engine.graph import Graph, Link, Node, Project
 from engine.plan import Plan
 from engine.run.begin import begin_run
 from engine.run.feed import Feed, Probe
-from engine.run.loop import Run, Settings
+from engine.run.loop import Run
+from engine.run.settings import Settings
 from engine.run.sources import Sources
 from tests.bench.setting import gallery_project
 from tests.engine.probes.taking import take

@@ -11,7 +11,7 @@ from engine.plan import Plan
 from engine.probes.diagrams import depths
 from engine.probes.look import Look
 from engine.run.feed import Probe
-from engine.run.loop import Stage
+from engine.run.settings import Stage
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import digits, iris, run_of, with_node
 

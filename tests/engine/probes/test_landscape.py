@@ -8,7 +8,8 @@ from engine.analysis.curvature import hessian
 from engine.analysis.landscape import flat, random_direction
 from engine.probes.look import Look, evaluating
 from engine.run.feed import Probe
-from engine.run.loop import Run, Stage
+from engine.run.loop import Run
+from engine.run.settings import Stage
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import iris, run_of
 

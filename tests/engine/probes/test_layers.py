@@ -13,8 +13,9 @@ from torch import nn
 from engine.graph import Graph, Link, Node, Project
 from engine.plan import Plan
 from engine.run.feed import Probe
-from engine.run.loop import Run, Stage
+from engine.run.loop import Run
 from engine.run.probes import Probes
+from engine.run.settings import Stage
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import digits, iris, run_of
 

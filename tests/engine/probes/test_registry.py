@@ -12,8 +12,8 @@ from engine.probes import registry
 from engine.probes.look import Look
 from engine.probes.registry import Taken, probe_kind, probe_kinds
 from engine.run.feed import Probe
-from engine.run.loop import Stage
 from engine.run.probes import Probes
+from engine.run.settings import Stage
 from tests.engine.probes.taking import take
 from tests.engine.run.networks import digits, iris, run_of
 

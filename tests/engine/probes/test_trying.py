@@ -8,8 +8,9 @@ import torch
 
 from engine.graph import Graph, Link, Node, Project
 from engine.run.feed import Feed, Probe, Tried
-from engine.run.loop import Run, Stage
+from engine.run.loop import Run
 from engine.run.probes import Probes
+from engine.run.settings import Stage
 from engine.run.trainer import Trainer
 from tests.bench.setting import gallery_project
 from tests.engine.probes.taking import take

@@ -19,7 +19,8 @@ from engine.graph import Graph, Link, Node, Project
 from engine.plan import Choice, Plan
 from engine.run.begin import begin_run
 from engine.run.feed import Feed
-from engine.run.loop import Run, Settings
+from engine.run.loop import Run
+from engine.run.settings import Settings
 from engine.run.sources import Sources
 
 DATASETS = datasets_folder()

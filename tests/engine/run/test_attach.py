@@ -12,7 +12,8 @@ from engine.errors import TrainingError
 from engine.run.attach import Attached
 from engine.run.begin import begin_run
 from engine.run.feed import Feed
-from engine.run.loop import Run, Settings, Stage
+from engine.run.loop import Run
+from engine.run.settings import Settings, Stage
 from engine.run.sources import Sources
 from engine.run.store import RunFolder
 from tests.engine.run.networks import DATASETS, catalogue, iris

@@ -14,7 +14,7 @@ from engine.run.failures import explain
 from engine.run.feed import Feed
 from engine.run.headless import run_headless
 from engine.run.heads import check_labels
-from engine.run.loop import Settings
+from engine.run.settings import Settings
 from tests.engine.run.networks import DATASETS, ByHand, catalogue, iris, run_of
 
 

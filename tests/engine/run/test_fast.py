@@ -14,11 +14,13 @@ from engine.emit.program import Program, compile_program
 from engine.graph import Project
 from engine.plan import Choice
 from engine.run import fast as fast_path
-from engine.run.fast import choose, fastest, lay_out_like_weights, measured, offered
+from engine.run.checkpoints import lay_out_like_weights
+from engine.run.fast import choose, fastest, measured, offered
 from engine.run.feed import Feed
 from engine.run.headless import run_headless
-from engine.run.loop import Run, Settings
+from engine.run.loop import Run
 from engine.run.records import read_settings
+from engine.run.settings import Settings
 from tests.engine.run.networks import DATASETS, catalogue, digits
 from tests.engine.sketches import gallery
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from engine.plan import Choice
 from engine.run.feed import Event
 from engine.run.health import Health
-from engine.run.loop import Stage
+from engine.run.settings import Stage
 from engine.run.store import read_steps
 from engine.run.trainer import Trainer
 from tests.engine.run.networks import DATASETS, ByHand, catalogue, iris, run_of, settle

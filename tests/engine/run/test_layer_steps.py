@@ -18,7 +18,8 @@ from engine.plan import Choice
 from engine.run import checkpoints
 from engine.run.feed import LAYER_STEP, Feed, Snapshot
 from engine.run.layer_steps import BACKWARD, FORWARD, UPDATE, pieces_of
-from engine.run.loop import Run, Settings, Stage
+from engine.run.loop import Run
+from engine.run.settings import Settings, Stage
 from engine.run.trainer import Trainer
 from tests.engine.emit.test_players import PLANS
 from tests.engine.emit.test_players import iris as players

@@ -15,7 +15,8 @@ from engine.plan import Choice
 from engine.run.begin import begin_run
 from engine.run.feed import Feed
 from engine.run.headless import run_headless
-from engine.run.loop import Run, Settings, Stage
+from engine.run.loop import Run
+from engine.run.settings import Settings, Stage
 from tests.engine.run.networks import DATASETS, ByHand, catalogue, digits, iris
 
 

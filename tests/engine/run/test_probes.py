@@ -10,8 +10,9 @@ import torch
 from engine.graph import Project
 from engine.run import checkpoints
 from engine.run.feed import Feed, Probe
-from engine.run.loop import Run, Stage
+from engine.run.loop import Run
 from engine.run.probes import BUDGET, KINDS, Probes
+from engine.run.settings import Stage
 from tests.engine.run.networks import catalogue, digits, iris, run_of
 from tests.gallery.recipes import recipes
 

@@ -12,9 +12,10 @@ from engine.data.shipped import datasets_folder
 from engine.emit.program import compile_program
 from engine.plan import Plan
 from engine.run.feed import Feed
-from engine.run.loop import Run, Settings
+from engine.run.loop import Run
 from engine.run.records import read_step_series
 from engine.run.rewind import Rewind
+from engine.run.settings import Settings
 from engine.run.trainer import Trainer
 from tests.engine.emit.test_players import PLANS, iris
 
