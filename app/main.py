@@ -17,7 +17,7 @@ def main(argv: list[str] | None = None) -> int:
     """Runs the program and returns its exit status: 0 done, 1 no window can be opened, 2 bad arguments."""
     words = sys.argv[1:] if argv is None else argv
     if words and words[0] in COMMANDS:
-        from engine.cli import main as run_command
+        from engine.cli.main import main as run_command
 
         return run_command(words)
     if words and words[0] in ("-h", "--help"):
@@ -40,16 +40,16 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _open_window(files: list[str]) -> int:
-    from app.display import why_no_window
+    from app.window.display import why_no_window
 
     reason = why_no_window()
     if reason is not None:
         sys.stderr.write(f"{reason}\n")
         return 1
     try:
-        from app.session import run
+        from app.window.session import run
     except ImportError as error:
-        from app.display import PACKAGES
+        from app.window.display import PACKAGES
 
         sys.stderr.write(
             f"Neuroloom cannot open its window because Qt does not load ({error}): on Debian or Ubuntu, "

@@ -3,21 +3,12 @@
 from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
-    array_file,
     augment,
     blocks,
-    cloud_file,
     convolution,
-    data,
-    data_bundled,
-    data_drawn,
-    data_made,
-    data_made_sets,
     dense,
     encode,
-    graph_file,
     graph_layers,
-    image_files,
     images,
     likelihood,
     loss,
@@ -26,18 +17,29 @@ from nodes import (
     norm,
     pooling,
     ports,
-    public_sets,
     recurrent,
-    rows,
     rules,
-    series_file,
     shape,
     sources,
-    table_file,
-    text_file,
     text_layers,
     transforms,
 )
+from nodes.data import (
+    array_file,
+    cloud_file,
+    graph_file,
+    image_files,
+    public_sets,
+    rows,
+    series_file,
+    table_file,
+    text_file,
+)
+from nodes.data import bundled as data_bundled
+from nodes.data import drawn as data_drawn
+from nodes.data import made as data_made
+from nodes.data import made_sets as data_made_sets
+from nodes.data import sets as data
 
 for _module in (  # in this order in the palette
     table_file,

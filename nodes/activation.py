@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
-from engine.symbols import Expr, F, torch
+from engine.catalogue.symbols import Expr, F, torch
 from nodes.wires import need_axis
 
 NONE = "none"

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.params import Pair
+from engine.catalogue.symbols import Expr, carried, without_defaults
 from engine.errors import EmitError
-from engine.params import Pair
-from engine.symbols import Expr, carried, without_defaults
 from nodes.images import BORDERS, IMAGE, need_room, need_window, two
 from nodes.wires import need_axes, plural, shown, sizes
 

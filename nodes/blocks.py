@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Column, Composite, Emitted, Emitter, Input, Output, Wire, param
+from engine.catalogue.params import Ints
+from engine.catalogue.symbols import Expr, carried, many_of, nn
 from engine.errors import EmitError
-from engine.params import Ints
-from engine.symbols import Expr, carried, many_of, nn
 
 
 class BlockInput(Input):

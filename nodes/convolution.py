@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.params import Pair
+from engine.catalogue.symbols import Expr, F, nn, without_defaults
+from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
 from engine.errors import EmitError
-from engine.initialisers import init_param, init_scale_param, initialise
-from engine.params import Pair
-from engine.symbols import Expr, F, nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
 from nodes.wires import need_axes, plural, shown
 

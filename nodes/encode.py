@@ -6,8 +6,8 @@ from math import comb
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.symbols import carried, without_defaults
 from engine.errors import EmitError
-from engine.symbols import carried, without_defaults
 from nodes.wires import need_axes, plural
 
 MOST_PRODUCTS = 20_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.symbols import carried, nn, without_defaults
+from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
 from engine.errors import EmitError
-from engine.initialisers import init_param, init_scale_param, initialise
-from engine.symbols import carried, nn, without_defaults
 from nodes.activation import CHOICES, NONE, activate
 from nodes.wires import sizes as shown
 

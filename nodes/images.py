@@ -6,9 +6,9 @@ from math import isqrt
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.params import Floats, Pair
+from engine.catalogue.symbols import Expr, F, carried, without_defaults
 from engine.errors import EmitError
-from engine.params import Floats, Pair
-from engine.symbols import Expr, F, carried, without_defaults
 from nodes.wires import need_axes, shown, sizes
 
 IMAGE = "an image, channels × height × width"

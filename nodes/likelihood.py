@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
-from engine.symbols import carried
+from engine.catalogue.symbols import carried
 from nodes.loss import WeightedLoss, numbers
 from nodes.wires import same_shapes
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
+from engine.catalogue.params import Floats
+from engine.catalogue.questions import UNCOUNTED, class_axis
+from engine.catalogue.symbols import Expr, F, carried, torch, without_defaults
 from engine.errors import EmitError
-from engine.params import Floats
-from engine.questions import UNCOUNTED, class_axis
-from engine.symbols import Expr, F, carried, torch, without_defaults
 from nodes.wires import same_shapes, sizes
 
 

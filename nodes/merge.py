@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.symbols import torch
 from engine.errors import EmitError
-from engine.symbols import torch
 from nodes.wires import listed, need_axis
 
 MANY = 16  # beyond this a chain of + is no longer readable

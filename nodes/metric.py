@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
+from engine.catalogue.questions import class_axis
+from engine.catalogue.symbols import F, carried, equal, torch, without_defaults
 from engine.errors import EmitError
-from engine.questions import class_axis
-from engine.symbols import F, carried, equal, torch, without_defaults
 from nodes.loss import left_out_param, numbers
 from nodes.wires import same_shapes, sizes
 

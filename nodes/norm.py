@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.errors import EmitError
-from engine.symbols import carried, nn, without_defaults
 
 
 class BatchNorm(Layer):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
-from engine.params import Pair
-from engine.symbols import F, torch, without_defaults
+from engine.catalogue.params import Pair
+from engine.catalogue.symbols import F, torch, without_defaults
 from nodes.wires import need_axes, shown
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from engine.catalogue import Column, Emitted, Emitter, Wire, param
 from engine.catalogue import Input as InputType
 from engine.catalogue import Output as OutputType
-from engine.params import Ints
+from engine.catalogue.params import Ints
 
 
 class Input(InputType):

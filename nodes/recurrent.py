@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.symbols import Expr, nn, torch
 from engine.errors import EmitError
-from engine.symbols import Expr, nn, torch
 from nodes.wires import need_axes, plural
 
 STATES = "output of every step", "last hidden state", "last cell state"

@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.symbols import Expr, carried, without_defaults
 from engine.errors import EmitError
-from engine.symbols import Expr, carried, without_defaults
 from nodes.wires import need_axes, plural, sizes
 
 SIGNS, BITS = "-1 and 1", "0 and 1"

@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.params import Ints
 from engine.errors import EmitError
-from engine.params import Ints
 
 
 class Flatten(Layer):

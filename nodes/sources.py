@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, Source, param
-from engine.params import Ints
-from engine.symbols import Expr, torch
+from engine.catalogue.params import Ints
+from engine.catalogue.symbols import Expr, torch
 
 
 class Drawn(Source, abstract=True):

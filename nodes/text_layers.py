@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.symbols import carried, without_defaults
 from engine.errors import EmitError
-from engine.symbols import carried, without_defaults
 
 
 class MaskTokens(Layer):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.catalogue import Wire
+from engine.catalogue.params import Pair
 from engine.errors import EmitError
-from engine.params import Pair
 
 
 def sizes(wire: Wire) -> str:

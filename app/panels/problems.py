@@ -8,12 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.panels.node_page import apply_fix, sentence
+from app.inspector.node_page import apply_fix, sentence
 from app.theme import current_theme, themes
 from app.widgets.empty import EmptyState
 from app.widgets.icons import pixmap
 from app.widgets.labels import ElidedLabel, label
-from app.workspace import Workspace
+from app.workspace.workspace import Workspace
 
 # More rows than anyone reads would make each edit slow.
 MOST_ROWS = 100

@@ -6,10 +6,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from app.dock.dock import ViewsDock
-from app.dock.offered import NOTHING, SEVERAL
+from app.look.dock.dock import ViewsDock
+from app.look.dock.offered import NOTHING, SEVERAL
 from app.widgets.labels import label
-from app.workspace import Workspace
+from app.workspace.workspace import Workspace
 
 __all__ = ["NOTHING", "SEVERAL", "ViewsPanel", "ViewsWindow"]
 

@@ -7,8 +7,8 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from app.widgets.labels import ElidedLabel, label, restyle
+from engine.catalogue.params import ParamSpec
 from engine.errors import ParamError
-from engine.params import ParamSpec
 from engine.values import Value
 
 LABEL_WIDTH = 116

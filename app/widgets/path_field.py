@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout
 
 from app.widgets.fields import FieldRow
 from app.widgets.labels import ElidedLabel, restyle
-from engine.params import ParamSpec
+from engine.catalogue.params import ParamSpec
 from engine.values import Value
 
 NONE = "no file chosen"

@@ -12,7 +12,13 @@ from typing import Any
 
 from engine.errors import EmitError
 
-OURS = ("engine.data.", "engine.layers.", "engine.analysis.", "engine.optim.", "engine.penalties")
+OURS = (
+    "engine.data.",
+    "engine.layers.",
+    "engine.look.",
+    "engine.optim.",
+    "engine.catalogue.training.penalties",
+)
 
 # what an exported script imports at its top
 IMPORTS: dict[str, str] = {

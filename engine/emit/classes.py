@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from engine.catalogue.identifiers import NameBook, slug
+from engine.catalogue.symbols import Expr, resolved
 from engine.emit.lines import Line
-from engine.emit.names import NameBook, slug
 from engine.errors import EmitError
-from engine.shapes import ShapeBook
-from engine.symbols import Expr, resolved
+from engine.shapes.shapes import ShapeBook
 
 if TYPE_CHECKING:
     from engine.emit.model import Assembly

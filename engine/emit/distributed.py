@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.catalogue import Column
+from engine.catalogue.training.checks import PLAIN_PLANS, is_general
+from engine.document.plan import Plan
 from engine.emit.lines import Line, block, check_met, laid_out, quoted
 from engine.errors import EmitError
-from engine.plan import Plan
-from engine.plan_checks import PLAIN_PLANS, is_general
 
 WORLD = (
     'RANK, WORLD = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))  # set by torchrun'

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 from unicodedata import east_asian_width
 
+from engine.document.graph import Project
 from engine.emit.lines import Line, laid_out, quoted
 from engine.emit.model import Assembly
 from engine.emit.players import Players
-from engine.graph import Project
 
 LONGEST = 78  # columns of a title
 DEVICE = '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'

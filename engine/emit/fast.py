@@ -1,6 +1,6 @@
 """What the fast path changes in a script: a few plain lines, each of which a person can read and take out.
 
-Which of them pay is measured in `engine.run.fast`. `relu(max_pool(x))` is exact: it has the values and
+Which of them pay is measured in `engine.train.autotune`. `relu(max_pool(x))` is exact: it has the values and
 gradients of `max_pool(relu(x))` to the last bit (but for the sign of a zero, which no later value shows), and
 calls ReLU on a quarter of the numbers. Dropout from uniform numbers drops as many, but others.
 """
@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from engine.catalogue.symbols import Expr, F, carried
 from engine.emit.lines import WIDTH, Line, check_met, laid_out, tapped
-from engine.symbols import Expr, F, carried
 
 if TYPE_CHECKING:
-    from engine.emit.builder import NodeCode
+    from engine.catalogue.emitter import NodeCode
     from engine.emit.model import Assembly
 
 FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # of torch.optim, with kernels for all weights at once

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Data, Emitted, Emitter, Transform
-from engine.emit.names import NameBook
-from engine.graph import Graph, Link, Project
-from engine.shapes import ShapeBook
+from engine.catalogue.identifiers import NameBook
+from engine.document.graph import Graph, Link, Project
+from engine.shapes.shapes import ShapeBook
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from engine.bypass import origin
 from engine.catalogue import Data, Layer, Source, Wire
-from engine.emit.builder import NodeCode, Unpack, build
+from engine.catalogue.bypass import origin
+from engine.catalogue.emitter import NodeCode, Unpack, build
+from engine.catalogue.identifiers import NameBook, slug
+from engine.catalogue.symbols import Expr, name
 from engine.emit.lines import Line, indented, laid_out, statement
 from engine.emit.measuring import (
     MEASURED,
@@ -22,8 +24,6 @@ from engine.emit.measuring import (
     wires_into,
 )
 from engine.emit.model import Assembly, Place, blamed, comment_of, enters, forward_lines, signature_of
-from engine.emit.names import NameBook, slug
-from engine.symbols import Expr, name
 
 
 def objective_lines(

@@ -9,9 +9,9 @@ import ast
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
+from engine.catalogue.symbols import Expr, lift, name
 from engine.emit.wrap import wrapped
 from engine.errors import EmitError
-from engine.symbols import Expr, lift, name
 
 WIDTH = 110
 COMMENT_AT = 64

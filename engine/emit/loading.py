@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Data
-from engine.data.shipped import datasets_folder
-from engine.emit.builder import build
+from engine.catalogue.emitter import build
+from engine.document.shipped import datasets_folder
 from engine.emit.entry import plain_text
 from engine.emit.folding import Prepared, Step
 from engine.emit.lines import WIDTH, Line, laid_out, quoted

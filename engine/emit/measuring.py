@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.catalogue import Loss, NodeType, Source, Wire
-from engine.emit.builder import build
+from engine.catalogue.emitter import build
+from engine.catalogue.identifiers import NameBook
+from engine.catalogue.symbols import Expr, name
 from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
 from engine.emit.model import RESERVED, Assembly, Place, blamed, comment_of, wire_of
-from engine.emit.names import NameBook
 from engine.errors import EmitError
-from engine.symbols import Expr, name
 
 MEASURED = "The losses and metrics of a batch."
 Item = tuple[str, Expr, Expr, str | None]  # key, plain value, twin value, node

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from engine.bypass import origin, without_muted
 from engine.catalogue import (
     Column,
     Composite,
@@ -24,19 +23,20 @@ from engine.catalogue import (
     Source,
     Wire,
 )
-from engine.emit.builder import NodeCode, build, names_in
+from engine.catalogue.bypass import origin, without_muted
+from engine.catalogue.emitter import NodeCode, build, names_in
+from engine.catalogue.identifiers import NameBook
+from engine.catalogue.symbols import Expr, name
+from engine.catalogue.training.checks import is_general
+from engine.document.graph import Graph, Link, Project
 from engine.emit.classes import Classes, Version
 from engine.emit.folding import folded
 from engine.emit.lines import Line, indented, laid_out, statement, tapped
-from engine.emit.names import NameBook
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
 from engine.errors import EmitError, NeuroloomError
-from engine.graph import Graph, Link, Project
-from engine.inside import within
-from engine.links import tied, ties
-from engine.plan_checks import is_general
-from engine.shapes import ShapeBook, Signature
-from engine.symbols import Expr, name
+from engine.shapes.inside import within
+from engine.shapes.links import tied, ties
+from engine.shapes.shapes import ShapeBook, Signature
 
 Place = tuple[str, str]  # a node's id and the name of one of its output ports
 RESERVED = ("x", "self")

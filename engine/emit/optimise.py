@@ -8,14 +8,14 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engine.catalogue.symbols import Expr, carried, lift, math, name, torch, without_defaults
+from engine.catalogue.training.checks import check_objective
+from engine.catalogue.training.optimisers import Optimiser, make_optimiser, make_schedule
+from engine.catalogue.training.penalties import make_penalty
+from engine.catalogue.training.schedules import Plateau, Schedule, Step
+from engine.document.plan import Choice, Minimise
 from engine.emit.lines import Line, indented, laid_out
 from engine.errors import EmitError
-from engine.optimisers import Optimiser, make_optimiser, make_schedule
-from engine.penalties import make_penalty
-from engine.plan import Choice, Minimise
-from engine.plan_checks import check_objective
-from engine.schedules import Plateau, Schedule, Step
-from engine.symbols import Expr, carried, lift, math, name, torch, without_defaults
 
 # the names of the constructors' arguments where they differ from our parameters'
 RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}

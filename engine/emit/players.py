@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.catalogue import Layer, Loss, Metric
+from engine.catalogue.identifiers import MODULE_NAMES, NameBook
+from engine.catalogue.symbols import name
+from engine.catalogue.training.checks import check_objective
+from engine.catalogue.training.optimisers import make_optimiser
+from engine.catalogue.training.schedules import make_schedule
+from engine.catalogue.training.stopping import stop_tests
+from engine.document.plan import Minimise, Phase, Plan, Rule
+from engine.emit.alternating import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments
 from engine.emit.inline import (
     measuring_inline,
     needed_by,
@@ -17,16 +25,8 @@ from engine.emit.inline import (
 )
 from engine.emit.lines import Line, block, indented, laid_out, quoted
 from engine.emit.model import Assembly
-from engine.emit.names import MODULE_NAMES, NameBook
 from engine.emit.optimise import carried_by, optimiser_lines, penalty_terms, residual_vector, schedule_lines
-from engine.emit.turns import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments
 from engine.errors import EmitError
-from engine.optimisers import make_optimiser
-from engine.plan import Minimise, Phase, Plan, Rule
-from engine.plan_checks import check_objective
-from engine.schedules import make_schedule
-from engine.stopping import stop_tests
-from engine.symbols import name
 
 _LOOP_NAMES = "Player Phase PHASES take_turn set_modes over n players phase turn values sums shuffle done"
 _CARRIED_NAMES = "largest_move gradient_norm add_gradient_noise Average averages average operator time"

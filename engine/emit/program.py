@@ -21,22 +21,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine import crashes
 from engine.catalogue import Catalogue, Data
 from engine.catalogue import Source as EngineSource
-from engine.data.shipped import reading
+from engine.catalogue.emitter import build
+from engine.catalogue.symbols import evaluate, name
 from engine.data.telling import connect
-from engine.data.token_names import OPTION, watching
-from engine.emit.builder import build
+from engine.data.text.token_names import OPTION, watching
+from engine.document import crashes
+from engine.document.graph import Project
+from engine.document.plan import Plan
+from engine.document.shipped import reading
 from engine.emit.fast import Fast
 from engine.emit.measuring import drawn
 from engine.emit.model import module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.errors import EmitError
-from engine.graph import Project
-from engine.plan import Plan
-from engine.shapes import ShapeBook
-from engine.symbols import evaluate, name
+from engine.shapes.shapes import ShapeBook
 
 Batch = dict[str, Tensor]
 Watcher = Callable[[str, str, Tensor], None]

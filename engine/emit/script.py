@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Catalogue, Data, Loss, Metric
+from engine.catalogue.identifiers import slug
+from engine.catalogue.training.checks import check_plan, is_general
 from engine.data.portable import IMPORTS, names_read, portable_source
 from engine.data.reading_ahead import read_ahead
-from engine.data.shipped import installed_files
+from engine.document.graph import Project
+from engine.document.plan import Plan, Rule
+from engine.document.shipped import installed_files
+from engine.emit.alternating import train_text
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
@@ -21,15 +26,10 @@ from engine.emit.lines import Line, block, laid_out, quoted, tidy
 from engine.emit.loading import home_text, loads
 from engine.emit.measuring import MEASURED, measuring_lines
 from engine.emit.model import Assembly, assemble, block_lines, class_lines
-from engine.emit.names import slug
 from engine.emit.optimise import carried_by, optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
-from engine.emit.turns import train_text
 from engine.errors import EmitError
-from engine.graph import Project
-from engine.plan import Plan, Rule
-from engine.plan_checks import check_plan, is_general
-from engine.shapes import ShapeBook, check
+from engine.shapes.shapes import ShapeBook, check
 
 LIBRARY = {
     **IMPORTS,

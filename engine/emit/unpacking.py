@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.emit.builder import Pattern
+from engine.catalogue.emitter import Pattern
 
 
 def flat(pattern: Pattern) -> Iterator[str]:

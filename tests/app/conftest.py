@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.places import Places
-from app.workspace import Workspace
-from engine.edits import AddNodes
-from engine.graph import Link, Node
+from app.workspace.places import Places
+from app.workspace.workspace import Workspace
+from engine.document.edits import AddNodes
+from engine.document.graph import Link, Node
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ def workspace(qapp: object, places: Places) -> Iterator[Workspace]:
 def shaped(workspace: Workspace) -> Workspace:
     """The same with shapes and problems, and nothing that trains."""
     from engine.emit.script import export_script
-    from engine.shapes import ShapeBook
+    from engine.shapes.shapes import ShapeBook
 
     class Resting:
         """Stands where the trainer would."""
 
         def __init__(self, *_: object) -> None:
-            from engine.run.feed import Feed
-            from engine.run.progress import Progress
+            from engine.feed.feed import Feed
+            from engine.feed.progress import Progress
 
             self.state, self.error, self.feed, self.folder = "idle", None, Feed(), None
             self.progress = Progress()
@@ -50,7 +50,7 @@ def shaped(workspace: Workspace) -> Workspace:
 
             return ask
 
-    from app.engine_start import EngineParts
+    from app.workspace.engine_start import EngineParts
 
     workspace.adopt_engine(EngineParts(ShapeBook, Resting, export_script))
     return workspace

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from app.places import Places
-from app.workspace import Workspace
-from engine.document import Document
-from engine.edits import AddNodes
+from app.workspace.places import Places
+from app.workspace.workspace import Workspace
+from engine.document.document import Document
+from engine.document.edits import AddNodes
+from engine.document.graph import Link, Node, Project
 from engine.errors import NeuroloomError
-from engine.graph import Link, Node, Project
-from engine.run.feed import POINT, Feed, Probe, Snapshot
-from engine.shapes import ShapeBook
+from engine.feed.feed import POINT, Feed, Probe, Snapshot
+from engine.shapes.shapes import ShapeBook
 
 STEPS_PER_EPOCH = 430
 DIGITS = tuple("0123456789")
@@ -35,7 +35,7 @@ class FakeProgress:
 
 @dataclass
 class FakeTrainer:
-    """Has what the window uses of `engine.run.Trainer`."""
+    """Has what the window uses of `engine.train.Trainer`."""
 
     state: str = "idle"
     feed: Feed = field(default_factory=Feed)
@@ -97,7 +97,7 @@ class FakeTrainer:
 
 @dataclass
 class FakeShapes:
-    """What panels use of `engine.shapes.ShapeBook`: problems and weights of our own, the rest is real."""
+    """What panels use of a `ShapeBook`: problems and weights of our own, the rest is real."""
 
     book: ShapeBook
     problems: list[Any] = field(default_factory=list)

@@ -10,11 +10,11 @@ from typing import ClassVar
 import pytest
 
 from engine.catalogue import Catalogue, Column, Data, Emitted, Emitter, load_catalogue, param
-from engine.data import opening
-from engine.data.opening import Opened, stamp
+from engine.catalogue.params import FilePath, Rows
+from engine.data.open import opening
+from engine.data.open.opening import Opened, stamp
 from engine.data.watch import Watch
 from engine.errors import DataError
-from engine.params import FilePath, Rows
 
 
 class Readings(Data):

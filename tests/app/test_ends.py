@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.run import checkpoints
-from engine.run.store import read_settings
+from engine.runs import checkpoints
+from engine.runs.store import read_settings
 
 pytest.importorskip("torch")
 
@@ -19,14 +19,14 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from app import main_window
-from app.engine_start import EngineParts
-from app.main_window import MainWindow, STOP_AND_CLOSE
-from app.places import Places
-from app.workspace import Workspace
-from engine.edits import SetPlan
+from app.workspace.engine_start import EngineParts
+from app.window.main_window import MainWindow, STOP_AND_CLOSE
+from app.workspace.places import Places
+from app.workspace.workspace import Workspace
+from engine.document.edits import SetPlan
 from engine.emit.script import export_script
-from engine.run.trainer import Trainer
-from engine.shapes import ShapeBook
+from engine.train.trainer import Trainer
+from engine.shapes.shapes import ShapeBook
 from tests.app.conftest import add_iris
 
 asked = []

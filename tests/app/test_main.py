@@ -48,7 +48,7 @@ def test_nonsense_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_go_to_the_engine(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import engine.cli
+    import engine.cli.main
 
     seen: list[list[str]] = []
 
@@ -56,7 +56,7 @@ def test_commands_go_to_the_engine(command: str, monkeypatch: pytest.MonkeyPatch
         seen.append(words)
         return 7
 
-    monkeypatch.setattr(engine.cli, "main", note)
+    monkeypatch.setattr(engine.cli.main, "main", note)
     assert main([command, "--json"]) == 7
     assert seen == [[command, "--json"]]
 
@@ -75,9 +75,9 @@ def test_the_window_is_up_before_torch() -> None:
     code = (
         "import sys, tempfile\nfrom pathlib import Path\n"
         "from PySide6.QtWidgets import QApplication\n"
-        "import app.session\n"
-        "from app.main_window import MainWindow\n"
-        "from app.places import Places\nfrom app.workspace import Workspace\n"
+        "import app.window.session\n"
+        "from app.window.main_window import MainWindow\n"
+        "from app.workspace.places import Places\nfrom app.workspace.workspace import Workspace\n"
         "application = QApplication([])\n"
         "window = MainWindow(Workspace(Places.under(Path(tempfile.mkdtemp()))))\n"
         "window.show()\n"
@@ -95,7 +95,7 @@ def test_the_window_is_up_before_torch() -> None:
 def test_a_window_closed_at_once_ends_the_process(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom PySide6.QtCore import QTimer\nfrom PySide6.QtWidgets import QApplication\n"
-        "from app import session\n"
+        "from app.window import session\n"
         "def close_all():\n    QApplication.topLevelWidgets()[0].window()\n"
         "    [w.close() for w in QApplication.topLevelWidgets() if w.objectName() == 'mainWindow']\n"
         "QTimer.singleShot(1, lambda: None)\n"

@@ -19,17 +19,17 @@ from PySide6.QtGui import QImage, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from engine.catalogue import load_catalogue
-from engine.connect import can_connect
-from engine.edits import Remove
-from engine.graph import Link
+from engine.catalogue.connect import can_connect
+from engine.document.edits import Remove
+from engine.document.graph import Link
 from tests.bench.peer import beside
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 from tests.bench.window import BLOCKS, large_project, open_window, spin
 
 if TYPE_CHECKING:
-    from app.editor.view import GraphView
-    from app.workspace import Workspace
+    from app.canvas.view import GraphView
+    from app.workspace.workspace import Workspace
 
 TWICE = 2 * BLOCKS + 1  # blocks of four nodes: 2,000 nodes in all
 STEPS = 200
@@ -64,7 +64,7 @@ def settle(seconds: float = 60.0) -> None:
 
 def dress(canvas: GraphView) -> None:
     """Puts a picture on each of 20 nodes in view."""
-    from app.editor.pictures import Picture
+    from app.canvas.items.pictures import Picture
 
     tile = QImage(26, 26, QImage.Format.Format_RGB32)
     tile.fill(Qt.GlobalColor.darkCyan)

@@ -14,7 +14,7 @@ import psutil
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
-from engine.run.feed import POINT, Snapshot
+from engine.feed.feed import POINT, Snapshot
 from tests.bench.rows import row
 
 STEPS = 1_000_000
@@ -36,8 +36,8 @@ def shown_plot(rows: np.ndarray):  # type: ignore[no-untyped-def]
     """A plot of 900x400 pixels with the run raw and smoothed, on screen, and the track behind it."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication.instance() or QApplication(sys.argv[:1])
-    from app.views.curves import Curve, CurvePlot
-    from app.views.track import Track
+    from app.charts.curves import Curve, CurvePlot
+    from app.charts.track import Track
 
     track = Track()
     track.extend(rows)
@@ -136,9 +136,9 @@ def redraw_nan() -> tuple[float, str]:
 def gap_300() -> tuple[float, str]:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication.instance() or QApplication(sys.argv[:1])
-    from app.panels.training import TrainingPanel
-    from app.pictures.base import Subject
-    from app.pictures.layer_measures import ACTIVITY, NORMS, LayerMeasures
+    from app.look.base import Subject
+    from app.look.layers.layer_measures import ACTIVITY, NORMS, LayerMeasures
+    from app.runs.training import TrainingPanel
     from tests.app.fake_run import workspace_with_fakes
     from tests.bench.window import Metronome, spin
 

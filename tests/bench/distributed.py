@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
+from engine.document.shipped import datasets_folder
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 
@@ -43,8 +43,8 @@ def two_processes() -> tuple[float, str]:
 @row("checkpoint-cost", "share of the training time that writing a run takes, mnist-cnn", "share", "<= 0.02")
 def checkpoint_cost(epochs: int = 2) -> tuple[float, str]:
     """All that a run writes: curves, weights, checkpoints. The end of the run, written once, is left out."""
-    from engine.run.headless import run_headless
-    from engine.run.store import RunFolder
+    from engine.runs.store import RunFolder
+    from engine.train.headless import run_headless
 
     spent: list[float] = []
     write = RunFolder.write

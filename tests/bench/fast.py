@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
-from engine.graph import Project
+from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 from tests.bench.speed import ROUND_SECONDS, apart, cnn_by_hand
@@ -22,10 +22,10 @@ ROUNDS = 20
 
 def steps_of(project: Project) -> tuple[Callable[[float], tuple[int, float]], str]:
     """A run without a window as a function of seconds that returns (steps, seconds), and what it chose."""
-    from engine.run.begin import begin_run
-    from engine.run.feed import Feed
-    from engine.run.settings import Settings
-    from engine.run.sources import Sources
+    from engine.feed.feed import Feed
+    from engine.runs.settings import Settings
+    from engine.train.begin import begin_run
+    from engine.train.sources import Sources
 
     catalogue = load_catalogue()
     sources = Sources(catalogue, datasets_folder())
@@ -50,7 +50,7 @@ def fast_cnn() -> tuple[float, str]:
     """At least 2.0 where the processor multiplies bfloat16 (avx512_bf16, amx), 1.15 elsewhere."""
     import torch
 
-    from engine.run.fast import _has_bfloat16
+    from engine.train.autotune import _has_bfloat16
 
     project = gallery_project("mnist-cnn")
     project.plan = project.plan.with_(fast=True)
@@ -82,7 +82,7 @@ def fast_cnn() -> tuple[float, str]:
 )
 def fast_accuracy() -> tuple[float, str]:
     """Both from the plan's seed, as many epochs as it says."""
-    from engine.run.headless import run_headless
+    from engine.train.headless import run_headless
 
     found = []
     for fast in (False, True):

@@ -15,9 +15,9 @@ IMAGES, CLASSES, SIDE, BATCHES, BATCH = 100_000, 10, 32, 100, 64
 @row("images-100k", "a folder of 100,000 images is listed and understood", "s", "<= 5")
 def images_100k() -> tuple[float, str]:
     """The files are links to a hundred images in colour, so that they need no disk."""
-    from engine.data.opening import open_data
-    from engine.run.headless import run_headless  # noqa: F401  what it imports is not what is measured
-    from nodes.image_files import ImageFolder
+    from engine.data.open.opening import open_data
+    from engine.train.headless import run_headless  # noqa: F401  what it imports is not what is measured
+    from nodes.data.image_files import ImageFolder
 
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "images"

@@ -57,7 +57,7 @@ def memory_mapped() -> tuple[float, str]:
 
 def _mnist() -> tuple[dict[str, Any], Callable[..., Any]]:
     from engine.catalogue import load_catalogue
-    from engine.data.shipped import datasets_folder
+    from engine.document.shipped import datasets_folder
     from engine.emit.program import compile_program
 
     program = compile_program(gallery_project("mnist-cnn"), load_catalogue())

@@ -10,7 +10,7 @@ import venv
 from pathlib import Path
 
 from engine.catalogue import Catalogue, load_catalogue
-from engine.graph import Graph
+from engine.document.graph import Graph
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "bench-peer"

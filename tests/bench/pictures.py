@@ -13,8 +13,8 @@ from tests.bench.speed import cnn_by_hand, compare
 from tests.bench.window import lateness, open_window, spin, wait_until
 
 if TYPE_CHECKING:
-    from app.main_window import MainWindow
-    from app.workspace import Workspace
+    from app.window.main_window import MainWindow
+    from app.workspace.workspace import Workspace
 
 # Of every sort: from the weights, from one example, from many, from gradients, and in a thread of their own.
 TWELVE = (

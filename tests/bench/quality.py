@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.data.shipped import datasets_folder
+from engine.document.shipped import datasets_folder
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project, trained
 
@@ -22,8 +22,8 @@ def accuracy() -> tuple[float, str]:
 
 def santa_fe() -> dict[str, float]:
     """Errors of the trained LSTM over the 100 readings after training, in raw intensity squared."""
-    from engine.analysis.forecast import forecast_errors
-    from engine.data.series import santa_fe_scale
+    from engine.data.sets.laser import santa_fe_scale
+    from engine.look.sequences.forecast import forecast_errors
 
     project = gallery_project("santa-fe-lstm")
     run = trained(project)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
-from engine.graph import Graph, Project
-from engine.plan import WHOLE, Choice
+from engine.document.graph import Graph, Project
+from engine.document.plan import WHOLE, Choice
+from engine.document.shipped import datasets_folder
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 
@@ -46,7 +46,7 @@ def changed(project: Project, params: dict[str, dict[str, object]]) -> Project:
 @cache
 def race(racer: str, noise: float, width: int, epochs: int = EPOCHS) -> Finish:
     """One run of the race; all of one width start from the same weights."""
-    from engine.run.headless import run_headless
+    from engine.train.headless import run_headless
 
     optimiser, batch = RACERS[racer]
     project = changed(
@@ -116,7 +116,7 @@ SIZES = ((64, 32), (128, 32), (128, 64), (256, 64), (256, 128), (512, 128))
 
 def stacked(first: int, second: int) -> tuple[float, float]:
     """Accuracy on the test images before and after the last phase, of a stacked autoencoder of two sizes."""
-    from engine.run.headless import run_headless
+    from engine.train.headless import run_headless
 
     project = changed(
         gallery_project("stacked-autoencoder"),

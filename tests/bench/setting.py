@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
-from engine.files import load_project
-from engine.graph import Project
+from engine.document.files import load_project
+from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
 
 if TYPE_CHECKING:
-    from engine.run.loop import Run
+    from engine.train.loop import Run
 
 
 def gallery_project(example: str) -> Project:
@@ -20,6 +20,6 @@ def gallery_project(example: str) -> Project:
 
 def trained(project: Project) -> Run:
     """The finished run of a project as its plan says, on the CPU."""
-    from engine.run.headless import run_headless
+    from engine.train.headless import run_headless
 
     return run_headless(project, load_catalogue(), datasets_folder(), device="cpu").run

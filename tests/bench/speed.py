@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Column, Data, load_catalogue
-from engine.graph import Graph, Link, Node, Project
-from engine.plan import Minimise, Plan
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Minimise, Plan
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 
 if TYPE_CHECKING:
-    from app.main_window import MainWindow
-    from app.workspace import Workspace
+    from app.window.main_window import MainWindow
+    from app.workspace.workspace import Workspace
     from tests.bench.reference import HandWritten
 
 ROUNDS = 40
@@ -167,8 +167,8 @@ def cnn_by_hand(*, in_turns: bool = False) -> HandWritten:
     """The loop over all of MNIST."""
     from torch import nn
 
-    from engine.data.mnist import load_mnist
-    from engine.data.shipped import datasets_folder
+    from engine.data.sets.mnist import load_mnist
+    from engine.document.shipped import datasets_folder
     from tests.bench.reference import Cnn, HandWritten, InTurns
 
     loop = InTurns if in_turns else HandWritten

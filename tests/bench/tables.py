@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.data.opening import open_data
+from engine.data.open.opening import open_data
 from engine.data.watch import Stopped, Watch
 from tests.bench.rows import row
 

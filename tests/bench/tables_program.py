@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 from engine.catalogue import load_catalogue
-from engine.data.opening import open_data
-from engine.data.shipped import datasets_folder
-from engine.graph import Graph, Link, Node, Project
-from engine.plan import Plan
-from engine.run.headless import run_headless
+from engine.data.open.opening import open_data
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Plan
+from engine.document.shipped import datasets_folder
+from engine.train.headless import run_headless
 
 
 def peak() -> float:

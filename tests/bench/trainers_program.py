@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from engine.data.mnist import load_mnist
+from engine.data.sets.mnist import load_mnist
 
 ROOT = Path(__file__).parents[2]
 BATCH = {"mlp": 32, "cnn": 128}
@@ -91,10 +91,10 @@ def by_hand(network: str) -> tuple[int, float]:
 def ours(network: str, fast: bool = False) -> tuple[int, float]:
     """`run_headless` as the command line drives it; the time is the run's own, as it is for the others."""
     from engine.catalogue import Column, Data, load_catalogue
-    from engine.data.shipped import datasets_folder
-    from engine.graph import Graph, Link, Node, Project
-    from engine.plan import Plan
-    from engine.run.headless import run_headless
+    from engine.document.graph import Graph, Link, Node, Project
+    from engine.document.plan import Plan
+    from engine.document.shipped import datasets_folder
+    from engine.train.headless import run_headless
     from tests.bench.setting import gallery_project
 
     class BenchTable(Data):

@@ -8,11 +8,11 @@ import time
 from PySide6.QtCore import QEvent, QObject, QPointF
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from app.pictures.base import Subject
-from app.pictures.try_it import DRAW, TryIt
-from app.playground.inputs import PadInput
-from app.views.watching import watching
-from app.workspace import Workspace
+from app.look.base import Subject
+from app.look.playground.inputs import PadInput
+from app.look.predictions.try_it import DRAW, TryIt
+from app.workspace.watching import watching
+from app.workspace.workspace import Workspace
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 from tests.bench.window import open_window, spin, wait_until

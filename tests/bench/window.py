@@ -19,14 +19,14 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.collecting import Collector
-from app.main_window import MainWindow
-from app.places import Places
-from app.workspace import Workspace
-from engine.edits import SetParam
-from engine.files import load_project, save_project
-from engine.graph import Graph, Link, Node, Project
-from engine.run.memory import share_one_heap
+from app.window.collecting import Collector
+from app.window.main_window import MainWindow
+from app.workspace.places import Places
+from app.workspace.workspace import Workspace
+from engine.document.edits import SetParam
+from engine.document.files import load_project, save_project
+from engine.document.graph import Graph, Link, Node, Project
+from engine.train.memory import share_one_heap
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 

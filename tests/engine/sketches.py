@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Catalogue, load_catalogue
-from engine.document import Document
-from engine.edits import AddNodes, Edit
-from engine.files import load_project
-from engine.graph import Link, Node, Project
-from engine.problems import Problem
-from engine.shapes import ShapeBook, check
+from engine.document.document import Document
+from engine.document.edits import AddNodes, Edit
+from engine.document.files import load_project
+from engine.document.graph import Link, Node, Project
+from engine.shapes.problems import Problem
+from engine.shapes.shapes import ShapeBook, check
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -120,7 +120,7 @@ def program_of(sketch: Sketch) -> Program:
 
 def batch_of(program: Program, rows: int = 6) -> dict[str, Tensor]:
     """The first rows of the training data."""
-    from engine.data.shipped import datasets_folder
+    from engine.document.shipped import datasets_folder
 
     data = program.load(datasets_folder())
     return {name: column[:rows] for name, column in data["train"].items()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from engine.document.fields import Fields
+from engine.document.graph import Graph, Node
+from engine.document.names import fresh_name
 from engine.errors import GraphError, ProjectFileError
-from engine.fields import Fields
-from engine.graph import Graph, Node
-from engine.names import fresh_name
 from engine.values import frozen, frozen_mapping, natural
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from engine.data.shipped import datasets_folder
+from engine.document.shipped import datasets_folder
 
 CHANCE = {"alike": 0.8, "anyone": 0.5, "unlike": 0.2}
 FOLDER = datasets_folder() / "files"

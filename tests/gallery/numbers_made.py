@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from engine.data.shipped import datasets_folder
+from engine.document.shipped import datasets_folder
 
 FOLDER = datasets_folder() / "files"
 NAME = "numbers.tsv"

@@ -11,14 +11,14 @@ from math import prod
 from pathlib import Path
 
 from engine.catalogue import Catalogue, Column, Data, Layer, NodeType
-from engine.data.open_series import open_it as open_series
-from engine.data.open_text import open_pairs
-from engine.data.opening import open_data
+from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
+from engine.data.open.opening import open_data
+from engine.data.open.series import open_it as open_series
+from engine.data.open.text import open_pairs
 from engine.data.watch import Watch
-from engine.graph import Graph, Link, Node, Project
-from engine.optimisers import OPTIMISERS, SCHEDULES
-from engine.plan import Choice, Minimise, Phase, Plan, Rule, Stop
-from engine.shapes import check
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Choice, Minimise, Phase, Plan, Rule, Stop
+from engine.shapes.shapes import check
 from engine.values import Value
 from tests.engine.data.public_made import public_folder
 

@@ -11,7 +11,7 @@ import csv
 import io
 import re
 
-from engine.data.shipped import datasets_folder
+from engine.document.shipped import datasets_folder
 
 FOLDER = datasets_folder() / "files"
 NAME = "sentences.csv"

@@ -11,7 +11,7 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from engine.data.shipped import datasets_folder
+from engine.document.shipped import datasets_folder
 
 FOLDER = datasets_folder() / "files" / "solids"
 OF_EACH = 40

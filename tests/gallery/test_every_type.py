@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
+from engine.document.graph import Graph, Node, Project
+from engine.document.shipped import datasets_folder
 from engine.emit.script import export_script, write_script
-from engine.graph import Graph, Node, Project
-from engine.run.headless import run_headless
-from engine.shapes import check
+from engine.shapes.shapes import check
+from engine.train.headless import run_headless
 from tests.gallery.recipes import recipes
 from tests.gallery.test_gallery import alone
 
@@ -98,7 +98,7 @@ def test_it_trains_and_its_export_gives_the_same_numbers(
 
 def test_a_model_without_data_exports_and_runs(tmp_path: Path) -> None:
     """An input in the place of data: the script builds the model and says what comes out."""
-    from engine.graph import Link
+    from engine.document.graph import Link
 
     nodes = [
         Node("n1", "Input"),

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from engine.catalogue import Catalogue, load_catalogue
-from engine.data.shipped import datasets_folder
+from engine.document.files import load_project, to_text
+from engine.document.graph import Project
+from engine.document.paths import portable
+from engine.document.shipped import datasets_folder
 from engine.emit.script import export_script, write_script
-from engine.files import load_project, to_text
-from engine.graph import Project
-from engine.paths import portable
-from engine.run.headless import run_headless
-from engine.shapes import check
+from engine.shapes.shapes import check
+from engine.train.headless import run_headless
 
 FOLDER = datasets_folder().parent / "gallery"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.nloom"))
@@ -94,7 +94,7 @@ def test_its_export_gives_the_same_numbers(
 ) -> None:
     """Steps, validation and test, to the last bit: an epoch of the large sets, three of the small ones."""
     if example == SHARED:
-        monkeypatch.setattr("engine.run.devices._THREADS_AT_FIRST", 2)
+        monkeypatch.setattr("engine.devices._THREADS_AT_FIRST", 2)
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
     epochs = 1 if example.startswith("mnist") else 3
     most = STEPS.get(example, sys.maxsize)

@@ -7,9 +7,9 @@ from types import ModuleType
 import pytest
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
-from engine.files import load_project
-from engine.run.headless import run_headless
+from engine.document.files import load_project
+from engine.document.shipped import datasets_folder
+from engine.train.headless import run_headless
 from tests.gallery import gatherings_made, numbers_made, sentences_made, solids_made
 
 

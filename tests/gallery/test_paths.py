@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
-from engine.exporting import export
-from engine.files import load_project
-from engine.paths import INSTALLED
+from engine.document.files import load_project
+from engine.document.paths import INSTALLED
+from engine.document.shipped import datasets_folder
+from engine.emit.writing import export
 
 GALLERY = sorted((datasets_folder().parent / "gallery").glob("*.nloom"))
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
-from engine.edits import SetParam
+from engine.document.edits import SetParam
+from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
 from engine.emit.script import write_script
-from engine.graph import Project
-from engine.run.headless import run_headless
-from engine.shapes import check
+from engine.shapes.shapes import check
+from engine.train.headless import run_headless
 from engine.values import Value
 from tests.gallery.recipes import recipes
 from tests.gallery.test_every_type import RUNNER

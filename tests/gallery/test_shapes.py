@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from engine.catalogue import load_catalogue
-from engine.data.opening import open_data
-from engine.data.shipped import datasets_folder
-from engine.files import load_project
-from engine.run.headless import run_headless
+from engine.data.open.opening import open_data
+from engine.document.files import load_project
+from engine.document.shipped import datasets_folder
+from engine.train.headless import run_headless
 from tests.gallery import shapes_made
 
 FOLDER = datasets_folder() / "files" / "shapes"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine.catalogue import Data, load_catalogue
-from engine.data.shipped import datasets_folder
-from engine.document import Document
-from engine.graph import Graph, Node, Project
-from engine.plan import Plan
-from engine.run.headless import run_headless
-from engine.shapes import check
+from engine.document.document import Document
+from engine.document.graph import Graph, Node, Project
+from engine.document.plan import Plan
+from engine.document.shipped import datasets_folder
+from engine.shapes.shapes import check
+from engine.train.headless import run_headless
 from tests.engine.data.public_made import public_folder
 from tests.gallery.recipes import FITTING, OPENED, opened
 

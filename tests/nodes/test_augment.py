@@ -14,19 +14,19 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from engine.data.shipped import datasets_folder
-from engine.emit.builder import build
+from engine.catalogue.emitter import build
+from engine.catalogue.symbols import evaluate
+from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
 from engine.emit.script import export_script
-from engine.graph import Project
 from engine.layers import random_images as ours
 from engine.layers.mixing import CutMix, MixUp
 from engine.layers.noisy import LabelNoise, MaskingNoise, NoisyLinear, SaltAndPepper
-from engine.run.headless import run_headless
-from engine.shapes import Signature, wires_of
-from engine.symbols import evaluate
+from engine.shapes.shapes import Signature, wires_of
+from engine.train.headless import run_headless
 from nodes.augment import Augmentation
-from tests.engine.run.networks import run_of
 from tests.engine.sketches import Sketch, catalogue
+from tests.engine.train.networks import run_of
 from tests.gallery.test_gallery import alone
 from tests.nodes.values import built
 
@@ -330,7 +330,7 @@ def test_soft_targets_train_and_their_export_gives_the_same_numbers(kind: str, t
 
 @pytest.mark.parametrize("kind", ["MixUp", "LabelNoise"])
 def test_pictures_still_know_the_classes(kind: str) -> None:
-    from engine.questions import CLASSES, questions
+    from engine.catalogue.questions import CLASSES, questions
 
     sketch = mixed(kind)
     (head,) = run_of(sketch.project).heads
@@ -342,7 +342,7 @@ def test_pictures_still_know_the_classes(kind: str) -> None:
 def test_muted_it_passes_each_input_on() -> None:
     sketch = mixed("MixUp")
     node = next(node for node in sketch.project.graph.nodes.values() if node.type == "MixUp")
-    from engine.edits import SetMuted
+    from engine.document.edits import SetMuted
 
     SetMuted((node.id,), True).apply(sketch.project)
     book = sketch.check()

@@ -35,7 +35,7 @@ def test_the_filler_of_a_table_is_zero_and_stays_so(init: str) -> None:
 
 
 def test_a_filler_outside_the_table_is_said_to_be() -> None:
-    from engine.shapes import ShapeBook, Signature
+    from engine.shapes.shapes import ShapeBook, Signature
     from tests.engine.sketches import catalogue
 
     facts = ShapeBook(catalogue()).trial(

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from engine.catalogue import Column, Layer, NodeType, Transform
-from engine.emit.builder import build
+from engine.catalogue.emitter import build
+from engine.catalogue.params import ParamSpec
+from engine.catalogue.symbols import evaluate
+from engine.catalogue.symbols import name as variable
 from engine.errors import DataError, EmitError, ParamError
-from engine.params import ParamSpec
-from engine.shapes import ShapeBook, Signature, _bind, wires_of
-from engine.symbols import evaluate
-from engine.symbols import name as variable
+from engine.shapes.shapes import ShapeBook, Signature, _bind, wires_of
 from nodes.augment import Mixing
 from tests.engine.sketches import Sketch, catalogue
 from tests.gallery.recipes import OPENED, opened

@@ -11,16 +11,16 @@ import pytest
 import torch
 
 from engine.catalogue import load_catalogue
-from engine.data.opening import open_data
+from engine.data.open.opening import open_data
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Plan
 from engine.emit.program import compile_program
 from engine.emit.script import export_script
 from engine.errors import EmitError, TrainingError
-from engine.graph import Graph, Link, Node, Project
 from engine.layers import graph_layers as layers
-from engine.plan import Plan
-from engine.run.distributed import World
-from engine.run.headless import run_headless
-from engine.shapes import ShapeBook, Signature, check
+from engine.shapes.shapes import ShapeBook, Signature, check
+from engine.train.distributed import World
+from engine.train.headless import run_headless
 from tests.gallery.recipes import FILES
 
 CATALOGUE = load_catalogue()

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from engine.shapes import ShapeBook, Signature
+from engine.shapes.shapes import ShapeBook, Signature
 from tests.engine.sketches import catalogue
 from tests.nodes.values import close, through
 

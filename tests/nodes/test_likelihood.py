@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from engine.emit.builder import build
-from engine.shapes import Signature, wires_of
-from engine.symbols import evaluate
+from engine.catalogue.emitter import build
+from engine.catalogue.symbols import evaluate
+from engine.shapes.shapes import Signature, wires_of
 from nodes.likelihood import GaussianLikelihood
 
 

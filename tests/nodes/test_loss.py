@@ -74,9 +74,9 @@ def test_squares_absolutes_and_between() -> None:
 @pytest.mark.parametrize("type_id", ["MSE", "L1", "Huber", "BCEWithLogits", "MeanSquaredError"])
 def test_whole_numbers_as_a_target_can_be_learned(type_id: str) -> None:
     """torch computes such a loss, and then refuses to go back through it."""
-    from engine.emit.builder import build
-    from engine.shapes import Signature, wires_of
-    from engine.symbols import evaluate
+    from engine.catalogue.emitter import build
+    from engine.catalogue.symbols import evaluate
+    from engine.shapes.shapes import Signature, wires_of
     from tests.engine.sketches import catalogue
 
     wires = wires_of({"prediction": Signature((3,)), "target": Signature((3,), "int64")})
@@ -88,9 +88,9 @@ def test_whole_numbers_as_a_target_can_be_learned(type_id: str) -> None:
 
 def of(type_id: str, params: dict[str, object] | None, **given: torch.Tensor) -> torch.Tensor:
     """The value of a loss or metric with ports of other names."""
-    from engine.emit.builder import build
-    from engine.shapes import Signature, wires_of
-    from engine.symbols import evaluate
+    from engine.catalogue.emitter import build
+    from engine.catalogue.symbols import evaluate
+    from engine.shapes.shapes import Signature, wires_of
     from tests.engine.sketches import catalogue
 
     arriving = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.symbols import evaluate, name
+from engine.catalogue.symbols import evaluate, name
 from nodes import sources
 from tests.nodes.values import built
 

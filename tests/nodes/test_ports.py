@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.shapes import Signature
+from engine.shapes.shapes import Signature
 from tests.engine.sketches import Sketch
 
 

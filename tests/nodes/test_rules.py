@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.emit.builder import build
+from engine.catalogue.emitter import build
+from engine.catalogue.symbols import name
 from engine.errors import EmitError
-from engine.shapes import Signature, wires_of
-from engine.symbols import name
+from engine.shapes.shapes import Signature, wires_of
 from nodes import rules
 from tests.engine.sketches import catalogue
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.layers.text_masking import MaskTokens, fixed_chances
-from engine.shapes import ShapeBook, Signature
+from engine.shapes.shapes import ShapeBook, Signature
 from tests.engine.sketches import catalogue
 from tests.nodes.values import built
 

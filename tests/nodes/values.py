@@ -31,9 +31,9 @@ def through(type_id: str, params: dict[str, Any] | None, *inputs: Tensor) -> Any
 
 def measured(type_id: str, params: dict[str, Any] | None, prediction: Tensor, target: Tensor) -> float:
     """The value of a loss or a metric."""
-    from engine.emit.builder import build
-    from engine.shapes import Signature, wires_of
-    from engine.symbols import evaluate
+    from engine.catalogue.emitter import build
+    from engine.catalogue.symbols import evaluate
+    from engine.shapes.shapes import Signature, wires_of
 
     arriving = {
         name: Signature(tuple(value.shape[1:]), str(value.dtype).removeprefix("torch."))

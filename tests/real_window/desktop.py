@@ -98,7 +98,7 @@ class Program:
         self.process = desktop.start(command, {**extra, "NEUROLOOM_INSPECT": str(self._socket_path)})
 
     def ask(self, question: dict[str, Any]) -> list[Thing]:
-        """Put one question to the program (see `app.inspection`)."""
+        """Put one question to the program (see `app.window.inspection`)."""
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(WAIT_SECONDS)
             line.connect(str(self._socket_path))

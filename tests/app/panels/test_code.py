@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor
 
 from app.panels.code import CodePanel
-from app.workspace import Workspace
-from engine.edits import AddNodes, SetParam
+from app.workspace.workspace import Workspace
+from engine.document.edits import AddNodes, SetParam
+from engine.document.graph import Node
 from engine.emit.script import export_script
-from engine.graph import Node
 from tests.app.conftest import add_iris
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
 
-from app.block_library import shelf
 from app.panels.palette import NODE_MIME, TYPE_ROLE, PalettePanel
-from app.workspace import Workspace
+from app.workspace.block_library import shelf
+from app.workspace.workspace import Workspace
 
 
 def rows(panel: PalettePanel) -> list[str]:

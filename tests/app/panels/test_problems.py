@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from app.panels.problems import MOST_ROWS, ProblemsPanel
-from app.workspace import Workspace
-from engine.edits import AddNodes, SetParam
-from engine.graph import Node
-from engine.problems import Fix, Problem
+from app.workspace.workspace import Workspace
+from engine.document.edits import AddNodes, SetParam
+from engine.document.graph import Node
+from engine.shapes.problems import Fix, Problem
 from tests.app.conftest import add_iris
 
 

@@ -12,15 +12,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.dock.card import PictureCard
+from app.charts.arrays.filters import FiltersNow
+from app.look.base import Subject
+from app.look.dock.card import PictureCard
+from app.look.predictions.example import class_words, picture_of
+from app.look.predictions.prediction import prediction_bars
 from app.panels.views import NOTHING, SEVERAL, ViewsPanel
-from app.pictures.base import Subject
-from app.pictures.example import class_words, picture_of
-from app.pictures.prediction import prediction_bars
-from app.views.filters import FiltersNow
-from app.workspace import Workspace
-from engine.edits import Remove
-from engine.run.feed import Probe, Snapshot
+from app.workspace.workspace import Workspace
+from engine.document.edits import Remove
+from engine.feed.feed import Probe, Snapshot
 from tests.app.fake_run import FakeTrainer, pictures, workspace_with_fakes
 
 

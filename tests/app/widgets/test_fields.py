@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.widgets.fields import FieldRow
-from engine.params import ParamSpec
+from engine.catalogue.params import ParamSpec
 
 
 def test_export_opens_while_one_types_a_number(qtbot: QtBot) -> None:

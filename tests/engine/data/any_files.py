@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from engine.data.opening import Opened, open_data, open_for
-from tests.engine.data.test_clouds import LINES, POINTS, ply
-from tests.engine.data.test_open_table import workbook
+from engine.data.open.opening import Opened, open_data, open_for
+from tests.engine.data.clouds.test_files import LINES, POINTS, ply
+from tests.engine.data.open.test_tables import workbook
 
 ROWS = [(at / 4, at % 5 - 1.5, "abc"[at % 3]) for at in range(60)]
 

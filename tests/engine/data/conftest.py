@@ -3,8 +3,8 @@
 import pytest
 from torch import Tensor
 
-from engine.data.mnist import load_mnist
-from engine.data.shipped import datasets_folder
+from engine.data.sets.mnist import load_mnist
+from engine.document.shipped import datasets_folder
 
 
 @pytest.fixture(scope="session")

@@ -24,11 +24,11 @@ import numpy as np
 import pytest
 
 from engine.catalogue import Data
-from engine.data.opening import OPENERS, READERS, Opened, open_data, open_for
+from engine.data.open.opening import OPENERS, READERS, Opened, open_data, open_for
 from engine.data.watch import Watch
+from engine.document.files import load_project
+from engine.emit.writing import export
 from engine.errors import DataError, NeuroloomError
-from engine.exporting import export
-from engine.files import load_project
 from tests.engine.data.any_files import KINDS, idx, picture, saved
 from tests.engine.data.sentences import assert_sentence
 from tests.engine.data.test_spoiled_files import CATALOGUE, as_script, in_program, node_of, outcome, same

@@ -19,18 +19,18 @@ import pytest
 import torch
 
 from engine.catalogue import load_catalogue
+from engine.catalogue.emitter import build
 from engine.data.array_files import FileRows, Stored, load_arrays
 from engine.data.array_reading import stored_array
 from engine.data.dealing import dealt_in_time
 from engine.data.lazy import Lazy
-from engine.data.opening import Opened, open_data
+from engine.data.open.opening import Opened, open_data
 from engine.data.watch import Stopped, Watch
-from engine.emit.builder import build
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Plan
 from engine.emit.script import export_script
 from engine.errors import DataError
-from engine.graph import Graph, Link, Node, Project
-from engine.plan import Plan
-from engine.run.headless import run_headless
+from engine.train.headless import run_headless
 from tests.gallery.test_gallery import alone
 
 LARGE = 2**30

@@ -12,14 +12,14 @@ import pytest
 import torch
 
 from engine.catalogue import Data, load_catalogue
-from engine.data.open_table import open_it
-from engine.data.opening import Opened, open_data
-from engine.data.reading_node import read_node
-from engine.data.shipped import datasets_folder
+from engine.data.loading.node import read_node
+from engine.data.open.opening import Opened, open_data
+from engine.data.open.tables import open_it
 from engine.data.watch import Watch
-from engine.exporting import export
-from engine.graph import Project
-from engine.run.headless import run_headless
+from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
+from engine.emit.writing import export
+from engine.train.headless import run_headless
 from tests.engine.data.any_files import PICTURES
 from tests.engine.data.test_spoiled_files import node_of
 from tests.gallery.recipes import data_project

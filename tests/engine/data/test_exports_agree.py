@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from engine.catalogue import Data, load_catalogue
-from engine.data.opening import open_data
-from engine.data.shipped import datasets_folder
-from engine.exporting import export
-from engine.files import load_project, save_project
-from engine.graph import Project
-from engine.run.headless import run_headless
+from engine.data.open.opening import open_data
+from engine.document.files import load_project, save_project
+from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
+from engine.emit.writing import export
+from engine.train.headless import run_headless
 from tests.engine.data.any_files import KINDS, picture
 from tests.gallery.recipes import data_project
 from tests.gallery.test_gallery import alone

@@ -1,11 +1,14 @@
 import pytest
 import torch
 
-from engine.analysis.forecast import forecast_errors
-from engine.data import mnist, portable, series, tables
+from engine.data import portable
 from engine.data.portable import IMPORTS, portable_imports, portable_source
-from engine.data.shipped import datasets_folder
+from engine.data.sets import laser as series
+from engine.data.sets import mnist
+from engine.data.sets import scikit_learn as tables
+from engine.document.shipped import datasets_folder
 from engine.errors import EmitError
+from engine.look.sequences.forecast import forecast_errors
 
 LOADERS = [
     mnist.load_mnist,

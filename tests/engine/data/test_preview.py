@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from engine.data.preview import sample, summary
-from engine.data.series import load_santa_fe
-from engine.data.shipped import datasets_folder
+from engine.data.sets.laser import load_santa_fe
+from engine.document.shipped import datasets_folder
 
 SPLITS = {
     "train": {"x": torch.tensor([[0.0, 2.0], [4.0, 6.0]]), "kind": torch.tensor([2, 0])},

@@ -15,11 +15,11 @@ import pytest
 import torch
 
 from engine.catalogue import load_catalogue
-from engine.data.opening import Opened
+from engine.data.loading.node import loader_of, read_node
+from engine.data.open.opening import Opened
 from engine.data.portable import portable_imports, portable_source
-from engine.data.reading_node import loader_of, read_node
+from engine.document.graph import Node
 from engine.errors import NeuroloomError, in_one_line
-from engine.graph import Node
 from tests.engine.data.any_files import KINDS, SPOILED
 from tests.engine.data.sentences import assert_sentence
 

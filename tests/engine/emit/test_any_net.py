@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from engine.catalogue import Layer
-from engine.edits import Remove
+from engine.document.edits import Remove
+from engine.document.plan import Choice
 from engine.emit.program import Program
-from engine.plan import Choice
-from engine.shapes import ShapeBook
+from engine.shapes.shapes import ShapeBook
 from tests.engine.emit.test_program import WithoutTaps
 from tests.engine.sketches import Sketch, apply, catalogue, program_of
 from tests.nodes.test_every_node import values_of

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from engine.catalogue import Catalogue, Emitted, Emitter, Layer, Loss, Port, Wire
+from engine.catalogue.params import param
+from engine.catalogue.symbols import F, carried, nn
+from engine.catalogue.symbols import torch as torch_
 from engine.data.splits import standardised
+from engine.document.graph import Graph, Link, Node, Project
 from engine.emit.program import Program, compile_program
-from engine.graph import Graph, Link, Node, Project
-from engine.params import param
-from engine.symbols import F, carried, nn
-from engine.symbols import torch as torch_
 from tests.engine.emit.test_script import long_names
 from tests.engine.sketches import (
     batch_of,

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Choice, Plan
 from engine.emit.fast import Fast, quickened
 from engine.emit.lines import block
 from engine.emit.program import compile_program
 from engine.emit.script import export_script, write_script
 from engine.errors import EmitError
-from engine.graph import Graph, Link, Node, Project
-from engine.plan import Choice, Plan
 from tests.engine.sketches import catalogue, gallery
 
 EVERYTHING = Fast(

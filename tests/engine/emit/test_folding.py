@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.shipped import datasets_folder
 from engine.emit.program import compile_program
-from engine.graph import Graph, Link, Node, Project
-from engine.run.sources import Sources
-from engine.shapes import check
+from engine.shapes.shapes import check
+from engine.train.sources import Sources
 
 CATALOGUE = load_catalogue()
 

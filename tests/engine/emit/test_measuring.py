@@ -2,11 +2,11 @@
 
 import torch
 
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Plan
 from engine.emit.program import compile_program
 from engine.emit.script import export_script
-from engine.graph import Graph, Link, Node, Project
-from engine.plan import Plan
-from tests.engine.run.networks import catalogue, run_of
+from tests.engine.train.networks import catalogue, run_of
 
 
 def noisy(*, into_model: bool) -> Project:

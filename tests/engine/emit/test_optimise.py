@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch import nn
 
+from engine.catalogue.symbols import F, evaluate, name
+from engine.catalogue.training.checks import check_objective, check_plan
+from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.data.portable import portable_imports, portable_source
+from engine.document.plan import Choice, Minimise, Phase, Plan
 from engine.emit.optimise import carried_by, noise_call, optimiser_lines, residual_vector
 from engine.errors import EmitError, NeuroloomError, ParamError
-from engine.optimisers import OPTIMISERS, SCHEDULES
-from engine.plan import Choice, Minimise, Phase, Plan
-from engine.plan_checks import check_objective, check_plan
-from engine.symbols import F, evaluate, name
 from tests.engine.sketches import classifier, program_of
 
 STEPS, EPOCHS = 5, 8  # batches an epoch, epochs

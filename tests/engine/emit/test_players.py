@@ -17,18 +17,18 @@ import pytest
 import torch
 
 from engine.catalogue import load_catalogue
-from engine.data.shipped import datasets_folder
+from engine.document.files import from_text, to_text
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
+from engine.document.shipped import datasets_folder
 from engine.emit.program import compile_program
 from engine.emit.script import export_script
 from engine.errors import NeuroloomError
-from engine.files import from_text, to_text
-from engine.graph import Graph, Link, Node, Project
-from engine.plan import WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
-from engine.run import checkpoints
-from engine.run.feed import Feed
-from engine.run.headless import run_headless
-from engine.run.loop import Run
-from engine.run.settings import Settings, Stage
+from engine.feed.feed import Feed
+from engine.runs import checkpoints
+from engine.runs.settings import Settings, Stage
+from engine.train.headless import run_headless
+from engine.train.loop import Run
 from tests.engine.sketches import gallery
 
 SGD = Choice("SGD", {"lr": 0.1, "momentum": 0.9})

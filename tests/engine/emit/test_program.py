@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.data.shipped import datasets_folder
+from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
 from engine.emit.program import compile_program
 from engine.emit.script import write_script
-from engine.graph import Project
 from tests.engine.emit.test_script import HOSTILE, hostile, long_names
 from tests.engine.sketches import (
     GALLERY_IDS,

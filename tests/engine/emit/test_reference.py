@@ -34,7 +34,7 @@ def sources() -> dict[str, str]:
     for package in (name.rstrip(".") for name in OURS):
         found = import_module(package)
         modules.append(found)
-        for one in pkgutil.iter_modules(getattr(found, "__path__", ()), f"{package}."):
+        for one in pkgutil.walk_packages(getattr(found, "__path__", ()), f"{package}."):
             modules.append(import_module(one.name))
     return {
         f"{module.__name__}.{name}": inspect.getsource(thing).rstrip()

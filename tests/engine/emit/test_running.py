@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import torch
 
-from engine.data.shipped import datasets_folder
+from engine.document.plan import Choice
+from engine.document.shipped import datasets_folder
 from engine.emit.program import Program
 from engine.emit.script import write_script
-from engine.plan import Choice
 from tests.engine.emit.test_script import CONTROLS, HOSTILE
 from tests.engine.sketches import (
     Sketch,

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from engine.catalogue import Catalogue, Column, Data, Emitted, Emitter
-from engine.data.tables import load_iris
-from engine.edits import Move, Rename, SetNotes, SetTitle
+from engine.catalogue.params import param
+from engine.data.sets.scikit_learn import load_iris
+from engine.document.edits import Move, Rename, SetNotes, SetTitle
+from engine.document.graph import Project
+from engine.document.plan import Choice
 from engine.emit.script import export_script, file_name, write_script
 from engine.errors import EmitError, ParamError
-from engine.graph import Project
-from engine.params import param
-from engine.plan import Choice
 from tests.engine.sketches import GALLERY_IDS, Sketch, apply, catalogue, classifier, gallery, image
 
 HOSTILE = [

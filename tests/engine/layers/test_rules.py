@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.data.patterns import stored_patterns
-from engine.data.points import load_gates, load_points, load_worked_example
+from engine.data.sets.patterns import stored_patterns
+from engine.data.sets.points import load_gates, load_points, load_worked_example
 from engine.layers.boltzmann import RBM
 from engine.layers.delta_rule import DeltaRule
 from engine.layers.hopfield import Hopfield

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from engine.catalogue.training.optimisers import OPTIMISERS
+from engine.document.plan import Choice, Minimise
 from engine.emit.optimise import carried_by, optimiser_lines
 from engine.optim.residuals import residuals
-from engine.optimisers import OPTIMISERS
-from engine.plan import Choice, Minimise
 from tests.engine.optim.landscapes import network
 
 

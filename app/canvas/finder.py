@@ -1,0 +1,63 @@
+"""Finding a node type by name and adding it: where it goes, and what it is joined to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QPointF
+
+from app.canvas.editing import editing
+from app.canvas.editing.joining import addable
+from app.canvas.items.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
+from app.canvas.search import SearchPopup
+from app.workspace.block_library import KEPT, kept
+from engine.catalogue import NodeType
+
+if TYPE_CHECKING:
+    from app.canvas.view import GraphView
+
+
+class Finder:
+    """The search popup of a canvas."""
+
+    def __init__(self, view: GraphView) -> None:
+        self._view = view
+        self._place = QPointF()
+        self.popup = SearchPopup(view.workspace.catalogue, view)
+
+    def open_at(self, place: QPoint) -> None:
+        """Offers all that can be added, with the popup's corner at `place` (viewport pixels)."""
+        self._place = self._view.mapToScene(place)
+        workspace = self._view.workspace
+        types = addable(workspace)
+        self.popup.open_at(place, types, self._add, self._nothing, kept(workspace.places.blocks))
+
+    def offer(
+        self,
+        place: QPoint,
+        types: list[type[NodeType]],
+        choose: Callable[[str], object],
+        give_up: Callable[[], None],
+    ) -> None:
+        """Offers only these types, for a gesture that ends in a new node."""
+        self.popup.open_at(place, types, choose, give_up)
+
+    def close(self) -> None:
+        """Closes the popup without a choice."""
+        self.popup.dismiss()
+
+    def _add(self, type_id: str) -> None:
+        """Adds the chosen type after the one selected node, otherwise where the popup was opened."""
+        view, workspace = self._view, self._view.workspace
+        boxes = view.graph_scene.boxes.all()
+        if len(workspace.selection) == 1 and not type_id.startswith(KEPT):
+            added = editing.add_after(workspace, type_id, workspace.selection[0], boxes)
+            if added is not None:
+                view.reveal(added)
+            return
+        wanted = (self._place.x(), self._place.y() - FIRST_PORT)
+        editing.add(workspace, type_id, free_spot(wanted, (WIDTH, HEIGHT), boxes))
+
+    def _nothing(self) -> None:
+        """Nothing was chosen, nothing is left behind."""

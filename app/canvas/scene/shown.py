@@ -1,0 +1,83 @@
+"""What the user wants to see on every canvas: live pictures on nodes, shapes on wires."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSettings, Signal
+
+from engine.document.graph import Link
+
+if TYPE_CHECKING:
+    from app.canvas.view import GraphView
+
+_PICTURES, _LABELS = "canvas/thumbnails", "canvas/wire_labels"
+
+
+class Choices(QObject):
+    """Tells every canvas and menu that a choice has changed."""
+
+    changed = Signal()
+
+
+choices = Choices()
+
+
+def shows_pictures(settings: QSettings) -> bool:
+    """Whether nodes show what they compute."""
+    return bool(settings.value(_PICTURES, True, bool))
+
+
+def labels_always(settings: QSettings) -> bool:
+    """Whether wires show their shapes at all times, rather than on hover or selection."""
+    return bool(settings.value(_LABELS, True, bool))
+
+
+def choose_pictures(settings: QSettings, shown: bool) -> None:
+    """Switches live pictures on or off on all canvases, now and in later sessions."""
+    settings.setValue(_PICTURES, shown)
+    choices.changed.emit()
+
+
+def choose_labels(settings: QSettings, always: bool) -> None:
+    """Shows shapes on all wires, or only on those under the pointer or selected; remembered."""
+    settings.setValue(_LABELS, always)
+    choices.changed.emit()
+
+
+class Shown(QObject):
+    """Makes one canvas show what was chosen, and the shape of the wire under the pointer."""
+
+    followed = Signal()  # a choice has changed, and the canvas shows it
+
+    def __init__(self, view: GraphView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._hovered: Link | None = None
+        choices.changed.connect(self._follow)
+        self._follow()
+
+    def hover(self, link: Link | None) -> None:
+        """The pointer is over this wire, or over none."""
+        items = self._view.graph_scene.link_items
+        # Told again even if it is the same: the item may be a new one, brought back by an undo.
+        if self._hovered is not None and self._hovered != link and self._hovered in items:
+            items[self._hovered].show_hovered(False)
+        if link is not None and link in items:
+            items[link].show_hovered(True)
+        self._hovered = link
+
+    def set_pictures(self, shown: bool) -> None:
+        choose_pictures(self._view.workspace.settings, shown)
+
+    def set_labels(self, always: bool) -> None:
+        choose_labels(self._view.workspace.settings, always)
+
+    def _follow(self) -> None:
+        settings, scene = self._view.workspace.settings, self._view.graph_scene
+        self._view.thumbnails.show_pictures(shows_pictures(settings))
+        if scene.detail.labels_always != labels_always(settings):
+            scene.detail.labels_always = labels_always(settings)
+            for item in scene.link_items.values():
+                item.settle_label()
+        self.followed.emit()

@@ -1,0 +1,127 @@
+"""Live pictures and numbers on the nodes, from the trainer's feed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.canvas.items.node_item import NodeItem
+from app.canvas.items.pictures import Picture, picture_of
+from app.charts.picture import figures
+from app.workspace.classes import classes_of
+from app.workspace.watching import Live
+from engine.feed.feed import LAYER_STEP, Probe, Snapshot
+
+if TYPE_CHECKING:
+    from app.canvas.view import GraphView
+
+INTERVAL_MS = 250
+TRAVEL_MS = 100  # how often nodes that come into view get their pictures while the viewport moves
+MOST = 60  # nodes in view; with more the pictures are too small to be worth their cost
+_ACTIVATIONS = "activations"
+
+
+class Thumbnails(QObject):
+    """Keeps the nodes in view showing what they compute; a picture is drawn once a snapshot."""
+
+    def __init__(self, view: GraphView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._workspace = view.workspace
+        self._drawn: dict[str, tuple[Snapshot, Picture | None]] = {}
+        self._shown: tuple[str, ...] = ()
+        self._pictures = True
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(TRAVEL_MS)
+        self._soon.timeout.connect(self.look_again)
+        self._live = Live(self._workspace, view, self._probes, self._redraw, INTERVAL_MS)
+
+    def look_again(self) -> None:
+        """The view shows other nodes now."""
+        if self._in_view() != self._shown:
+            self._live.again()
+
+    def look_soon(self) -> None:
+        """The viewport moves: looks again in a moment, once for all steps until then."""
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def show_pictures(self, shown: bool) -> None:
+        """Switches the pictures on or off; the numbers of losses and metrics stay."""
+        if shown == self._pictures:
+            return
+        self._pictures = shown
+        if not shown:
+            self._drawn.clear()
+            for item in self._view.graph_scene.node_items.values():
+                item.show_live(None, item.value)
+        self._live.again()
+
+    def _in_view(self) -> tuple[str, ...]:
+        scene = self._view.graph_scene
+        if self._workspace.trainer is None or self._view.navigation.zoom < scene.detail.plates_below:
+            return ()
+        ids = scene.nodes_in(self._view.visible_rect())
+        return tuple(ids) if len(ids) <= MOST else ()
+
+    def _probes(self) -> frozenset[Probe]:
+        self._shown = self._in_view()
+        if not self._pictures:
+            return frozenset()
+        items = self._view.graph_scene.node_items
+        pictured = (one for one in self._shown if items[one].face.kind not in ("loss", "metric", "unknown"))
+        return frozenset(Probe(node_id, _ACTIVATIONS) for node_id in pictured)
+
+    def _redraw(self) -> None:
+        trainer = self._workspace.trainer
+        if trainer is None:
+            return
+        items = self._view.graph_scene.node_items
+        self._drawn = {node_id: kept for node_id, kept in self._drawn.items() if node_id in items}
+        values = self._values(trainer)
+        for node_id in self._shown:
+            item = items.get(node_id)
+            if item is not None:
+                picture = self._picture(trainer, item) if self._pictures else None
+                item.show_live(picture, values.get(node_id, ""))
+
+    def _picture(self, trainer: Any, item: NodeItem) -> Picture | None:
+        snapshot = trainer.feed.latest(Probe(item.node_id, _ACTIVATIONS))
+        if item.stage:  # the batch's own values, or their gradient
+            step = trainer.feed.latest(LAYER_STEP)
+            snapshot = step if step is not None and step.array.size else snapshot
+        if snapshot is None:
+            self._drawn.pop(item.node_id, None)
+            return None
+        known = self._drawn.get(item.node_id)
+        if known is None or known[0] is not snapshot:
+            data = item.face.kind == "data"
+            names = classes_of(self._workspace, item.node_id) if data else {}
+            picture = picture_of(snapshot, item.picture_room(), data=data, classes=names)
+            known = (snapshot, picture)
+            self._drawn[item.node_id] = known
+        return known[1]
+
+    def _values(self, trainer: Any) -> dict[str, str]:
+        """The newest number of each loss and metric node, by the name its series has in the feed."""
+        from engine.catalogue.identifiers import (
+            slug,  # its package needs torch, which is loaded once there is a trainer
+        )
+
+        items = self._view.graph_scene.node_items
+        measured = [item for item in items.values() if item.face.kind in ("loss", "metric")]
+        losses = [item for item in measured if item.face.kind == "loss"]
+        names = [slug(item.face.name) for item in measured]
+        found: dict[str, str] = {}
+        for item, name in zip(measured, names, strict=True):
+            if names.count(name) > 1:
+                continue  # numbered apart by the emitter; better no number than another node's
+            name = "loss" if item.face.kind == "loss" and len(losses) == 1 else name
+            value = trainer.feed.last(f"train_{name}") if item.face.kind == "loss" else None
+            if value is None:  # a plan of several objectives records what each of them lowers, not each loss
+                value = trainer.feed.last(f"val_{name}")
+            if value is not None:
+                found[item.node_id] = figures(value)
+        return found

@@ -1,0 +1,32 @@
+"""Dragging the canvas itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from app.canvas.tools.base import Interaction, Pointer
+
+if TYPE_CHECKING:
+    from app.canvas.view import GraphView
+
+
+class Pan(Interaction):
+    """Middle button, or the left one with the space bar: the picture follows the pointer."""
+
+    def __init__(self, view: GraphView, start: Pointer) -> None:
+        super().__init__(view, start)
+        self._last = start.view
+        view.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+
+    def move(self, pointer: Pointer) -> None:
+        by = pointer.view - self._last
+        self._last = pointer.view
+        self.view.navigation.pan_by(by.x(), by.y())
+
+    def release(self, pointer: Pointer) -> None:
+        self.cancel()
+
+    def cancel(self) -> None:
+        self.view.viewport().unsetCursor()

@@ -1,0 +1,211 @@
+"""The confusion matrix: rows are the true classes, columns the predicted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.charts.colourmaps import VIRIDIS, shade, to_image
+from app.charts.picture import Picture
+from app.theme import SMALL, Theme, current_theme
+
+TICK = 10
+AXIS = 18
+ROOMY_CELL = 40  # pixels of a cell that holds its number with ease
+
+
+def most_confused(
+    matrix: NDArray[np.integer], names: Sequence[str], count: int = 6
+) -> list[tuple[str, str, int]]:
+    """The largest off-diagonal cells as (true, predicted, how often), largest first, zeros left out."""
+    wrong = matrix.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:count]
+    cells = (divmod(int(index), matrix.shape[1]) for index in order)
+    return [
+        (names[row], names[column], int(wrong[row, column]))
+        for row, column in cells
+        if wrong[row, column] > 0
+    ]
+
+
+def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Names without the words that all of them begin with: "class 1", "class 2" as "1", "2"."""
+    first, last = min(names, default=""), max(names, default="")
+    alike = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), 0)
+    shared = max(first[:alike].rfind(mark) for mark in " _-/·") + 1
+    short = tuple(name[shared:] for name in names)
+    return short if all(short) else tuple(names)
+
+
+COUNTS, OF_RIGHT, OF_ANSWERED = "counts", "of right", "of answered"
+
+
+class Confusion(Picture):
+    """Counts `(classes, classes)`; each cell is coloured by its share, on a logarithmic scale.
+
+    The share is of its row, or of its column for OF_ANSWERED; the numbers are counts, else per cent.
+    """
+
+    picked = Signal(int, int)  # a click on a cell: the true class, the predicted one
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._matrix: NDArray[np.integer] | None = None
+        self._names: tuple[str, ...] = ()
+        self._side = 1  # logical pixels of a cell
+        self._left = AXIS
+        self._shares = COUNTS
+        self._chosen: tuple[int, int] | None = None
+        self.pickable = False
+
+    @property
+    def chosen(self) -> tuple[int, int] | None:
+        """The cell that stands out, (true, predicted)."""
+        return self._chosen
+
+    def choose(self, cell: tuple[int, int] | None) -> None:
+        """Have a cell stand out."""
+        if cell != self._chosen:
+            self._chosen = cell
+            self.update()
+
+    def set_shares(self, shares: str) -> None:
+        """Show counts, or shares of the right class or of the answered one."""
+        if shares != self._shares:
+            self._shares = shares
+            self.changed()
+
+    def parts(self) -> NDArray[np.floating]:
+        """Each cell's share of its row, or of its column."""
+        assert self._matrix is not None
+        totals = self._matrix.sum(axis=int(self._shares != OF_ANSWERED), keepdims=True).clip(min=1)
+        shares: NDArray[np.floating] = self._matrix / totals
+        return shares
+
+    def show_matrix(self, matrix: NDArray[np.integer], names: Sequence[str]) -> None:
+        """Show another matrix; `names` are the classes in order."""
+        self._matrix = matrix
+        self._names = tuple(names)
+        self._message = ""
+        self.changed()
+
+    @property
+    def matrix(self) -> NDArray[np.integer] | None:
+        """The counts on screen."""
+        return self._matrix
+
+    def build(self, width: int, height: int, ratio: float) -> QImage | None:
+        matrix = self._matrix
+        if matrix is None or not matrix.size:
+            return None
+        self._left = self._name_room()
+        classes = len(matrix)
+        room = min(width / ratio - self._left, height / ratio - AXIS)
+        self._side = max(1, int(room // classes))
+        pixels = max(1, int(self._side * ratio))
+        shares = np.log1p(self.parts() * 1000) / np.log1p(1000)
+        colours = shade(shares, VIRIDIS, 0.0, 1.0)
+        return to_image(np.repeat(np.repeat(colours, pixels, axis=0), pixels, axis=1))
+
+    def image_origin(self) -> QPoint:
+        return QPoint(self._left, 0)
+
+    def decorate(self, painter: QPainter, theme: Theme) -> None:
+        matrix = self._matrix
+        if matrix is None:
+            return
+        painter.setFont(theme.mono(TICK))
+        painter.setPen(theme.dim)
+        metrics = QFontMetrics(painter.font())
+        every = max(1, -(-metrics.height() // self._side))
+        names = self._fitting(self._left - 6)
+        below = names if _widest(metrics, names) <= self._side else told_apart(self._names)
+        across = max(1, -(-min(_widest(metrics, below) + 4, 30) // self._side))
+        for index, (name, under) in enumerate(zip(names, below, strict=True)):
+            at = index * self._side
+            if index % every == 0:
+                high = max(self._side, metrics.height())
+                row = QRect(0, max(0, at - (high - self._side) // 2), self._left - 6, high)
+                label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._left - 6)
+                painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label)
+            if index % across == 0:
+                room = min(self._side * across, len(matrix) * self._side - at)
+                column = QRect(self._left + at, len(matrix) * self._side + 4, room, AXIS - 4)
+                label = metrics.elidedText(under, Qt.TextElideMode.ElideRight, room - 2 * (across > 1))
+                align = Qt.AlignmentFlag.AlignHCenter if across == 1 else Qt.AlignmentFlag.AlignLeft
+                painter.drawText(column, align | Qt.AlignmentFlag.AlignTop, label)
+        if self._side >= 18:
+            self._numbers(painter, theme, matrix)
+        if self._chosen is not None:
+            painter.setPen(QPen(theme.accent, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect_of(*self._chosen))
+
+    def _numbers(self, painter: QPainter, theme: Theme, matrix: NDArray[np.integer]) -> None:
+        painter.setFont(theme.mono(9 if self._side < 28 else SMALL))
+        metrics = QFontMetrics(painter.font())
+        parts = self.parts()
+        for row in range(len(matrix)):
+            for column in range(len(matrix)):
+                count = int(matrix[row, column])
+                part = float(parts[row, column])
+                text = str(count) if self._shares == COUNTS else f"{100 * part:.0f}"
+                if count and metrics.horizontalAdvance(text) <= self._side - 2:
+                    bright = np.log1p(part * 1000) / np.log1p(1000) > 0.6
+                    painter.setPen(QColor("#101318" if bright else "#f2f4f8"))
+                    cell = QRectF(self._left + column * self._side, row * self._side, self._side, self._side)
+                    painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, text)
+
+    def describe(self, at: QPoint) -> str:
+        if self._matrix is None:
+            return ""
+        cell = self.cell_at(at)
+        if cell is None:
+            return ""
+        row, column = cell
+        count, total = int(self._matrix[row, column]), int(self._matrix[row].sum())
+        name = self._names[row]
+        if row == column:
+            return f"{name}: {count:,} of {total:,} right"
+        return f"{name} taken for {self._names[column]}: {count:,} of {total:,}"
+
+    def cell_at(self, at: QPoint) -> tuple[int, int] | None:
+        """The cell at a point, (true, predicted)."""
+        row, column = at.y() // self._side, (at.x() - self._left) // self._side
+        count = 0 if self._matrix is None else len(self._matrix)
+        return (row, column) if 0 <= row < count and 0 <= column < count else None
+
+    def rect_of(self, row: int, column: int) -> QRect:
+        """Where a cell stands, for a pointer."""
+        return QRect(self._left + column * self._side, row * self._side, self._side, self._side)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        cell = self.cell_at(event.position().toPoint())
+        if self.pickable and cell is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.picked.emit(*cell)
+        else:
+            super().mousePressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, 240)
+
+    def _name_room(self) -> int:
+        metrics = QFontMetrics(current_theme().mono(TICK))
+        left_over = self.width() - ROOMY_CELL * len(self._names)  # few classes leave their names more
+        most = max(AXIS, self.width() // 3, left_over)
+        return min(_widest(metrics, self._fitting(most - 8)) + 8, most)
+
+    def _fitting(self, room: int) -> tuple[str, ...]:
+        """The names of the classes, without what all begin with where they would be cut."""
+        metrics = QFontMetrics(current_theme().mono(TICK))
+        return self._names if _widest(metrics, self._names) <= room else told_apart(self._names)
+
+
+def _widest(metrics: QFontMetrics, names: Sequence[str]) -> int:
+    return max((metrics.horizontalAdvance(name) for name in names), default=0)

@@ -1,0 +1,199 @@
+"""A sheet of examples, each as a picture or a row of numbers with two lines of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.charts.colourmaps import GREY, limits, shade, to_image
+from app.charts.picture import Picture, number
+from app.theme import SMALL, Theme, current_theme
+
+LINE, HEAD, GAP = 14, 17, 8
+LEAST_SIDE, MOST_SIDE = 40, 220
+ROW, LEAST_CELL = 19, 52.0
+
+
+class Example(NamedTuple):
+    """One example: its words, whether it was answered right, and the heading it stands under."""
+
+    lines: tuple[str, ...]
+    right: bool
+    heading: str = ""
+
+
+class Examples(Picture):
+    """Images `(n, h, w)` as tiles, or numbers `(n, k)` as rows under their names; groups under headings."""
+
+    picked = Signal(int)  # index of the example that was clicked
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._array: NDArray[np.floating] = np.empty((0, 0))
+        self._examples: tuple[Example, ...] = ()
+        self._names: tuple[str, ...] = ()
+        self._places: list[QRectF] = []
+        self._shown: list[int] = []
+
+    def show_examples(
+        self, array: NDArray[np.floating], examples: Sequence[Example], names: Sequence[str] = ()
+    ) -> None:
+        """Show other examples; `names` are those of the numbers."""
+        self._array, self._examples, self._names = array, tuple(examples), tuple(names)
+        self._message = ""
+        self.changed()
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """What is on screen, as far as there is room."""
+        return self._examples
+
+    @property
+    def places(self) -> list[QRectF]:
+        """Where each of them was painted last."""
+        return self._places
+
+    def decorate(self, painter: QPainter, theme: Theme) -> None:
+        self._places, self._shown = [], []
+        if not self._examples:
+            return
+        if self._array.ndim >= 3:
+            self._paint_tiles(painter, theme)
+        else:
+            self._paint_rows(painter, theme)
+
+    def _groups(self) -> list[tuple[str, list[int]]]:
+        groups: list[tuple[str, list[int]]] = []
+        for index, example in enumerate(self._examples):
+            if not groups or groups[-1][0] != example.heading:
+                groups.append((example.heading, []))
+            groups[-1][1].append(index)
+        return groups
+
+    def _paint_tiles(self, painter: QPainter, theme: Theme) -> None:
+        groups = self._groups()
+        lines = max(len(example.lines) for example in self._examples)
+        head = HEAD if groups[0][0] else 0
+        side, columns, rows = self._fit(groups, lines, head)
+        low, high = limits(self._array)
+        metrics = QFontMetrics(theme.font(SMALL))
+        wide = (self.width() + GAP) / columns - GAP
+        y = 0.0
+        for heading, members in groups:
+            if heading:
+                self._heading(painter, theme, heading, y)
+            y += head
+            for place, index in enumerate(members[: columns * rows]):
+                row, column = divmod(place, columns)
+                left, top = column * (wide + GAP), y + row * (side + lines * LINE + GAP)
+                image = to_image(shade(self._array[index], GREY, low, high))
+                scale = side / max(image.width(), image.height())
+                box = QRectF(left, top, image.width() * scale, image.height() * scale)
+                painter.drawImage(box, image)
+                example = self._examples[index]
+                self._edge(painter, theme, box, example.right)
+                self._places.append(QRectF(left, top, wide, side + lines * LINE))
+                self._shown.append(index)
+                painter.setFont(theme.font(SMALL))
+                for line, words in enumerate(example.lines):
+                    painter.setPen(theme.text if not line else theme.dim)
+                    at = QRectF(left, top + side + 1 + line * LINE, wide, LINE)
+                    told = metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(wide))
+                    painter.drawText(at, Qt.AlignmentFlag.AlignVCenter, told)
+            y += min(rows, -(-len(members) // columns)) * (side + lines * LINE + GAP)
+
+    def _fit(self, groups: list[tuple[str, list[int]]], lines: int, head: int) -> tuple[float, int, int]:
+        """The side of a tile, how many stand in a row, rows a group: the most examples, then the largest."""
+        metrics = QFontMetrics(current_theme().font(SMALL))
+        least = min(96, max(metrics.horizontalAdvance(line) for line in self._words()))
+        most = max(len(members) for _, members in groups)
+        room = (self.height() + GAP) / len(groups) - head - 1
+        best = (0, 0.0, 1, 1)
+        for side in range(LEAST_SIDE, MOST_SIDE + 1, 2):
+            columns = max(1, (self.width() + GAP) // (max(side, least) + GAP))
+            rows = max(1, int(room // (side + lines * LINE + GAP)))
+            if rows * (side + lines * LINE + GAP) > room and side > LEAST_SIDE:
+                break
+            best = max(best, (min(most, columns * rows), float(side), columns, rows))
+        return best[1:]
+
+    def _words(self) -> list[str]:
+        return [line for example in self._examples for line in example.lines] or [""]
+
+    def _paint_rows(self, painter: QPainter, theme: Theme) -> None:
+        metrics = QFontMetrics(theme.font(SMALL))
+        count = self._array.shape[1]
+        words = [" · ".join(example.lines) for example in self._examples]
+        if max(map(metrics.horizontalAdvance, words)) + 24 + min(2, count) * LEAST_CELL > self.width():
+            words = [example.lines[0] for example in self._examples]
+        told = min(self.width() * 0.7, max(map(metrics.horizontalAdvance, words)) + 24)
+        cell = max(LEAST_CELL, min(84.0, (self.width() - told) / max(1, count)))
+        shown = max(0, min(count, int((self.width() - told) // cell)))
+        y = 0.0
+        if self._names and shown:
+            painter.setFont(theme.font(SMALL))
+            painter.setPen(theme.hint)
+            for column in range(shown):
+                box = QRectF(told + column * cell, y, cell - 6, ROW)
+                name = metrics.elidedText(self._names[column], Qt.TextElideMode.ElideRight, int(cell - 6))
+                painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
+        heading = ""
+        first = True
+        for index, example in enumerate(self._examples):
+            if example.heading != heading or (first and self._names):
+                heading = example.heading
+                self._heading(painter, theme, heading, y)
+                y += ROW
+            first = False
+            if y + ROW > self.height() + 1:
+                break
+            self._places.append(QRectF(0, y, self.width(), ROW))
+            self._shown.append(index)
+            painter.setFont(theme.font(SMALL))
+            painter.setPen(theme.text)
+            line = metrics.elidedText(words[index], Qt.TextElideMode.ElideRight, int(told - 14))
+            painter.fillRect(QRectF(0, y + 4, 3, ROW - 8), theme.good if example.right else theme.bad)
+            painter.drawText(QRectF(8, y, told - 8, ROW), Qt.AlignmentFlag.AlignVCenter, line)
+            painter.setFont(theme.mono(SMALL))
+            painter.setPen(theme.dim)
+            for column in range(shown):
+                box = QRectF(told + column * cell, y, cell - 6, ROW)
+                value = number(float(self._array[index, column]))
+                painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, value)
+            y += ROW
+
+    def _heading(self, painter: QPainter, theme: Theme, heading: str, y: float) -> None:
+        painter.setFont(theme.font(SMALL, bold=True))
+        painter.setPen(theme.dim)
+        painter.drawText(QRectF(0, y, self.width(), HEAD), Qt.AlignmentFlag.AlignVCenter, heading)
+
+    def _edge(self, painter: QPainter, theme: Theme, box: QRectF, right: bool) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        style = Qt.PenStyle.SolidLine if right else Qt.PenStyle.DashLine
+        painter.setPen(QPen(theme.good if right else theme.bad, 1.5, style))
+        painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def describe(self, at: QPoint) -> str:
+        index = self.index_at(at)
+        return "\n".join(self._examples[index].lines) if index >= 0 else ""
+
+    def index_at(self, at: QPoint) -> int:
+        """The example at a point, -1 for none."""
+        found = zip(self._shown, self._places, strict=True)
+        return next((index for index, box in found if box.contains(at)), -1)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.index_at(event.position().toPoint())
+        if index >= 0 and event.button() == Qt.MouseButton.LeftButton:
+            self.picked.emit(index)
+        else:
+            super().mousePressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, 200)

@@ -1,0 +1,120 @@
+"""Horizontal bars with names and numbers: gradient norms by layer, predicted classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import NamedTuple
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.charts.picture import Picture, colour_of, number
+from app.theme import SMALL, Theme
+
+ROW = 20
+THICK = 8
+
+
+class Bar(NamedTuple):
+    """One row: `role` names the theme's colour, `note` goes into the tool tip, a `strong` name stands out."""
+
+    name: str
+    value: float
+    role: str = "good"
+    note: str = ""
+    strong: bool = False
+
+
+class Bars(Picture):
+    """Rows of bars on one scale from zero to the largest value."""
+
+    def __init__(self, parent: QWidget | None = None, *, unit: str = "") -> None:
+        super().__init__(parent)
+        self._bars: tuple[Bar, ...] = ()
+        self._unit = unit
+        self._top: float | None = None
+        self._name_room = 96
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def show_bars(self, bars: Sequence[Bar], top: float | None = None) -> None:
+        """Show these rows; `top` is the value of a full bar (default: the largest)."""
+        grown = len(bars) != len(self._bars)
+        self._bars = tuple(bars)
+        self._top = top
+        self._message = ""
+        if grown:
+            self.updateGeometry()
+        self.changed()
+
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        """The rows on screen."""
+        return self._bars
+
+    def decorate(self, painter: QPainter, theme: Theme) -> None:
+        bars = self._bars
+        if not bars:
+            return
+        names, numbers = theme.font(SMALL), theme.mono(SMALL)
+        metrics = QFontMetrics(names)
+        wide = max((metrics.horizontalAdvance(bar.name) for bar in bars[:200]), default=0) + 12
+        name_room = max(40, min(wide, self.width() * 2 // 5))
+        value_room = QFontMetrics(numbers).horizontalAdvance("8.8e-88") + 8
+        track = QRectF(name_room, 0, max(8, self.width() - name_room - value_room), THICK)
+        full = self._full()
+        first, last = self._visible()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for index in range(first, last):
+            bar = bars[index]
+            y = index * ROW
+            painter.setFont(names)
+            painter.setPen(theme.text if bar.strong else theme.dim)
+            text = metrics.elidedText(bar.name, Qt.TextElideMode.ElideRight, name_room - 8)
+            painter.drawText(QRectF(0, y, name_room, ROW), Qt.AlignmentFlag.AlignVCenter, text)
+            painter.setFont(numbers)
+            painter.drawText(
+                QRectF(self.width() - value_room, y, value_room, ROW),
+                Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight,
+                number(bar.value),
+            )
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.raised)
+            track.moveTop(y + (ROW - THICK) / 2)
+            painter.drawRoundedRect(track, 2, 2)
+            filled = QRectF(track)
+            filled.setWidth(track.width() * self._share(bar.value, full))
+            if filled.width() > 0.5:
+                painter.setBrush(colour_of(theme, bar.role if isfinite(bar.value) else "bad"))
+                painter.drawRoundedRect(filled, 2, 2)
+
+    def describe(self, at: QPoint) -> str:
+        index = at.y() // ROW
+        if not 0 <= index < len(self._bars):
+            return ""
+        bar = self._bars[index]
+        text = f"{bar.name}: {bar.value:.6g}{' ' + self._unit if self._unit else ''}"
+        return f"{text}\n{bar.note}" if bar.note else text
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, max(1, len(self._bars)) * ROW)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, max(1, len(self._bars)) * ROW)
+
+    def _visible(self) -> tuple[int, int]:
+        # Painted into an image it is on no screen.
+        clip = self.visibleRegion().boundingRect() if self.isVisible() else self.rect()
+        return max(0, clip.top() // ROW), min(len(self._bars), clip.bottom() // ROW + 1)
+
+    def _full(self) -> float:
+        finite = [bar.value for bar in self._bars if isfinite(bar.value)]
+        return self._top if self._top is not None else max(finite, default=1.0) or 1.0
+
+    def _share(self, value: float, full: float) -> float:
+        if not isfinite(value):
+            return 1.0
+        if value <= 0 or full <= 0:
+            return 0.0
+        return min(1.0, value / full)

@@ -1,0 +1,85 @@
+"""One number a unit as upright bars about zero: what a dense layer answers to one example."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QWidget
+
+from app.charts.picture import Picture, number
+from app.theme import Theme
+
+TICK = 10
+
+
+class Columns(Picture):
+    """Values `(units,)`; accent above zero, orange below; more units than pixels show their extremes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._values: NDArray[np.floating] = np.empty(0)
+
+    def show_values(self, values: NDArray[np.floating]) -> None:
+        """Show other values."""
+        self._values = values
+        self._message = ""
+        self.changed()
+
+    @property
+    def values(self) -> NDArray[np.floating]:
+        """What is on screen."""
+        return self._values
+
+    def decorate(self, painter: QPainter, theme: Theme) -> None:
+        values = np.nan_to_num(self._values, nan=0.0, posinf=0.0, neginf=0.0)
+        if not len(values):
+            return
+        area = self._area()
+        low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+        span = high - low or 1.0
+        zero = area.bottom() - area.height() * (0 - low) / span
+        count = min(len(values), max(1, int(area.width())))
+        edges = np.linspace(0, len(values), count + 1).astype(int)
+        above = np.maximum(np.maximum.reduceat(values, edges[:-1]), 0)
+        below = np.minimum(np.minimum.reduceat(values, edges[:-1]), 0)
+        step = min(24.0, area.width() / count)
+        thick = max(1.0, step - (2 if step >= 6 else 1 if step >= 3 else 0))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for sizes, colour, sign in ((above, theme.accent, -1), (below, theme.family("convolution"), 1)):
+            painter.setBrush(colour)
+            scaled = np.abs(sizes) * (area.height() / span)
+            rects = [
+                QRectF(area.left() + index * step, zero - tall if sign < 0 else zero, thick, tall)
+                for index, tall in enumerate(scaled.tolist())
+                if tall >= 0.3
+            ]
+            painter.drawRects(rects)
+        painter.setPen(theme.line)
+        painter.drawLine(int(area.left()), int(zero), int(area.right()), int(zero))
+        painter.setFont(theme.mono(TICK))
+        painter.setPen(theme.dim)
+        left = QRectF(0, 0, area.left() - 6, 14)
+        ends = [(high, area.top()), (low, area.bottom())]
+        if min(zero - area.top(), area.bottom() - zero) >= 14:
+            ends.append((0.0, zero))
+        for value, y in ends:
+            left.moveTop(min(max(0.0, y - 7), self.height() - 14))
+            painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number(value))
+
+    def describe(self, at: QPoint) -> str:
+        area = self._area()
+        count = len(self._values)
+        if not count or not area.contains(at):
+            return ""
+        drawn = min(count, max(1, int(area.width())))
+        step = min(24.0, area.width() / drawn)
+        index = int((at.x() - area.left()) / step * count / drawn)
+        return f"unit {index + 1} of {count}: {number(float(self._values[index]))}" if index < count else ""
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, 110)
+
+    def _area(self) -> QRectF:
+        return QRectF(44, 4, max(8, self.width() - 44), max(8, self.height() - 10))

@@ -1,0 +1,135 @@
+"""Which data node the data panel shows, and what is known of it from the graph around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.data.facts import Source
+from app.data.roles import TABLE, filled, rows_of
+from app.workspace.classes import classes_of
+from app.workspace.workspace import Workspace
+from engine.catalogue import Data
+from engine.data.checks.findings import Asked, Compared
+from engine.document.graph import Link, Node, Project
+from engine.errors import NeuroloomError
+from nodes.data.rows import REPEATING
+
+
+def used_node(workspace: Workspace) -> str:
+    """The data node that the network uses, else the first; empty without one."""
+    graph, catalogue = workspace.document.project.graph, workspace.catalogue
+    found = [
+        node_id
+        for node_id, node in graph.nodes.items()
+        if (kind := catalogue.get(node.type)) is not None and issubclass(kind, Data)
+    ]
+    used = [node_id for node_id in found if graph.outgoing(node_id)]
+    return next(iter(used or found), "")
+
+
+def shown_node(workspace: Workspace) -> str:
+    """The single selected data node, else the one that the network uses."""
+    if len(workspace.selection) == 1:
+        node = workspace.node(workspace.selection[0])
+        kind = workspace.type_of(node) if node is not None else None
+        if node is not None and kind is not None and issubclass(kind, Data) and not kind.ports_in:
+            return node.id
+    return used_node(workspace)
+
+
+def trainer_reads(workspace: Workspace, node_id: str) -> bool:
+    """Whether the trainer reads this node's data, now or as soon as it comes to it."""
+    graph = workspace.document.project.graph
+    return node_id == used_node(workspace) and bool(graph.outgoing(node_id)) and not workspace.errors()
+
+
+def source_of(workspace: Workspace, node: Node, splits: Any) -> Source:
+    """What the facts of a node are gathered from."""
+    params = filled(workspace, node)
+    table = params if TABLE in params and "delimiter" in params else None
+    return Source(node, workspace.catalogue, splits, _asked(workspace, node, params), table)
+
+
+def _asked(workspace: Workspace, node: Node, params: dict[str, Any]) -> Asked:
+    kind = workspace.type_of(node)
+    choices = {spec.name: spec.choices for spec in kind.params if spec.choices} if kind is not None else {}
+    targets = {name for name, row in rows_of(node).items() if row[2] in ("target", "weight")}
+    targets |= {f"{name} as number" for name in targets}
+    known = {name: names for name, names in classes_of(workspace, node.id).items() if names}
+    around = _around(workspace, node.id)
+    return Asked(
+        params,
+        {**known, **around.classes},
+        frozenset(targets | set(around.targets)),
+        around.compared,
+        choices,
+        around.wires,
+        around.behind,
+    )
+
+
+def _around(workspace: Workspace, node_id: str) -> Asked:
+    """What the network around a data node says of its columns; those of transforms behind it have theirs."""
+    from engine.emit.folding import Prepared, folded  # it brings torch, which the window starts without
+
+    graph, book = workspace.document.project.graph, workspace.shapes
+    if book is None or node_id not in book.types:
+        return Asked()
+    wires = {link.source_port: (node_id, link.source_port) for link in graph.outgoing(node_id)}
+    behind: dict[str, set[str]] = {name: set() for name in wires}
+    classes: dict[str, tuple[str, ...]] = {}
+    project = workspace.document.project
+    if all(made.kind != "transform" or (made.outputs() and made.columns()) for made in book.types.values()):
+        project, book = folded(project, book)
+        made = book.types[node_id]
+        steps = made.steps if isinstance(made, Prepared) else ()
+        for step in steps:
+            behind[step.into.name] = behind.get(step.column, set()) | {_doing(graph.node(step.node_id))}
+            wires[step.into.name] = (step.node_id, "output")
+            if step.into.classes:
+                classes[step.into.name] = step.into.classes
+        used = {link.source_port for link in project.graph.outgoing(node_id)}
+        for step in reversed(steps):  # what reaches the network through transforms alone has theirs behind it
+            if step.column not in used:
+                behind[step.column] = behind.get(step.column, set()) | behind[step.into.name]
+    targets, compared = set(), {}
+    for link in project.graph.outgoing(node_id):
+        if link.target_port == "target":
+            targets.add(link.source_port)
+            found = _compared(project, book, link)
+            if found is not None:
+                compared[link.source_port] = found
+        else:
+            behind.setdefault(link.source_port, set()).add(project.graph.node(link.target).type)
+    return Asked({}, classes, targets, compared, {}, wires, behind)
+
+
+def _doing(node: Node) -> str:
+    """The type of a transform, and which rows it leaves out."""
+    return f"LeaveOutRows {node.params.get('that', REPEATING)}" if node.type == "LeaveOutRows" else node.type
+
+
+def _compared(project: Project, book: Any, link: Link) -> Compared | None:
+    """The loss at the end of a wire."""
+    loss = project.graph.node(link.target)
+    if loss.type not in ("CrossEntropy", "BCEWithLogits"):
+        return None
+    weighed = bool(loss.params.get("class_weights")) or loss.params.get("yes_weight", 1) != 1
+    scores = book.input_signature(loss.id, "prediction")
+    size = scores.shape[0] if scores is not None and scores.shape else 0
+    size = size if loss.type == "CrossEntropy" else 0
+    before = project.graph.feeding(loss.id, "prediction")
+    layer = project.graph.node(before.source) if before is not None else None
+    if layer is None or layer.type != "Linear":
+        return Compared(loss.id, loss.type, size, weighed=weighed)
+    return Compared(loss.id, loss.type, size, layer.id, layer.name, weighed)
+
+
+def feature_names(workspace: Workspace, node: Node) -> tuple[str, ...]:
+    """What the numbers of a table's features are called; empty where they have no names."""
+    try:
+        made = workspace.catalogue.make(node)
+        names = getattr(made, "feature_names", tuple)
+        return tuple(names())
+    except (NeuroloomError, TypeError):
+        return ()

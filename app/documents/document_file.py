@@ -1,0 +1,215 @@
+"""The file behind the document: new, open, save, and the copy that survives a crash."""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.documents.outside_changes import OutsideChanges
+from app.workspace.recent_files import RecentFiles
+from app.workspace.workspace import Workspace
+from engine.document import autosave
+from engine.document.files import load_project, save_project
+from engine.document.graph import Project
+from engine.errors import NeuroloomError, ProjectFileError
+
+log = logging.getLogger(__name__)
+
+SUFFIX = ".nloom"
+AUTOSAVE_DELAY_MS = 800
+
+
+class DocumentFile(QObject):
+    """Reads and writes the document of a workspace; says in a message what could not be done."""
+
+    noticed = Signal(object)  # app.widgets.banner.Notice about the file
+    changed_elsewhere = Signal(bool)  # another program wrote to the file; True when it took it away
+
+    def __init__(
+        self, workspace: Workspace, recent: RecentFiles | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.recent = recent or RecentFiles(workspace.settings, self)
+        self._autosave = autosave.Autosave(workspace.places.autosaves)
+        # One thread, so that a copy and its removal keep their order; writing waits for the disk.
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="autosave")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(AUTOSAVE_DELAY_MS)
+        self._timer.timeout.connect(self._write_copy)
+        self._showing = False
+        self._outside = OutsideChanges(self)
+        self._outside.changed.connect(self._changed_outside)
+        self._outside.gone.connect(self._gone_outside)
+        workspace.changed.connect(self._changed)
+        workspace.scope_changed.connect(self._remember_scope)
+        workspace.starting.connect(self._write_copy)  # a layer may bring the whole program down
+
+    @property
+    def name(self) -> str:
+        """What to call the document: its file name, or its title."""
+        document = self._workspace.document
+        if document.path is not None:
+            return document.path.name
+        return document.project.title or "Untitled"
+
+    def new(self) -> None:
+        """Starts an empty project."""
+        self._show(Project(), None)
+
+    def read(self, path: Path) -> Project | None:
+        """Reads a project file; None, with a message, if it cannot be read. The document stays as it is."""
+        try:
+            return load_project(path)
+        except NeuroloomError as error:
+            self._workspace.message.emit(str(error), "error")
+            self.recent.forget(path.absolute())
+            return None
+
+    def show(self, project: Project, path: Path | None) -> None:
+        """Shows a project that was read from `path`; without one it has no file until it is saved."""
+        self._show(project, path)
+        if path is not None:
+            self.recent.remember(path)
+        self._name_unknown_types(project)
+
+    def open(self, path: Path) -> bool:
+        """Opens a project file; the open document is untouched, and False returned, if it cannot be read."""
+        project = self.read(path)
+        if project is not None:
+            self.show(project, path.absolute())
+        return project is not None
+
+    def target(self, path: Path) -> Path:
+        """The file that saving to `path` writes: a name without a suffix gets one."""
+        return path if path.suffix else path.with_suffix(SUFFIX)
+
+    def save(self, path: Path | None = None) -> bool:
+        """Saves to `path`, or to the file the document came from; False, with a message, if that fails."""
+        document = self._workspace.document
+        target = path or document.path
+        if target is None:
+            return False
+        target = self.target(target)
+        try:
+            save_project(document.project, target)
+        except NeuroloomError as error:
+            self._workspace.message.emit(str(error), "error")
+            return False
+        document.path = target.absolute()
+        document.mark_saved()
+        self._outside.follow(document.path)
+        self._timer.stop()
+        self._writer.submit(self._autosave.discard)
+        self.recent.remember(document.path)
+        self._workspace.announce_title()
+        return True
+
+    # -- other programs ---------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Looks whether another program has written to the file."""
+        self._outside.look()
+
+    def changed_outside(self) -> bool:
+        """Whether the file holds something that the document has not seen, so that saving would lose it."""
+        return self._outside.differs
+
+    def reload(self) -> bool:
+        """Shows what is in the file now, in place of the document; False, with a message, if it cannot."""
+        path = self._workspace.document.path
+        return path is not None and self.open(path)
+
+    def keep_mine(self) -> None:
+        """Leaves the file as it is; the document counts as unsaved, and saving overwrites the file."""
+        self._outside.accept()
+        self._lose_touch()
+
+    def _changed_outside(self) -> None:
+        self.changed_elsewhere.emit(False)
+
+    def _gone_outside(self) -> None:
+        self._lose_touch()
+        self.changed_elsewhere.emit(True)
+
+    def _lose_touch(self) -> None:
+        self._workspace.document.mark_modified()
+        self._workspace.announce_title()
+        self._write_copy()
+
+    # -- recovery ---------------------------------------------------------------------------------
+
+    def left_behind(self) -> list[autosave.Recovered]:
+        """Copies of unsaved work that a program no longer running left behind, newest first."""
+        return autosave.find(self._workspace.places.autosaves)
+
+    def restore(self, recovered: autosave.Recovered) -> None:
+        """Opens a recovered copy as unsaved work on the file it belonged to."""
+        assert recovered.project is not None
+        self._show(recovered.project, recovered.path)
+        self._workspace.document.mark_modified()
+        self._workspace.announce_title()
+        self._write_copy()
+        self._writer.submit(autosave.discard, recovered)
+
+    def close(self, keep: bool = False) -> None:
+        """Ends the writing thread and removes the recovery copy, unless `keep`."""
+        self._timer.stop()
+        self._outside.close()
+        self._writer.shutdown(wait=True)
+        self._autosave.close(keep)
+
+    def _changed(self, _change: object) -> None:
+        self._timer.start()
+
+    def _write_copy(self) -> None:
+        document = self._workspace.document
+        if document.modified:
+            self._writer.submit(self._write, document.snapshot(), document.path)
+        else:
+            self._writer.submit(self._autosave.discard)
+
+    def _write(self, project: Project, path: Path | None) -> None:
+        try:
+            self._autosave.write(project, path)
+        except ProjectFileError:
+            log.exception("The recovery copy was not written")
+
+    def _show(self, project: Project, path: Path | None) -> None:
+        self._showing = True
+        self._workspace.show(project, path, self._remembered_scope(path))
+        self._showing = False
+        self._outside.follow(path)
+
+    def _remembered_scope(self, path: Path | None) -> str:
+        return str(self._workspace.settings.value(_scope_key(path), "")) if path is not None else ""
+
+    def _remember_scope(self, scope: str) -> None:
+        path, settings = self._workspace.document.path, self._workspace.settings
+        if path is None or self._showing:
+            return
+        if scope:
+            settings.setValue(_scope_key(path), scope)
+        else:
+            settings.remove(_scope_key(path))
+
+    def _name_unknown_types(self, project: Project) -> None:
+        known = self._workspace.catalogue
+        nodes = [node for _, graph in project.graphs() for node in graph.nodes.values()]
+        unknown = sorted({node.type for node in nodes if known.get(node.type) is None})
+        if unknown:
+            self._workspace.message.emit(
+                f"Some node types are not installed: {', '.join(unknown)}. They are kept as they are.",
+                "warning",
+            )
+
+
+def _scope_key(path: Path) -> str:
+    """Where the settings keep which block of this file was on show."""
+    digest = sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return f"canvas_scopes/{digest}"

@@ -1,1 +1,0 @@
-"""Gestures: one at a time, each with a `cancel` that leaves everything as it was before."""

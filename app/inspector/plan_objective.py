@@ -1,0 +1,258 @@
+"""The editor's part for one objective: what it lowers, what it trains, and how."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.inspector.plan_fields import ChoiceField, ChoiceList, Notice, PickField, complaint_of
+from app.inspector.plan_focus import PlanFocus
+from app.inspector.plan_loss import LossField
+from app.inspector.plan_trained import RatesField, TrainedField
+from app.inspector.schedule_picture import SchedulePicture
+from app.widgets.fields import FieldRow
+from app.widgets.labels import rule
+from app.workspace.plan_parts import recorded, rule_nodes
+from engine.catalogue.params import ParamSpec
+from engine.catalogue.training.averages import AVERAGES, make_average
+from engine.catalogue.training.checks import check_objective
+from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES, make_optimiser, make_schedule
+from engine.catalogue.training.penalties import PENALTIES, make_penalty
+from engine.document.plan import WHOLE, Minimise, Plan, Rule
+from engine.errors import NeuroloomError
+
+OPTIMISER = ParamSpec("optimiser", "choice", "", "Optimiser", "how the weights follow the loss down")
+SCHEDULE = ParamSpec("schedule", "choice", "", "Schedule", "how the learning rate changes on the way")
+NAME = ParamSpec("name", "text", "", "Name", "what its curve is called")
+EVERY = ParamSpec(
+    "every", "int", 1, "Every", "batches from one step of it to the next", minimum=1, unit="batches"
+)
+NODE = ParamSpec("node", "choice", "", "Node", "the node that changes its own weights by its own rule")
+MORE = (
+    ParamSpec(
+        "clip",
+        "float",
+        None,
+        "Clip gradients",
+        "longest gradient of all trained weights together; empty leaves it as it is",
+        above=0,
+        optional=True,
+    ),
+    ParamSpec(
+        "accumulate",
+        "int",
+        1,
+        "Add up over",
+        "batches whose gradients are added up for one step",
+        minimum=1,
+        unit="batches",
+    ),
+    ParamSpec(
+        "noise", "float", 0.0, "Gradient noise", "η of a noise that fades as η / (1 + t)^0.55", minimum=0
+    ),
+    ParamSpec("decay_biases", "bool", True, "Decay biases", "weight decay also pulls biases and norms"),
+)
+AVERAGE = ParamSpec(
+    "average",
+    "choice",
+    None,
+    "Average weights",
+    "weights that are kept beside the trained ones",
+    optional=True,
+)
+
+
+class ObjectiveEditor(QWidget):
+    """The fields of a loss that is lowered; made once, shown for whichever is on show."""
+
+    def __init__(self, focus: PlanFocus) -> None:
+        super().__init__()
+        self._focus = focus
+        self._rows = {spec.name: _row(spec, self._edited, focus) for spec in (NAME, EVERY, *MORE)}
+        self.loss, self.trained = LossField(focus), TrainedField(focus)
+        self.optimiser = ChoiceField(OPTIMISER, OPTIMISERS, self._names)
+        self.schedule = ChoiceField(SCHEDULE, SCHEDULES, self._names)
+        self.average = ChoiceField(AVERAGE, AVERAGES, self._names)
+        for field in (self.optimiser, self.schedule, self.average):
+            field.setProperty("part", field.name)
+            field.changed.connect(self._chosen)
+            field.finished.connect(focus.workspace.document.seal)
+        self.penalties = ChoiceList("penalties", "penalty", PENALTIES)
+        self.penalties.changed.connect(self._penalties_changed)
+        self.penalties.finished.connect(focus.workspace.document.seal)
+        self.penalty_notice = Notice("notice_penalties")
+        self.rates = RatesField(focus)
+        self.picture = SchedulePicture()
+        self.more_button = QPushButton()
+        self.more_button.setObjectName("moreOfObjective")
+        self.more_button.setProperty("kind", "link")
+        self.more_button.clicked.connect(self._fold)
+        self._more = QWidget()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        parts = (
+            *(self._rows["name"], self.loss, self.trained, self._rows["every"], None),
+            *(self.optimiser, None, self.schedule, self.picture, self.more_button, self._more),
+        )
+        for part in parts:
+            if part is None:
+                column.addSpacing(6)
+                column.addWidget(rule())
+                column.addSpacing(6)
+            else:
+                column.addWidget(part)
+        inner = QVBoxLayout(self._more)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(4)
+        for spec in MORE:
+            inner.addWidget(self._rows[spec.name])
+        for one in (self.average, self.penalties, self.penalty_notice, self.rates):
+            inner.addWidget(one)
+
+    @property
+    def fields(self) -> dict[str, FieldRow]:
+        found = {**self._rows, **self.loss.fields, **self.rates.fields, **self.penalties.fields}
+        for part in (self.optimiser, self.schedule, self.average):
+            found.update(part.fields)
+        return found
+
+    def refresh(self, objective: Minimise) -> None:
+        for name, field in self._rows.items():
+            field.show_value(getattr(objective, name))
+        self.loss.refresh(objective)
+        self.trained.refresh(objective)
+        show_optimiser(self.optimiser, objective, self._batch())
+        show_schedule(self.schedule, self.picture, objective, self._focus.phase.stop.epochs)
+        average = objective.average
+        self.average.show_choice(average, complaint_of(make_average, average) if average is not None else "")
+        self.penalties.show_choices(objective.penalties)
+        complaints = (complaint_of(make_penalty, choice) for choice in objective.penalties)
+        self.penalty_notice.say(next(filter(None, complaints), ""))
+        self.rates.refresh(objective)
+        self._show_more(objective)
+
+    def _show_more(self, objective: Minimise) -> None:
+        used = replace(objective, loss="all", of=(), every=1) != replace(
+            Minimise("all", objective.optimiser, objective.schedule, objective.extra, objective.name)
+        )
+        shown = self._focus.more or used
+        self._more.setVisible(shown)
+        self.more_button.setVisible(not used)
+        self.more_button.setText("Fewer settings" if shown else "Clipping, averaging, penalties …")
+
+    def _fold(self) -> None:
+        self._focus.more = not self._focus.more
+        if isinstance(self._focus.objective, Minimise):
+            self._show_more(self._focus.objective)
+
+    def _batch(self) -> int:
+        phase = self._focus.phase
+        return self._focus.plan.batch if phase.batch is None else phase.batch
+
+    def _names(self) -> tuple[str, ...]:
+        return recorded(self._focus.workspace)
+
+    # -- editing ----------------------------------------------------------------------------------
+
+    def _edited(self, name: str, value: Any) -> None:
+        title = self._rows[name].spec.title.lower()
+        self._focus.change_objective(f"Change {title}", name, **{name: value})
+
+    def _chosen(self, choice: Any, what: str, key: str) -> None:
+        part = str(self.sender().property("part"))
+        self._focus.change_objective(what, key, **{part: choice})
+
+    def _penalties_changed(self, penalties: Any, what: str, key: str) -> None:
+        self._focus.change_objective(what, key, penalties=penalties)
+
+
+class RuleEditor(QWidget):
+    """The fields of a node's own rule."""
+
+    changed = Signal()
+
+    def __init__(self, focus: PlanFocus) -> None:
+        super().__init__()
+        self._focus = focus
+        self._rows: dict[str, FieldRow] = {
+            "name": _row(NAME, self._edited, focus),
+            "node": PickField(NODE, self._nodes, "which has no rule"),
+            "every": _row(EVERY, self._edited, focus),
+        }
+        self._rows["node"].edited.connect(self._edited)
+        self.notice = Notice("notice_rule")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for row in (*self._rows.values(), self.notice):
+            column.addWidget(row)
+
+    @property
+    def fields(self) -> dict[str, FieldRow]:
+        return self._rows
+
+    def refresh(self, objective: Rule) -> None:
+        for name, field in self._rows.items():
+            field.show_value(getattr(objective, name))
+        known = self._nodes()
+        gone = objective.node not in known
+        self.notice.say("Choose a node that learns by a rule of its own." if gone else "")
+
+    def _nodes(self) -> dict[str, str]:
+        return rule_nodes(self._focus.workspace)
+
+    def _edited(self, name: str, value: Any) -> None:
+        title = self._rows[name].spec.title.lower()
+        self._focus.change_objective(f"Change {title}", name, **{name: value})
+
+
+def show_optimiser(field: ChoiceField, objective: Minimise, batch: int) -> None:
+    """Shows an objective's optimiser, and what doesn't go with it."""
+    field.show_choice(objective.optimiser, _misfit(objective, batch))
+
+
+def show_schedule(field: ChoiceField, picture: SchedulePicture, objective: Minimise, epochs: int) -> None:
+    """Shows an objective's schedule, and draws the learning rate that comes of it."""
+    field.show_choice(objective.schedule, complaint_of(make_schedule, objective.schedule))
+    found = OPTIMISERS.get(objective.optimiser.name)
+    rate = found.param_spec("lr") if found is not None else None
+    usual = rate.default if rate is not None else 1.0
+    picture.show_schedule(objective.schedule, objective.optimiser.params.get("lr", usual), epochs)
+
+
+def batch_of(plan: Plan) -> int:
+    """The batch size of the first phase."""
+    own = plan.phases[0].batch
+    return plan.batch if own is None else own
+
+
+def _misfit(objective: Minimise, batch: int) -> str:
+    try:
+        chosen = make_optimiser(objective.optimiser)
+        check_objective(replace(objective, schedule=Minimise().schedule, penalties=()))
+    except NeuroloomError as error:
+        return str(error)
+    if chosen.closure and (objective.accumulate > 1 or objective.clip is not None or objective.noise):
+        return (
+            f"{chosen.title} looks at the loss several times a step: clipping, adding up over batches and "
+            "noise don't go with it."
+        )
+    if chosen.whole_batch and batch != WHOLE:
+        return f"{chosen.title} is made for all rows at once: write “all rows” as the batch size."
+    return ""
+
+
+def _row(spec: ParamSpec, edited: Any, focus: PlanFocus) -> FieldRow:
+    made = FieldRow(spec)
+    made.edited.connect(edited)
+    made.finished.connect(focus.workspace.document.seal)
+    if isinstance(made.control, QLineEdit) and spec.kind == "text":
+        made.control.setMaxLength(100)
+    return made

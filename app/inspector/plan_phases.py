@@ -1,0 +1,178 @@
+"""The whole plan editor: phases, their objectives, when they end, and what holds for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.inspector.plan_fields import BatchSpec
+from app.inspector.plan_focus import PlanFocus
+from app.inspector.plan_objective import ObjectiveEditor, RuleEditor
+from app.inspector.plan_rows import Row, RowList
+from app.inspector.plan_stop import StopEditor
+from app.widgets.fields import FieldRow
+from app.widgets.labels import rule
+from app.workspace.plan_parts import losses, named, rule_nodes
+from engine.catalogue.params import ParamSpec
+from engine.catalogue.training.optimisers import OPTIMISERS
+from engine.document.plan import WHOLE, Minimise, Objective, Phase, Rule
+
+PHASE_NAME = ParamSpec("phase_name", "text", "", "Name", "what the phase is called")
+PHASE_BATCH = BatchSpec(
+    "phase_batch",
+    "int",
+    None,
+    "Batch size",
+    "examples a step of this phase learns from; empty takes the plan's, “all rows” takes all at once",
+    minimum=1,
+    optional=True,
+)
+KINDS = {"minimise": "Lower a loss", "rule": "Apply a node's own rule"}
+LEGEND = (
+    "On the canvas: what this objective trains, what it only runs (frozen), and, dimmed, what it leaves out."
+)
+
+
+class PlanEditor(QWidget):
+    """Shows the phase and the objective that the focus is on; every change is a step of the document."""
+
+    def __init__(self, focus: PlanFocus) -> None:
+        super().__init__()
+        self.setObjectName("planEditor")
+        self._focus = focus
+        self.phases = RowList("phases", "Phases", "phase")
+        self.phases.picked.connect(self._pick_phase)
+        self.phases.added.connect(self._add_phase)
+        self.phases.duplicated.connect(focus.duplicate_phase)
+        self.phases.removed.connect(focus.remove_phase)
+        self.phases.moved.connect(focus.move_phase)
+        self.objectives = RowList("objectives", "Objectives, in turn", "objective", KINDS)
+        self.objectives.picked.connect(self._pick_objective)
+        self.objectives.added.connect(self._add_objective)
+        self.objectives.duplicated.connect(focus.duplicate_objective)
+        self.objectives.removed.connect(focus.remove_objective)
+        self.objectives.moved.connect(focus.move_objective)
+        self._rows = {spec.name: FieldRow(spec) for spec in (PHASE_NAME, PHASE_BATCH)}
+        for row in self._rows.values():
+            row.edited.connect(self._edited)
+            row.finished.connect(focus.workspace.document.seal)
+        self.minimise, self.rule = ObjectiveEditor(focus), RuleEditor(focus)
+        self.stop = StopEditor(focus)
+        self.fewer = QPushButton("Fewer settings")
+        self.fewer.setObjectName("planFewer")
+        self.fewer.setProperty("kind", "link")
+        self.fewer.setToolTip("Back to the few settings that this plan needs")
+        self.fewer.clicked.connect(self._close)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        parts: tuple[QWidget | None, ...] = (
+            *(self.fewer, self.phases, *self._rows.values(), None),
+            *(self.objectives, self.minimise, self.rule, None),
+            self.stop,
+        )
+        for part in parts:
+            if part is None:
+                column.addSpacing(8)
+                column.addWidget(rule())
+                column.addSpacing(8)
+            elif part is self.fewer:
+                column.addWidget(part, 0, Qt.AlignmentFlag.AlignLeft)
+            else:
+                column.addWidget(part)
+
+    @property
+    def fields(self) -> dict[str, FieldRow]:
+        objective = self.rule if isinstance(self._focus.objective, Rule) else self.minimise
+        return {**self._rows, **objective.fields, **self.stop.fields}
+
+    # -- showing ----------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Shows the plan as the document holds it."""
+        focus = self._focus
+        plan, (phase_at, objective_at) = focus.plan, focus.place
+        phase, objective = focus.phase, focus.objective
+        self.fewer.setVisible(plan.supervised)
+        self.phases.show_rows([_phase_row(one, at) for at, one in enumerate(plan.phases)], phase_at)
+        rows = [self._objective_row(one) for one in phase.objectives]
+        self.objectives.show_rows(rows, objective_at)
+        self._rows["phase_name"].show_value(phase.name)
+        batch = self._rows["phase_batch"]
+        batch.show_value(phase.batch)
+        size = "all rows" if plan.batch == WHOLE else str(plan.batch)
+        control = batch.control
+        assert isinstance(control, QLineEdit)
+        control.setPlaceholderText(f"{size}, as the plan")
+        self.minimise.setVisible(isinstance(objective, Minimise))
+        self.rule.setVisible(isinstance(objective, Rule))
+        if isinstance(objective, Minimise):
+            self.minimise.refresh(objective)
+        else:
+            self.rule.refresh(objective)
+        self.stop.refresh()
+
+    def _objective_row(self, objective: Objective) -> Row:
+        workspace = self._focus.workspace
+        graph = workspace.document.project.graph
+        if isinstance(objective, Rule):
+            name = f"Rule of {named(graph, objective.node)}" if objective.node else "Rule"
+            return objective.name or name, _often("own rule", objective.every)
+        found = OPTIMISERS.get(objective.optimiser.name)
+        told = _often(found.title if found is not None else objective.optimiser.name, objective.every)
+        if objective.name:
+            return objective.name, told
+        if objective.loss == "all":
+            known = list(losses(workspace).values())
+            return (f"Lower {known[0]}" if len(known) == 1 else "Lower all losses"), told
+        if isinstance(objective.loss, str):
+            return f"Lower {named(graph, objective.loss)}", told
+        if len(objective.loss) == 1:
+            return f"Lower {named(graph, next(iter(objective.loss)))}", told
+        return f"Lower a sum of {len(objective.loss)} losses", told
+
+    # -- editing ----------------------------------------------------------------------------------
+
+    def _close(self) -> None:
+        self._focus.want(False)
+
+    def _pick_phase(self, row: int) -> None:
+        self._focus.show(row)
+
+    def _pick_objective(self, row: int) -> None:
+        self._focus.show(self._focus.place[0], row)
+
+    def _add_phase(self, _kind: str) -> None:
+        self._focus.add_phase()
+
+    def _add_objective(self, kind: str) -> None:
+        if kind != "rule":
+            self._focus.add_objective(Minimise())
+            return
+        known = rule_nodes(self._focus.workspace)
+        if not known:
+            self._focus.workspace.message.emit(
+                "No node of this network learns by a rule of its own; Perceptron and Hopfield do.", "info"
+            )
+            return
+        taken = {one.node for one in self._focus.phase.objectives if isinstance(one, Rule)}
+        self._focus.add_objective(Rule(next((one for one in known if one not in taken), next(iter(known)))))
+
+    def _edited(self, name: str, value: Any) -> None:
+        key = name.removeprefix("phase_")
+        what = "Rename phase" if key == "name" else "Change batch size"
+        self._focus.change_phase(what, key, **{key: value})
+
+
+def _phase_row(phase: Phase, at: int) -> Row:
+    epochs = phase.stop.epochs
+    return phase.name or f"Phase {at + 1}", f"{epochs:,} epoch{'s' if epochs != 1 else ''}"
+
+
+def _often(what: str, every: int) -> str:
+    return what if every == 1 else f"{what}, every {every}"

@@ -1,0 +1,46 @@
+"""Which pictures follow the selection by themselves: the best of a node, and what the user chose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSettings
+
+from app.look.base import PictureKind
+
+FIRST = (  # what everybody wants to see
+    "hidden-tokens",
+    "masks",
+    "next-token",
+    "example",
+    "prediction",
+    "activations",
+    "filters",
+    "histograms",
+)
+OF_ALL = ("try-it", "model-reconstructions", "neurons", "layer_table")  # of the whole network
+RANK, ENOUGH = 30, 4  # where these are fewer than so many, others with a rank up to this
+_KEY = "views/followed"
+
+
+def following(kinds: Sequence[PictureKind], settings: QSettings, enough: int = ENOUGH) -> list[PictureKind]:
+    """Those of the kinds, best first, that are shown for what is selected, or for the whole network."""
+    chosen = _choices(settings)
+    best = {kind.id for kind in kinds} & {*FIRST, *OF_ALL}
+    others = [kind.id for kind in kinds if kind.id not in best and kind.rank <= RANK]
+    best.update(others[: max(0, enough - len(best))])
+    return [kind for kind in kinds if chosen.get(kind.id, kind.id in best)]
+
+
+def follow(kind_id: str, follows: bool, settings: QSettings) -> None:
+    """Shows a kind for every node that is selected, or for none; of the whole network where nothing is."""
+    settings.setValue(_KEY, json.dumps({**_choices(settings), kind_id: follows}))
+
+
+def _choices(settings: QSettings) -> dict[str, bool]:
+    try:
+        found = json.loads(str(settings.value(_KEY, "{}")))
+    except ValueError:  # a settings file that someone has edited
+        return {}
+    return {str(key): bool(value) for key, value in found.items()} if isinstance(found, dict) else {}

@@ -1,0 +1,64 @@
+"""What of the dock is recorded for the timeline, within what budget, and whether while it is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QObject
+
+from app.look.dock.card import PictureCard
+from app.workspace.watching import Probes, watching
+from app.workspace.workspace import Workspace
+from engine.feed.history import DEFAULT_BUDGET
+
+_BUDGET, _HIDDEN = "views/record_mb", "views/record_hidden"
+MEGABYTE = 2**20
+
+
+class Recording(QObject):
+    """Tells the history what to keep. The choices are the user's, for every project."""
+
+    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._owner = f"recorded {id(self)}"
+        workspace.engine_ready.connect(self._set_budget)
+        self._set_budget()
+
+    def record(self, cards: Iterable[PictureCard], *, hidden: bool) -> None:
+        """Record what these cards show; of a hidden dock the pinned ones, while a run goes on."""
+        cards = list(cards)
+        trainer = self._workspace.trainer
+        if trainer is not None:
+            trainer.feed.history.record_only(_probes(cards))
+        unseen = hidden and self.while_hidden and self._workspace.training
+        pinned = _probes(card for card in cards if card.pinned) if unseen else frozenset()
+        watching(self._workspace).watch(self._owner, pinned)
+
+    @property
+    def budget(self) -> int:
+        """Megabytes that recorded pictures may take."""
+        kept = self._workspace.settings.value(_BUDGET, DEFAULT_BUDGET // MEGABYTE, type=int)
+        return max(1, int(str(kept)))
+
+    def set_budget(self, megabytes: int) -> None:
+        """Changes it, now and for later runs."""
+        self._workspace.settings.setValue(_BUDGET, megabytes)
+        self._set_budget()
+
+    @property
+    def while_hidden(self) -> bool:
+        """Whether pinned pictures are recorded while the dock is hidden."""
+        return bool(self._workspace.settings.value(_HIDDEN, True, type=bool))
+
+    def set_while_hidden(self, on: bool) -> None:
+        """Changes it, now and for later runs."""
+        self._workspace.settings.setValue(_HIDDEN, on)
+
+    def _set_budget(self) -> None:
+        if self._workspace.trainer is not None:
+            self._workspace.trainer.feed.history.budget = self.budget * MEGABYTE
+
+
+def _probes(cards: Iterable[PictureCard]) -> Probes:
+    return frozenset().union(*(card.recorded() for card in cards))

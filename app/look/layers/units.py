@@ -1,0 +1,116 @@
+"""Units that no longer do anything: always silent, or stuck at the end of their function."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from app.charts.bars import Bar, Bars
+from app.charts.picture import percent
+from app.look.base import OneProbe, Subject, Table
+from app.look.controls import stacked
+from app.look.layers.layer_measures import ACTIVITY, name_in, trains
+from app.look.layers.unit_shares import UnitShares
+from app.look.registry import picture_kind
+from engine.feed.feed import Snapshot
+
+STUCK = 0.99  # share of its values at the ends of its function from which a unit is stuck
+MOST_NAMED = 4
+
+
+def has_units(subject: Subject) -> bool:
+    """Whether the node is a layer whose answer has units."""
+    shape = subject.shape_of()
+    return subject.kind == "layer" and bool(shape)
+
+
+@picture_kind(
+    "units",
+    "Dead units",
+    "How often each unit answers 0, or sits at the end of a sigmoid or tanh; what always does is marked.",
+    "Curves",
+    has_units,
+    rank=60,
+)
+class Units(OneProbe):
+    """One bar a unit: the share of zeros, for a sigmoid or tanh of saturated values."""
+
+    takes = "unit_activity"
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._array: NDArray[np.float64] = np.empty((0, 2))
+        self.bars = UnitShares()
+        stacked(self, self.bars)
+
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
+        self._array = snapshot.array.astype(np.float64)
+        saturating = bool(snapshot.extra["range"])
+        shares = self._array[:, int(saturating)]
+        marked = shares >= (STUCK if saturating else 1.0)
+        what = "of its values saturated" if saturating else "of its values are 0"
+        self.bars.show_shares(shares, marked, what)
+        bad = np.flatnonzero(marked) + 1
+        named = ", ".join(map(str, bad[:MOST_NAMED].tolist())) + (" …" if len(bad) > MOST_NAMED else "")
+        word = "stuck" if saturating else "dead"
+        told = f"{len(bad)} of {len(shares):,} units {word}" + (f": {named}" if len(bad) else "")
+        self.set_note(f"{told} · {snapshot.extra['rows']} examples")
+
+    def table(self) -> Table | None:
+        if not len(self._array):
+            return None
+        return ("unit", "share of zeros", "share saturated"), [
+            (index + 1, *values) for index, values in enumerate(self._array.tolist())
+        ]
+
+
+@picture_kind(
+    "dead-layers",
+    "Dead units by layer",
+    "The share of units of each layer that answer 0 to every example: above a few per cent is worth a look.",
+    "Curves",
+    trains,
+    rank=60,
+    whole=True,
+)
+class DeadLayers(OneProbe):
+    """One bar a layer."""
+
+    takes = ACTIVITY
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._rows: list[tuple[str, float, float]] = []
+        self.bars = Bars(unit="of the units")
+        self.bars.setProperty("role", "page")
+        scroll = QScrollArea()
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(self.bars)
+        scroll.setAccessibleName("Dead units by layer")
+        stacked(self, scroll)
+
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
+        workspace = self.subject.workspace
+        self._rows = [
+            (name_in(workspace, node_id), dead, saturated)
+            for node_id, (_, _, dead, saturated) in zip(
+                snapshot.extra["nodes"], snapshot.array.tolist(), strict=True
+            )
+        ]
+        bars = []
+        for name, dead, saturated in self._rows:
+            note = f"{percent(saturated)} of values saturated" if saturated == saturated else ""
+            bars.append(Bar(name, round(dead, 4), "warning" if dead else "good", note))
+        self.bars.show_bars(bars, top=1.0)
+        sick = sum(dead > 0 for _, dead, _ in self._rows)
+        told = f"{sick} of {len(bars)} layers have dead units" if sick else "no layer has dead units"
+        self.set_note(f"{told} · {snapshot.extra['rows']} examples")
+
+    def table(self) -> Table | None:
+        return (
+            (("layer", "share of dead units", "share of saturated values"), self._rows)
+            if self._rows
+            else None
+        )

@@ -1,1 +1,0 @@
-"""What the user feeds the model: drawings, files, numbers, text, examples."""

@@ -1,0 +1,148 @@
+"""What the table of runs can show: one column a setting or a recorded value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.charts.picture import number
+from engine.runs.index import RunRecord
+from engine.runs.records import INTERRUPTED, RUNNING, UNREADABLE
+
+TICK, TAGS, NOTE = "tick", "tags", "note"
+EDITABLE = (TAGS, NOTE)
+BEST = "best:"
+STATE_WORDS = {
+    RUNNING: "training",
+    INTERRUPTED: "interrupted",
+    UNREADABLE: "unreadable",
+}
+# Which colour of the theme marks a state; the word beside it says the same.
+STATE_ROLES = {
+    "finished": "good",
+    RUNNING: "accent",
+    INTERRUPTED: "warning",
+    "failed": "bad",
+    UNREADABLE: "bad",
+}
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """`text` is what stands in the cell, `value` what it is sorted by."""
+
+    key: str
+    title: str
+    width: int
+    text: Callable[[RunRecord], str]
+    value: Callable[[RunRecord], Value]
+    tip: str = ""
+    right: bool = False
+
+
+def columns_of(records: Iterable[RunRecord]) -> list[Column]:
+    """Every column that has something to show, in the order of the table."""
+    values = dict.fromkeys(name for record in records for name in record.last)
+    shown = sorted(values, key=lambda name: (_kind(name), name != "val_loss"))
+    return [*_FIRST, *(_best(name) for name in shown), *_THEN]
+
+
+def first_choice(columns: Iterable[Column]) -> set[str]:
+    """The keys of the columns on show before a person chooses: two values, the validation loss among them."""
+    columns = list(columns)
+    values = [column.key for column in columns if column.key.startswith(f"{BEST}val_")]
+    loss = [key for key in values if "loss" in key]
+    other = [key for key in values if "loss" not in key]
+    chosen = (loss[:1] + other[:1]) if other else loss[:2]
+    return {TICK, "title", "started", "state", "epochs", *chosen, "optimiser", "lr", TAGS, NOTE}
+
+
+def value_words(name: str) -> str:
+    """A recorded value as a heading: `val loss`, `test accuracy`."""
+    return name.replace("_", " ")
+
+
+def took(seconds: float) -> str:
+    """Seconds in words: `8.3 s`, `2 min`, `1 h 05`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02}"
+
+
+def when(moment: str) -> str:
+    """The beginning of a run in local time: `today 11:20`, `28 Nov 11:20`, `28 Nov 2025`."""
+    try:
+        found = datetime.fromisoformat(moment)
+    except ValueError:
+        return ""
+    now = datetime.now(found.tzinfo)
+    if found.date() == now.date():
+        return f"today {found:%H:%M}"
+    this_year = found.year == now.year
+    return f"{found.day} {found:%b} {found:%H:%M}" if this_year else f"{found.day} {found:%b %Y}"
+
+
+def _kind(name: str) -> int:
+    return next((i for i, prefix in enumerate(("val_", "test_", "train_")) if name.startswith(prefix)), 3)
+
+
+def _best(name: str) -> Column:
+    def value(record: RunRecord) -> Value:
+        return record.best.get(name)
+
+    def text(record: RunRecord) -> str:
+        found = record.best.get(name)
+        return "" if found is None else f"{found:.4f}" if 1e-3 <= abs(found) < 100 else number(found)
+
+    tip = "on the test data" if name.startswith("test_") else "the best of all epochs"
+    wide = max(58, 6 * len(value_words(name)) + 10)
+    return Column(f"{BEST}{name}", value_words(name), wide, text, value, f"{value_words(name)}: {tip}", True)
+
+
+def _number(value: int) -> str:
+    return f"{value:,}" if value else ""
+
+
+_FIRST = (
+    Column(TICK, "", 28, lambda r: "", lambda r: "", "Draw the curves of this run"),
+    Column("title", "run", 84, lambda r: r.title, lambda r: r.title.casefold(), "The project's title"),
+    Column("started", "started", 86, lambda r: when(r.started), lambda r: r.started),
+    Column("state", "state", 96, lambda r: STATE_WORDS.get(r.state, r.state), lambda r: r.state),
+    Column(
+        "epochs",
+        "epochs",
+        52,
+        lambda r: f"{r.epochs_done}/{r.epochs}" if r.epochs else "",
+        lambda r: r.epochs_done,
+        "Epochs trained, of those planned",
+        True,
+    ),
+)
+_THEN = (
+    Column("optimiser", "optimiser", 76, lambda r: r.optimiser, lambda r: r.optimiser),
+    Column(
+        "lr",
+        "lr",
+        58,
+        lambda r: "" if r.lr is None else f"{r.lr:g}",
+        lambda r: r.lr,
+        "Learning rate at the beginning",
+        True,
+    ),
+    Column(
+        TAGS, "tags", 80, lambda r: ", ".join(r.tags), lambda r: ", ".join(r.tags), "Double-click to write"
+    ),
+    Column(NOTE, "note", 150, lambda r: r.note, lambda r: r.note, "Double-click to write"),
+    Column("batch", "batch", 56, lambda r: _number(r.batch), lambda r: r.batch, "Examples a step", True),
+    Column("seconds", "time", 66, lambda r: took(r.seconds), lambda r: r.seconds, "Without pauses", True),
+    Column("steps", "steps", 64, lambda r: _number(r.steps), lambda r: r.steps, "Batches trained", True),
+    Column("seed", "seed", 48, lambda r: str(r.seed), lambda r: r.seed, "", True),
+    Column("device", "device", 60, lambda r: r.device, lambda r: r.device),
+    Column("parameters", "weights", 78, lambda r: _number(r.parameters), lambda r: r.parameters, "", True),
+    Column("branched_from", "branched from", 120, lambda r: r.branched_from, lambda r: r.branched_from),
+    Column("name", "folder", 170, lambda r: r.name, lambda r: r.name),
+)

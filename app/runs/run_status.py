@@ -1,0 +1,286 @@
+"""The words of the top bar: how far a run is, how well it does and where it computes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.charts.picture import number, percent
+from app.theme import SMALL, Theme, current_theme, themes
+
+HEIGHT = 32
+
+
+def time_left(seconds: float) -> str:
+    """`1 min 52 s left`: rounded so that it does not flicker."""
+    whole = max(0, round(seconds))
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min left"
+    if whole >= 600:
+        return f"{whole // 60} min left"
+    if whole >= 60:
+        return f"{whole // 60} min {whole % 60} s left"
+    return f"{whole} s left"
+
+
+class ProgressText(QWidget):
+    """Where the run is, in words, and a thin bar under them; its size never follows the numbers."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("progressText")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(196)
+        self.setMaximumWidth(320)
+        self._words = ("", "")
+        self._share = 0.0
+        self._role = "accent"
+        themes.theme_changed.connect(self._theme_changed)
+
+    def text(self) -> str:
+        """Both pieces of text."""
+        return "  ".join(word for word in self._words if word)
+
+    @property
+    def share(self) -> float:
+        """How much of the run is done, 0 to 1."""
+        return self._share
+
+    def show_progress(
+        self,
+        state: str,
+        progress: Any,
+        plan: str,
+        layer_step: Mapping[str, Any] | None = None,
+        *,
+        soon: bool = False,
+    ) -> None:
+        """Show a trainer's progress; `plan` is what stands there before a run, which may begin `soon`.
+
+        `layer_step` is the piece of a batch on show, as `Workspace.layer_step` has it.
+        """
+        left, right, share = plan, "", 0.0
+        if progress is None:
+            left, right = plan, "engine starting" if not soon else "begins in a moment"
+        elif state == "loading":
+            left, right = getattr(progress, "reading", "") or "Reading the data …", ""
+        elif progress.step or state in ("running", "paused"):
+            epochs = max(1, progress.epochs)
+            steps = max(1, epochs * progress.steps_per_epoch)
+            share = min(1.0, progress.step / steps)
+            left = f"Epoch {min(progress.epoch + 1, epochs)} of {epochs} · step {progress.step:,}"
+            phases = getattr(progress, "phases", 1)
+            if phases > 1:  # whose epochs need not be of one length
+                share = min(1.0, progress.epoch / epochs)
+                epoch = min(progress.epoch + 1, epochs)
+                left = f"Phase {progress.phase} of {phases} · epoch {epoch} of {epochs}"
+            if state == "finished":
+                done = progress.epoch
+                left = f"Finished · {done} epoch{'s' if done != 1 else ''} · {progress.step:,} steps"
+                share = 1.0
+            elif state == "idle":
+                left = f"Stopped in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"
+            elif state == "failed":
+                left = f"Failed in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"
+            elif state == "paused" and layer_step:
+                right = f"{layer_step['stage']} {layer_step['number']}/{layer_step['of']}"
+            elif state in ("paused", "stopping"):
+                right = state
+            elif progress.seconds_left is not None:
+                right = time_left(progress.seconds_left)
+        elif state == "failed":
+            left = "Failed before the first step"
+        role = {"finished": "good", "failed": "bad"}.get(state, "accent")
+        if ((left, right), share, role) != (self._words, self._share, self._role):
+            self._words, self._share, self._role = (left, right), share, role
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(230, HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font(SMALL))
+        metrics = QFontMetrics(theme.font(SMALL))
+        left, right = self._words
+        line = QRectF(0, 2, self.width(), 18)
+        room = self.width() - (metrics.horizontalAdvance(right) + 12 if right else 0)
+        for shorter in (left.replace(" of ", "/"), left.replace(" of ", "/").replace(" · step ", " · ")):
+            if metrics.horizontalAdvance(left) > room:
+                left = shorter
+        painter.setPen(theme.text)
+        shown = metrics.elidedText(left, Qt.TextElideMode.ElideRight, int(room))
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.setPen(theme.dim)
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, right)
+        track = QRectF(0, 23, self.width(), 5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.raised)
+        painter.drawRoundedRect(track, 2.5, 2.5)
+        if self._share > 0:
+            painter.setBrush(getattr(theme, self._role))
+            painter.drawRoundedRect(QRectF(0, 23, max(5.0, self.width() * self._share), 5), 2.5, 2.5)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(
+                event.globalPos(), f"{self.text()}\n{percent(self._share)} of the planned steps", self
+            )
+            return True
+        return super().event(event)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.update()
+
+
+class MetricText(QWidget):
+    """The newest value of the metric a run is judged by, after its name."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("metricText")
+        self._name = ""
+        self._value: float | None = None
+        self._compact = False
+        self.units: Callable[[], str] | None = None  # a sentence on the units of the value
+        self.setFixedWidth(self._room())
+        self.setFixedHeight(HEIGHT)
+        themes.theme_changed.connect(self._theme_changed)
+
+    def text(self) -> str:
+        """Name and value."""
+        return f"{self._name} {self._figures()}".strip()
+
+    def show_metric(self, name: str, value: float | None) -> None:
+        """Show another value; None shows nothing."""
+        if (name, value) != (self._name, self._value):
+            renamed = name != self._name
+            self._name, self._value = name, value
+            if renamed:
+                self.setFixedWidth(self._room())
+            self.update()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.told(), self)
+            return True
+        return super().event(event)
+
+    def told(self) -> str:
+        """The value in full, and in which units it is."""
+        if self._value is None:
+            return ""
+        newest = f"{self._name}: {self._value:.6g}, the newest value of this run"
+        units = self.units() if self.units is not None else ""
+        return "\n".join(part for part in (newest, units) if part)
+
+    def set_compact(self, compact: bool) -> None:
+        """Whether to write "val. accuracy" for "validation accuracy"."""
+        if compact != self._compact:
+            self._compact = compact
+            self.setFixedWidth(self._room())
+            self.update()
+
+    def _shorten(self, name: str) -> str:
+        return name.replace("validation ", "val. ").replace("training ", "train ") if self._compact else name
+
+    def _figures(self) -> str:
+        if self._value is None:
+            return ""
+        return f"{self._value:.4f}" if 0 <= self._value < 100 and self._value >= 5e-4 else number(self._value)
+
+    def _room(self) -> int:
+        """As wide as the usual name needs, or this one's up to half as much again; never by the numbers."""
+        theme = current_theme()
+        metrics = QFontMetrics(theme.font(SMALL))
+        usual = metrics.horizontalAdvance(self._shorten("validation accuracy"))
+        words = min(max(usual, metrics.horizontalAdvance(self._shorten(self._name))), usual * 3 // 2)
+        return words + 10 + QFontMetrics(theme.mono(13, bold=True)).horizontalAdvance("0.9871") + 2
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._value is None:
+            return
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setFont(theme.mono(13, bold=True))
+        figures = self._figures()
+        taken = painter.fontMetrics().horizontalAdvance(figures) + 10
+        middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.setPen(theme.good_text if self._value - self._value == 0 else theme.bad_text)
+        painter.drawText(QRectF(0, 0, self.width(), HEIGHT), middle, figures)
+        painter.setFont(theme.font(SMALL))
+        painter.setPen(theme.dim)
+        room = self.width() - taken
+        words = painter.fontMetrics().elidedText(self._shorten(self._name), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(0, 0, room, HEIGHT), middle, words)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.setFixedWidth(self._room())
+        self.update()
+
+
+class DeviceChip(QWidget):
+    """Where the run computes: "CPU · 2 cores"."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("deviceChip")
+        self._text = ""
+        self.setFixedHeight(26)
+        self._fit()
+        themes.theme_changed.connect(self._theme_changed)
+
+    def text(self) -> str:
+        """The device in words."""
+        return self._text
+
+    def show_device(self, device: str) -> None:
+        """Show a device by torch's name, or its description."""
+        text = device_words(device)
+        if text != self._text:
+            self._text = text
+            self.setToolTip(f"Training computes on: {text}" if text else "")
+            self._fit()
+            self.update()
+
+    def _fit(self) -> None:
+        metrics = QFontMetrics(current_theme().font(SMALL))
+        self.setFixedWidth(min(170, metrics.horizontalAdvance(self._text or "CPU · 2 cores") + 32))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._text:
+            return
+        theme = current_theme()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(theme.line)
+        painter.setBrush(theme.raised)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.good)
+        painter.drawEllipse(QRectF(10, self.height() / 2 - 3, 6, 6))
+        painter.setPen(theme.text)
+        painter.setFont(theme.font(SMALL))
+        words = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, self.width() - 30)
+        painter.drawText(
+            QRectF(22, 0, self.width() - 28, self.height()), Qt.AlignmentFlag.AlignVCenter, words
+        )
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self._fit()
+        self.update()
+
+
+def device_words(device: str) -> str:
+    """`cpu` in words, with the number of cores; a description is left as it is."""
+    if device != "cpu":
+        return device.upper() if device.startswith(("cuda", "mps")) else device
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"CPU · {cores} core{'s' if cores != 1 else ''}"

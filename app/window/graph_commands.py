@@ -1,0 +1,71 @@
+"""The commands that arrange, search and picture the graph in front."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.canvas.editing import aligning as arranging
+from app.canvas.editing.auto_layout import LayingOut
+from app.canvas.find_bar import FindBar
+from app.panels.picture_dialog import PictureDialog
+
+if TYPE_CHECKING:
+    from app.window.main_window import MainWindow
+
+
+class GraphCommands:
+    """Runs them on the canvas in front; what a canvas needs for them is made when it is first asked for."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+
+    def lay_out(self) -> None:
+        """Arranges the selected nodes, or all, in columns from left to right."""
+        canvas = self._window.canvas
+        (canvas.findChild(LayingOut) or LayingOut(canvas)).start()
+
+    def find(self) -> None:
+        """Opens the bar that finds nodes, frames and notes."""
+        canvas = self._window.canvas
+        (canvas.findChild(FindBar) or FindBar(canvas)).open()
+
+    def align_left(self) -> None:
+        arranging.align_selected(self._window.canvas, "left")
+
+    def align_centre(self) -> None:
+        arranging.align_selected(self._window.canvas, "centre")
+
+    def align_right(self) -> None:
+        arranging.align_selected(self._window.canvas, "right")
+
+    def align_top(self) -> None:
+        arranging.align_selected(self._window.canvas, "top")
+
+    def align_middle(self) -> None:
+        arranging.align_selected(self._window.canvas, "middle")
+
+    def align_bottom(self) -> None:
+        arranging.align_selected(self._window.canvas, "bottom")
+
+    def distribute_across(self) -> None:
+        arranging.distribute_selected(self._window.canvas, "horizontally")
+
+    def distribute_down(self) -> None:
+        arranging.distribute_selected(self._window.canvas, "vertically")
+
+    def snap_to_grid(self) -> None:
+        """Brings the selected nodes, or all, to the grid."""
+        arranging.snap_selected(self._window.canvas)
+
+    def make_room(self) -> None:
+        """Pushes the other nodes away from the selected one."""
+        arranging.make_room_for_selected(self._window.canvas)
+
+    def save_picture(self) -> None:
+        """Offers to save a picture of the graph."""
+        window = self._window
+        name = Path(window.document_page.file.name).stem
+        dialog = PictureDialog(window.canvas, window.files.folder(), name, window)
+        dialog.exec()
+        dialog.deleteLater()

@@ -1,0 +1,117 @@
+"""What the window does with stored runs: opens their projects, goes on with them, uses their weights."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QDialog, QFileDialog
+
+from app.runs.dialogs import WeightsDialog
+from engine.document.files import load_project
+from engine.errors import NeuroloomError
+from engine.runs.branch import branch, run_of
+from engine.runs.compare import graph_hash, plan_hash
+from engine.runs.records import PROJECT, new_folder
+
+if TYPE_CHECKING:
+    from app.documents.document_page import DocumentPage
+    from app.window.main_window import MainWindow
+
+WEIGHT_FILES = "Weights (*.safetensors *.pt *.pth *.bin *.ckpt);;All files (*)"
+
+
+class RunCommands:
+    """Connects the runs panel of each document with the window it is in."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+
+    def follow(self, page: DocumentPage) -> None:
+        """Does what the runs panel of a page asks for."""
+        runs = page.bottom.runs
+        runs.project_wanted.connect(self.open_project_of)
+        runs.continue_wanted.connect(self.go_on)
+        runs.branch_wanted.connect(self.branch_from)
+        runs.weights_wanted.connect(self.begin_with)
+
+    def open_project_of(self, folder: Path) -> DocumentPage | None:
+        """Opens the project of a run as it was trained, without a file of its own; None if it can't be read.
+
+        Saving it asks for a name, so that the run keeps what it was trained with.
+        """
+        project = self._window.file.read(folder / PROJECT)
+        if project is None:
+            return None
+        page = self._window.documents.spare()
+        page.notice = None
+        page.file.show(project, None)
+        self._window.show_workbench()
+        page.bottom.runs.show_run(folder.name)
+        page.bottom.show_panel("Runs")
+        return page
+
+    def go_on(self, folder: Path) -> None:
+        """Goes on with a run: here if the document in front is what was trained, else in a tab of its own."""
+        page = self._page_for(folder)
+        if page is None:
+            return
+        page.bottom.show_panel("Training")
+        if page.workspace.trainer is None:
+            page.workspace.engine_ready.connect(partial(page.workspace.continue_run, folder))
+        else:
+            page.workspace.continue_run(folder)
+
+    def branch_from(self, checkpoint: Path) -> None:
+        """Begins a new run that goes on from a checkpoint of another."""
+        run = run_of(checkpoint)
+        target = new_folder(run.parent, run.name.rpartition("-")[0].rpartition("-")[0] or run.name)
+        try:
+            branch(checkpoint, target)
+        except NeuroloomError as error:
+            self._window.tell(str(error), "error")
+            return
+        self.go_on(target)
+
+    def begin_with(self, place: Path) -> None:
+        """Shows which layers of the document in front take these weights, then trains if that is wanted."""
+        workspace = self._window.workspace
+        if workspace.engine is None:
+            self._window.tell("The engine is still starting; this is ready in a moment.", "info")
+            return
+        errors = workspace.errors()
+        if errors:
+            self._window.tell(f"Before training: {errors[0].message}", "error")
+            return
+        dialog = WeightsDialog(workspace, place, self._window)
+        wanted = dialog.exec() == QDialog.DialogCode.Accepted
+        dialog.deleteLater()
+        page = self._window.document_page
+        if wanted and self._window.may_stop_training(page, "begin a new run"):
+            page.bottom.show_panel("Training")
+            workspace.train(weights=place)
+
+    def start_from_weights(self) -> None:
+        """Asks for a file of weights to begin a run with."""
+        runs = self._window.workspace.places.runs
+        begin = runs if runs.is_dir() else self._window.files.folder()
+        name, _ = QFileDialog.getOpenFileName(self._window, "Start from weights", str(begin), WEIGHT_FILES)
+        if name:
+            self.begin_with(Path(name))
+
+    def _page_for(self, folder: Path) -> DocumentPage | None:
+        page = self._window.document_page
+        if not page.workspace.training and self._is_of(page, folder):
+            return page
+        return self.open_project_of(folder)
+
+    @staticmethod
+    def _is_of(page: DocumentPage, folder: Path) -> bool:
+        """Whether the document of a page is what a run was trained with."""
+        project = page.workspace.document.project
+        try:
+            trained = load_project(folder / PROJECT)
+        except NeuroloomError:
+            return False
+        return graph_hash(project) == graph_hash(trained) and plan_hash(project) == plan_hash(trained)

@@ -1,0 +1,78 @@
+"""The user's own blocks: one text file each, which is a copy of an instance with all it stands for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from engine.document.clipboard import copy_text
+from engine.document.graph import Project
+
+KEPT = "kept:"  # before a name where a block of the library stands in for a node type
+SUFFIX = ".nloom-block"
+LONGEST_NAME = 60
+
+
+class Shelf(QObject):
+    """Tells every palette that the library has changed."""
+
+    changed = Signal()
+
+
+shelf = Shelf()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A block of the library, by the name of its file, which is what people called it."""
+
+    name: str
+
+    @property
+    def type_id(self) -> str:
+        """What stands for it where node types are added by id."""
+        return f"{KEPT}{self.name}"
+
+
+def kept(folder: Path) -> list[Kept]:
+    """The blocks in the library, by title; an empty list where there is no library yet."""
+    if not folder.is_dir():
+        return []
+    found = [Kept(path.stem) for path in folder.glob(f"*{SUFFIX}") if path.is_file()]
+    return sorted(found, key=_by_title)
+
+
+def _by_title(one: Kept) -> tuple[str, str]:
+    return one.name.casefold(), one.name
+
+
+def keep(folder: Path, project: Project, instance_id: str) -> Path:
+    """Writes the block that an instance stands for; one of the same name is replaced. Errors: OSError."""
+    node = project.node(instance_id)
+    path = folder / f"{_file_name(project.block(node.block).name)}{SUFFIX}"
+    folder.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(copy_text(project, (instance_id,)), encoding="utf-8")
+    part.replace(path)
+    shelf.changed.emit()
+    return path
+
+
+def read(folder: Path, name: str) -> str:
+    """The text of a block, to be pasted. Errors: OSError."""
+    return (folder / f"{name}{SUFFIX}").read_text(encoding="utf-8")
+
+
+def forget(folder: Path, name: str) -> None:
+    """Takes a block out of the library; one that is gone already is no error."""
+    (folder / f"{name}{SUFFIX}").unlink(missing_ok=True)
+    shelf.changed.emit()
+
+
+def _file_name(title: str) -> str:
+    """A name that every file system takes."""
+    plain = re.sub(r'[\x00-\x1f<>:"/\\|?*]', "-", title).strip(" .")
+    return plain[:LONGEST_NAME] or "block"

@@ -1,0 +1,170 @@
+"""What an objective does with each node of the network, and what nodes are called in a plan."""
+
+from __future__ import annotations
+
+from app.workspace.workspace import Workspace
+from engine.catalogue import Layer, Loss, NodeType
+from engine.catalogue.bypass import origin
+from engine.catalogue.identifiers import NameBook, slug
+from engine.document.graph import Graph, Node, Project
+from engine.document.plan import Minimise, Objective, Rule
+from engine.errors import NeuroloomError
+
+TRAINED, FROZEN, UNTOUCHED = "trained", "frozen", "untouched"
+
+
+def is_layer(workspace: Workspace, node: Node) -> bool:
+    found = workspace.type_of(node)
+    return bool(node.block) or (found is not None and issubclass(found, Layer))
+
+
+def can_learn(workspace: Workspace, node_id: str) -> bool:
+    """Whether a node of the whole network has weights; while the engine starts, whether it may have."""
+    node = workspace.document.project.graph.nodes.get(node_id)
+    if node is None or not is_layer(workspace, node):
+        return False
+    shapes = workspace.shapes
+    return shapes is None or bool(shapes.parameters(node_id)) or shapes.facts(node_id) is None
+
+
+def learners(workspace: Workspace) -> dict[str, str]:
+    """The nodes that can be trained, each with its name, in the order of the network."""
+    graph = workspace.document.project.graph
+    return {one: named(graph, one) for one in _ordered(graph) if can_learn(workspace, one)}
+
+
+def losses(workspace: Workspace) -> dict[str, str]:
+    """The loss nodes of the network, each with its name."""
+    return _of_kind(workspace, Loss)
+
+
+def rule_nodes(workspace: Workspace) -> dict[str, str]:
+    """The nodes that learn by a rule of their own, each with its name."""
+    graph = workspace.document.project.graph
+    learning = (one for one in _ordered(graph) if _by_rule(workspace, graph.nodes[one]))
+    return {one: named(graph, one) for one in learning}
+
+
+def named(graph: Graph, node_id: str) -> str:
+    """The name of a node, or what can be said of one that is gone."""
+    node = graph.nodes.get(node_id)
+    return f"{node_id}, which is gone" if node is None else node.name or node_id
+
+
+def recorded(workspace: Workspace) -> tuple[str, ...]:
+    """The names of the values that a run of this plan records after each epoch, in the order of use."""
+    project = workspace.document.project
+    metrics = [node for node in project.graph.nodes.values() if _metric(workspace, node)]
+    several = list(losses(workspace).values()) if len(losses(workspace)) > 1 else []
+    names = ["val_loss", *objective_series(project)]
+    names += [f"val_{slug(node.name)}" for node in metrics]
+    names += [f"val_{slug(name)}" for name in several]
+    trainer = workspace.trainer
+    if trainer is not None:  # what the last run recorded beside that: accuracy of classifiers and the like
+        names += [one for one in trainer.feed.series() if one.startswith("val_")]
+    return tuple(dict.fromkeys(names))
+
+
+def objective_series(project: Project) -> tuple[str, ...]:
+    """The names under which the objectives of a plan are recorded, in their order."""
+    phases = project.plan.phases
+    if sum(len(phase.objectives) for phase in phases) == 1:
+        return ("train_loss",)
+    book = NameBook(("step", "epoch", "phase"))  # the names that an exported script gives them
+    found = []
+    for number, phase in enumerate(phases, start=1):
+        for index, objective in enumerate(phase.objectives, start=1):
+            title = objective.name or (phase.name if len(phase.objectives) == 1 else "")
+            if not title and isinstance(objective, Rule):
+                title = f"{named(project.graph, objective.node)} rule"
+            numbers = f"{number} {index}" if len(phases) > 1 else f"{index}"
+            found.append(f"train_{book.give(title or f'objective {numbers}')}")
+    return tuple(found)
+
+
+def parts_of(workspace: Workspace, objective: Objective) -> dict[str, str]:
+    """What an objective does with each node: "trained", "frozen" or "untouched"; nothing for the others."""
+    project = workspace.document.project
+    graph = project.graph
+    needed, trained = needs(workspace, objective), moves(workspace, objective)
+    found: dict[str, str] = {}
+    for node_id, node in graph.nodes.items():
+        if node_id not in needed:
+            if not _metric(workspace, node):  # it measures, whatever is trained
+                found[node_id] = UNTOUCHED
+        elif can_learn(workspace, node_id) or _by_rule(workspace, node):
+            found[node_id] = TRAINED if node_id in trained else FROZEN
+    _inside(workspace, project, found)
+    return found
+
+
+def needs(workspace: Workspace, objective: Objective) -> set[str]:
+    """The nodes that run for an objective, its losses among them."""
+    graph = workspace.document.project.graph
+    if isinstance(objective, Rule):
+        wanted = [objective.node]
+    elif objective.loss == "all":
+        wanted = list(losses(workspace))
+    else:
+        wanted = [objective.loss] if isinstance(objective.loss, str) else list(objective.loss)
+    wanted = [one for one in wanted if one in graph.nodes]
+    return {*wanted, *(one for node_id in wanted for one in graph.ancestors(node_id))}
+
+
+def moves(workspace: Workspace, objective: Objective) -> set[str]:
+    """The layers that an objective changes: those it names and all that share their weights."""
+    graph = workspace.document.project.graph
+    if isinstance(objective, Minimise) and not objective.of:
+        return set(graph.nodes)
+    chosen = (objective.node,) if isinstance(objective, Rule) else objective.of
+    roots = {_root(graph, one) for one in chosen if one in graph.nodes}
+    return {one for one in graph.nodes if _root(graph, one) in roots}
+
+
+def _inside(workspace: Workspace, project: Project, found: dict[str, str]) -> None:
+    """What is true of a block is true of what is in it; of its instances, the one that learns most counts."""
+    strongest = (TRAINED, FROZEN, UNTOUCHED)
+    scopes = [(scope, graph) for scope, graph in project.graphs() if scope]
+    for _ in scopes:  # a block in a block takes a round more
+        for scope, graph in scopes:
+            around = [found.get(one, FROZEN) for one in project.instances(scope)]
+            part = next((one for one in strongest if one in around), UNTOUCHED)
+            for node_id, node in graph.nodes.items():
+                learns = node.block or (
+                    is_layer(workspace, node)
+                    and (workspace.shapes is None or bool(workspace.shapes.parameters(node_id)))
+                )
+                if learns or part == UNTOUCHED:
+                    found[node_id] = part
+
+
+def _root(graph: Graph, node_id: str) -> str:
+    other = origin(graph, graph.nodes[node_id])
+    return node_id if other is None else other.id
+
+
+def _by_rule(workspace: Workspace, node: Node) -> bool:
+    kind = workspace.type_of(node)
+    return kind is not None and issubclass(kind, Layer) and kind.learns_by_rule
+
+
+def _metric(workspace: Workspace, node: Node) -> bool:
+    kind = workspace.type_of(node)
+    return kind is not None and kind.kind == "metric"
+
+
+def _of_kind(workspace: Workspace, wanted: type[NodeType]) -> dict[str, str]:
+    graph = workspace.document.project.graph
+    found = {}
+    for node_id in _ordered(graph):
+        kind = workspace.type_of(graph.nodes[node_id])
+        if kind is not None and issubclass(kind, wanted):
+            found[node_id] = named(graph, node_id)
+    return found
+
+
+def _ordered(graph: Graph) -> list[str]:
+    try:
+        return list(graph.order())
+    except NeuroloomError:  # a cycle, which the problems tell of
+        return list(graph.nodes)

@@ -1,0 +1,44 @@
+"""What a node type is: everything that a module of node types imports, and the registry of all types."""
+
+from engine.catalogue.node_types import (
+    CATALOGUE,
+    Catalogue,
+    Composite,
+    Data,
+    Emitted,
+    Emitter,
+    Input,
+    Layer,
+    Loss,
+    Metric,
+    NodeType,
+    Output,
+    Source,
+    Transform,
+    load_catalogue,
+)
+from engine.catalogue.params import ParamSpec, param
+from engine.catalogue.wires import Column, Port, Wire
+
+__all__ = [
+    "CATALOGUE",
+    "Catalogue",
+    "Column",
+    "Composite",
+    "Data",
+    "Emitted",
+    "Emitter",
+    "Input",
+    "Layer",
+    "Loss",
+    "Metric",
+    "NodeType",
+    "Output",
+    "ParamSpec",
+    "Port",
+    "Source",
+    "Transform",
+    "Wire",
+    "load_catalogue",
+    "param",
+]

@@ -1,0 +1,460 @@
+"""What a node type is, and the registry of all of them.
+
+A node type is a class: its annotated `param()`s are the fields of the inspector, its docstring the help,
+`emit` the line of Python it becomes. Palette, search, shapes, code and tests follow from that declaration.
+Third parties add types by an entry point of the group `neuroloom.nodes` that names a module to import.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from engine.catalogue.matching import score_of
+from engine.catalogue.params import Parametrised, collect
+from engine.catalogue.symbols import Expr
+from engine.catalogue.wires import Column, Port, Wire
+from engine.document.blocks import ports_of
+from engine.document.graph import Node, Project
+from engine.errors import EmitError, NeuroloomError
+
+FAMILIES = (
+    "files",
+    "data sets",
+    "made data",
+    "noise",
+    "transforms",
+    "images",
+    "augmentation",
+    "encoding",
+    "convolution",
+    "graphs",
+    "dense",
+    "recurrent",
+    "rules",
+    "blocks",
+    "activation",
+    "norm",
+    "shape",
+    "merge",
+    "loss",
+    "metric",
+    "input and output",
+    "other",
+)
+
+
+_NUMBER = re.compile("[1-9][0-9]{0,5}")  # one spelling each, so that no two links mean one place
+
+
+class Emitter(Protocol):
+    """What a node type's `emit` may ask for."""
+
+    def module(self, constructor: Expr, suffix: str = "") -> Expr:
+        """Keep a layer with weights in the model; returns the expression that calls it."""
+
+    def begin(self, statements: Sequence[Expr]) -> None:
+        """Run statements once when the model is made, such as those that draw a layer's first weights."""
+
+    def unpack(self, call: Expr, *pattern: Any) -> Any:
+        """Run a call that returns a tuple; `pattern` names its parts, nested as the tuple is."""
+
+    def class_of(self, composite: Composite) -> Expr:
+        """The expression that constructs the class a block became."""
+
+    def load(self, loader: Any, **values: Any) -> dict[str, Expr]:
+        """Read a data set with a portable function; returns the columns."""
+
+
+Emitted = Expr | dict[str, Expr]
+
+
+class NodeType(Parametrised):
+    """Base of all node types; subclass one of the kinds below, not this."""
+
+    kind: ClassVar[str] = "layer"
+    family: ClassVar[str] = "other"
+    aliases: ClassVar[tuple[str, ...]] = ()
+    source: ClassVar[str] = ""  # who said it first, or the function it is
+    formula: ClassVar[str] = ""  # what is computed, as plain text: y = max(0, x)
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("x"),)
+    ports_out: ClassVar[tuple[Port, ...]] = (Port("output"),)
+    type_id: ClassVar[str] = ""
+    shows: ClassVar[tuple[str, ...]] = ()  # pictures of its layer's own, such as "gates" or "attention"
+    editor: ClassVar[str] = ""  # what its own editor does, as on a button: "Draw points"
+    palette: ClassVar[bool] = True  # whether people pick it from the palette
+    abstract: ClassVar[bool] = True
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.type_id = cls.__name__
+        cls.abstract = abstract
+        cls.params = collect(cls)
+        if not cls.__dict__.get("title"):
+            cls.title = cls.__name__
+
+    def inputs(self) -> tuple[Port, ...]:
+        return self.ports_in
+
+    def outputs(self) -> tuple[Port, ...]:
+        return self.ports_out
+
+    def input_port(self, name: str) -> Port | None:
+        """The port a wire end belongs to: "x3" belongs to the port "x" that takes many."""
+        for port in self.inputs():
+            if port.name == name:
+                return None if port.many else port
+            if port.many and name.startswith(port.name) and _NUMBER.fullmatch(name[len(port.name) :]):
+                return port
+        return None
+
+    def output_port(self, name: str) -> Port | None:
+        return next((port for port in self.outputs() if port.name == name), None)
+
+    def summary(self) -> str:
+        """The node's second line on the canvas, such as `32 filters 3×3 · ReLU`."""
+        return ""
+
+    def emit(self, *args: Any, **wires: Any) -> Emitted:
+        """The node as code: `emit(self, e, x)` gets an `Emitter` and a `Wire` for each input port.
+
+        Returns the value of the only output port, or a dict of one value for each port.
+        """
+        raise EmitError(f"{self.title} cannot be turned into Python.")
+
+
+class Layer(NodeType, abstract=True):
+    """Lives in the model.
+
+    `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
+    and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
+    with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `hands_on` names
+    for an output the input whose meaning it keeps: it is changed while training only, or in form only.
+    `classes_of` names for an output the input whose classes it has, where only some places keep their value.
+    """
+
+    kind = "layer"
+    takes_whole: ClassVar[bool] = False
+    learns_by_rule: ClassVar[bool] = False
+    rule_ports: ClassVar[tuple[Port, ...]] = ()
+    hands_on: ClassVar[Mapping[str, str]] = {}
+    classes_of: ClassVar[Mapping[str, str]] = {}
+
+    def inputs(self) -> tuple[Port, ...]:
+        return (*self.ports_in, *self.rule_ports)
+
+    def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
+        """The call that applies the layer's own update; it returns a dict of what is watched."""
+        found: Expr = layer.update(*(wires[port.name] for port in Layer.inputs(self) if port.name in wires))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A value that a scanned block hands from step to step: its sizes, and the output that becomes it."""
+
+    size: tuple[int, ...]
+    fed_by: str
+
+
+class Composite(Layer, abstract=True):
+    """A node that is a graph itself: `block` names its definition, whose ports are its ports."""
+
+    family = "blocks"
+    ports_in = ()
+    ports_out = ()
+    block: str
+    scan: bool
+    times: int
+    own_weights: bool
+
+    def bind(self, project: Project) -> None:
+        """Look the definition up. Errors: `EmitError` where the project has none of that name."""
+        self._inputs, self._outputs = (), ()
+        self._states: dict[str, State] = {}
+        if self.block not in project.blocks:
+            raise EmitError("This block has no definition in the project.")
+        inputs, outputs = ports_of(project, self.block)
+        given = {node.id for node in outputs}
+        for node in inputs:
+            fed_by, size = node.params.get("state"), node.params.get("size")
+            if self.scan and isinstance(fed_by, str) and fed_by in given and isinstance(size, tuple):
+                self._states[node.id] = State(tuple(one for one in size if isinstance(one, int)), fed_by)
+        self._inputs = tuple(
+            Port(node.id, node.name or "in", optional=node.id in self._states) for node in inputs
+        )
+        self._outputs = tuple(Port(node.id, node.name or "out") for node in outputs)
+
+    def inputs(self) -> tuple[Port, ...]:
+        return self._inputs
+
+    def outputs(self) -> tuple[Port, ...]:
+        return self._outputs
+
+    def states(self) -> dict[str, State]:
+        """The inputs that are states, where the block is scanned."""
+        return self._states
+
+    def label_of(self, port: str) -> str:
+        return next((one.title for one in (*self._inputs, *self._outputs) if one.name == port), port)
+
+    _inputs: tuple[Port, ...] = ()
+    _outputs: tuple[Port, ...] = ()
+    _states: dict[str, State] = {}  # noqa: RUF012
+
+
+class Data(NodeType, abstract=True):
+    """Gives batches; `files` are looked for in the data folder, the one that is installed or `folder`."""
+
+    kind = "data"
+    family = "data sets"
+    ports_in: ClassVar[tuple[Port, ...]] = ()
+    ports_out: ClassVar[tuple[Port, ...]] = ()
+    files: ClassVar[tuple[str, ...]] = ()
+    public: ClassVar[str] = ""  # the id of a set that can be downloaded for it
+    token_columns: ClassVar[tuple[str, ...]] = ()  # one for each vocabulary that reading it learns, in order
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns the source gives, in order; tokens are called by numbers until they are learned."""
+        raise NotImplementedError
+
+    def folder(self) -> Path | None:
+        """Where the person's own files lie; None where they are installed or made."""
+        return None
+
+    def read_by_batch(self) -> bool:
+        """Whether columns stay in many files, of which each batch reads some."""
+        return False
+
+    def scale(self, folder: Path) -> Mapping[str, tuple[float, float]]:
+        """Mean and deviation of columns that are always scaled; what they were is mean + deviation × number.
+
+        `folder` is where the files are.
+        """
+        return {}
+
+    def called(self, column: str) -> str:
+        """What a person calls the numbers of a column, where its name says less."""
+        return column
+
+    def holds(self) -> tuple[str, ...]:
+        """What has to be in the folder, as a person reads it: `mnist/`, `flowers.csv`."""
+        return tuple(sorted({file.split("/")[0] + "/" for file in self.files}))
+
+    def typed(self, column: str, text: str) -> dict[str, Any] | None:
+        """What a row holds in `column`, and in those beside it, for a text; None where that is not known."""
+        return None
+
+    def learned_key(self) -> Hashable | None:
+        """Under what the tokens are kept that reading the data learns; None where it learns none."""
+        return None
+
+    def outputs(self) -> tuple[Port, ...]:
+        return tuple(Port(column.name, doc=column.doc) for column in self.columns())
+
+    def column(self, name: str) -> Column | None:
+        return next((column for column in self.columns() if column.name == name), None)
+
+
+class Transform(Data, abstract=True):
+    """Stands between data and network: fitted on training rows as they are read, applied to every row.
+
+    `columns` is what leaves it, known once it is bound to the column that comes in. One that `picks` decides
+    which rows all columns have.
+    """
+
+    kind = "transform"
+    family = "transforms"
+    ports_in = (Port("x"),)
+    ports_out = (Port("output"),)
+    picks: ClassVar[bool] = False
+    _arriving: Column | None = None
+
+    def bind(self, arriving: Column) -> None:
+        """Say what comes in. Errors: `EmitError` or `ParamError` where it does not fit."""
+        self._arriving = arriving
+        self.column("output")
+
+    def gives(self, x: Column) -> Column:
+        """The column that leaves, called "output". Errors: `EmitError` where `x` does not fit."""
+        raise NotImplementedError
+
+    def columns(self) -> tuple[Column, ...]:
+        if self._arriving is None:
+            return ()
+        return (replace(self.gives(self._arriving), rows=self._arriving.rows),)
+
+    def outputs(self) -> tuple[Port, ...]:
+        return self.ports_out
+
+    def fit(self) -> tuple[Any, dict[str, Any]]:
+        """A portable function `f(splits, column, into, **options)` that adds a column, and its options.
+
+        Where it returns an `engine.data.fitted.Fitted`, values are shown in the units they came in.
+        """
+        raise NotImplementedError
+
+
+class Source(NodeType, abstract=True):
+    """Draws values inside an objective: noise, priors, time steps.
+
+    `emit(self, e, size, device)` gets expressions for the number of examples and their device.
+    """
+
+    kind = "source"
+    family = "noise"
+    ports_in = ()
+
+    def column(self) -> Column:
+        """What it draws: name, sizes without the batch, dtype."""
+        raise NotImplementedError
+
+    def outputs(self) -> tuple[Port, ...]:
+        column = self.column()
+        return (Port(column.name, doc=column.doc),)
+
+
+class Loss(NodeType, abstract=True):
+    """A function of predictions and targets that training makes small."""
+
+    kind = "loss"
+    family = "loss"
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
+    ports_out = ()
+
+
+class Metric(NodeType, abstract=True):
+    """A number that is measured, not minimised; better when higher unless `lower_is_better`."""
+
+    kind = "metric"
+    family = "metric"
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
+    ports_out = ()
+    lower_is_better: ClassVar[bool] = False
+
+
+class Input(NodeType, abstract=True):
+    """Stands for what is fed to the model when there is no data source."""
+
+    kind = "input"
+    family = "input and output"
+    ports_in = ()
+
+    def column(self) -> Column:
+        raise NotImplementedError
+
+
+class Output(NodeType, abstract=True):
+    """Names a result of the model."""
+
+    kind = "output"
+    family = "input and output"
+    ports_out = ()
+
+
+class Catalogue:
+    """All node types by id."""
+
+    def __init__(self, types: Iterable[type[NodeType]] = ()) -> None:
+        self._types: dict[str, type[NodeType]] = {}
+        for node_type in types:
+            self.add(node_type)
+
+    def add(self, node_type: type[NodeType]) -> type[NodeType]:
+        """Register a type; usable as a decorator. Errors: `EmitError` for a second type of that id."""
+        known = self._types.get(node_type.type_id)
+        if known is not None and known is not node_type:
+            raise EmitError(f"Two node types are called {node_type.type_id}.")
+        self._types[node_type.type_id] = node_type
+        return node_type
+
+    def add_all(self, module: Any) -> None:
+        """Register every concrete node type that a module defines."""
+        for found in list(vars(module).values()):
+            if (
+                isinstance(found, type)
+                and issubclass(found, NodeType)
+                and not found.abstract
+                and found.__module__ == module.__name__
+            ):
+                self.add(found)
+
+    def get(self, type_id: str) -> type[NodeType] | None:
+        return self._types.get(type_id)
+
+    def types(self) -> list[type[NodeType]]:
+        """Every type of the palette, family by family, in the order they were declared."""
+        order = {family: index for index, family in enumerate(FAMILIES)}
+        shown = [found for found in self._types.values() if found.palette]
+        return sorted(shown, key=lambda found: order.get(found.family, len(order)))
+
+    def families(self) -> list[tuple[str, list[type[NodeType]]]]:
+        grouped: dict[str, list[type[NodeType]]] = {}
+        for found in self.types():
+            grouped.setdefault(found.family, []).append(found)
+        return list(grouped.items())
+
+    def make(self, node: Node, project: Project | None = None) -> NodeType:
+        """The node's type with its parameters read; with a project, a block has its ports.
+
+        Errors: `EmitError` for an unknown type, `ParamError` for a bad value; both name the node.
+        """
+        found = self.get(node.type)
+        if found is None:
+            raise EmitError(
+                f"{node.name or node.id} is a {node.type[:60]!r}, which this installation does not know.",
+                node_id=node.id,
+                fix="Install the package that brings it, or replace the node.",
+            )
+        try:
+            made = found(node.params)
+            if isinstance(made, Composite) and project is not None:
+                made.bind(project)
+            return made
+        except NeuroloomError as error:
+            error.node_id = node.id
+            raise
+        except Exception as error:  # a third party's type may fail in any way
+            raise EmitError(f"{found.title} failed to start: {error}.", node_id=node.id) from error
+
+    def search(self, query: str, among: Iterable[type[NodeType]] | None = None) -> list[type[NodeType]]:
+        """Types that match what was typed, best first; words may be abbreviated ("cnv2" finds Conv 2-D)."""
+        wanted = query.casefold().split()
+
+        def far(found: type[NodeType]) -> int | None:
+            others = (found.type_id, *found.aliases)
+            return score_of(found.title, others, f"{found.family} {found.doc()}", wanted)
+
+        types = among if among is not None else self.types()
+        scored = [(score, at, found) for at, found in enumerate(types) if (score := far(found)) is not None]
+        return [found for _, _, found in sorted(scored, key=lambda row: row[:2])]
+
+    def __iter__(self) -> Iterator[type[NodeType]]:
+        return iter(self.types())
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+
+CATALOGUE = Catalogue()
+
+
+def load_catalogue() -> Catalogue:
+    """The catalogue with every installed node package registered.
+
+    An entry point may name a module of node types, or a package that registers its own modules.
+    Errors: `EmitError` naming the package that fails to load or brings an id that is taken.
+    """
+    for entry in sorted(metadata.entry_points(group="neuroloom.nodes"), key=lambda found: found.name):
+        try:
+            CATALOGUE.add_all(entry.load())
+        except Exception as error:  # a third party's module may fail in any way
+            reason = (
+                error.message if isinstance(error, NeuroloomError) else f"{type(error).__name__}: {error}"
+            )
+            raise EmitError(f"The node package {entry.name!r} could not be loaded. {reason}") from error
+    return CATALOGUE

@@ -1,0 +1,88 @@
+"""What a plan may ask for: which optimisers, schedules and penalties go together, and which loop it needs."""
+
+from __future__ import annotations
+
+from engine.catalogue.training.averages import make_average
+from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES, make_optimiser, make_schedule
+from engine.catalogue.training.penalties import make_penalty
+from engine.catalogue.training.stopping import stop_tests
+from engine.document.plan import Minimise, Plan, Rule
+from engine.errors import EmitError, ParamError
+
+PLAIN_PLANS = (
+    "plans of one phase that lowers one loss by gradient steps, on a schedule set beforehand, and watches "
+    "the validation loss"
+)
+
+
+def check_plan(plan: Plan) -> None:
+    """Errors: `EmitError` for a plan this version cannot carry out, `ParamError` for a bad value."""
+    check_objective(plan.objective)
+    if is_general(plan):
+        _check_general(plan)
+
+
+def is_general(plan: Plan) -> bool:
+    """Whether a plan asks for more than the plain loop: players, phases, or an optimiser that asks back.
+
+    Those that don't are `PLAIN_PLANS`: they alone have a fast path and can be trained by several processes.
+    """
+    if not plan.supervised or plan.stop.monitor != "val_loss":
+        return True
+    optimiser, schedule = OPTIMISERS.get(plan.optimiser.name), SCHEDULES.get(plan.schedule.name)
+    return bool(optimiser and optimiser.needs_closure) or bool(schedule and schedule.per_epoch)
+
+
+def check_objective(objective: Minimise, weights: int = 0) -> None:
+    """Raise ParamError where optimiser, schedule, penalties and layer rates hold bad values or don't fit.
+
+    `weights` is how many numbers the objective trains, 0 where that isn't known.
+    """
+    chosen = make_optimiser(objective.optimiser)
+    make_schedule(objective.schedule)
+    for penalty in objective.penalties:
+        make_penalty(penalty)
+    if chosen.one_vector and any(factor != 1 for factor in objective.rates.values()):
+        raise ParamError(
+            f"{chosen.title} moves all weights as one: single layers can't have rates of their own.",
+            fix="Choose another optimiser, or remove the layers' rates.",
+        )
+    if any(factor < 0 for factor in objective.rates.values()) and not chosen.climbs:
+        raise ParamError(
+            f"With {chosen.title} no layer can climb the loss: a layer's rate is 0 or more.",
+            fix="Choose Extragradient.",
+        )
+    if chosen.most_weights is not None and weights > chosen.most_weights:
+        raise ParamError(
+            f"{chosen.title} keeps a matrix of weights by weights: {weights:,} weights are too many for it, "
+            f"{chosen.most_weights:,} are the most.",
+            fix="Choose L-BFGS or Conjugate gradient.",
+        )
+
+
+def _check_general(plan: Plan) -> None:
+    """Check what only a general plan may ask for. Errors: `EmitError`, `ParamError`."""
+    kinds = {
+        make_optimiser(one.optimiser).closure
+        for phase in plan.phases
+        for one in phase.objectives
+        if isinstance(one, Minimise)
+    } - {""}
+    if len(kinds) > 1:
+        raise EmitError("One plan cannot mix optimisers that ask for losses in different ways.")
+    for phase in plan.phases:
+        stop_tests(phase.stop.also, lambda _: True)
+        for one in phase.objectives:
+            if isinstance(one, Rule):
+                continue
+            check_objective(one)
+            chosen = make_optimiser(one.optimiser)
+            if chosen.closure and (one.accumulate > 1 or one.clip is not None or one.noise):
+                raise EmitError(
+                    f"{chosen.title} looks at the loss several times a step: gradients cannot be added up, "
+                    "clipped or made noisy."
+                )
+            if chosen.joint and len(phase.objectives) > 1:
+                raise EmitError(f"{chosen.title} trains phases of one objective in this version.")
+            if one.average is not None:
+                make_average(one.average)

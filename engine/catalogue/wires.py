@@ -1,0 +1,73 @@
+"""What passes between nodes: the ports where wires end, the columns of data, the value on a wire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.catalogue.symbols import Expr
+from engine.errors import EmitError
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A place on a node where a wire ends.
+
+    With `many`, the port named "x" stands for the ordered family "x1", "x2", ...
+    """
+
+    name: str
+    label: str = ""
+    many: bool = False
+    optional: bool = False
+    doc: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.label or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a data source: shape without the batch, torch dtype name, classes where it has them.
+
+    An example has one row of it, or as many as it has `rows`: "nodes" or "edges". Such columns come after
+    those with a row an example.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    classes: tuple[str, ...] = ()
+    doc: str = ""
+    rows: str = ""
+
+
+class Wire(Expr):
+    """The value on a wire as `emit` sees it: an expression whose shape is known.
+
+    `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`. `rows` are "nodes"
+    or "edges" where a row is not an example.
+    """
+
+    __slots__ = ("dtype", "rows", "shape")
+
+    def __init__(self, expression: Expr, shape: tuple[int, ...], dtype: str, rows: str = "") -> None:
+        super().__init__(expression.tree, expression.carries)
+        self.shape = shape
+        self.dtype = dtype
+        self.rows = rows
+
+    @property
+    def channels(self) -> int:
+        """Size of the first axis after the batch, `C` of `(C, H, W)`."""
+        return self._axis(0)
+
+    @property
+    def features(self) -> int:
+        """Size of the last axis."""
+        return self._axis(-1)
+
+    def _axis(self, index: int) -> int:
+        if not self.shape:
+            raise EmitError("This node needs features, but its input is one number an example.")
+        return self.shape[index]

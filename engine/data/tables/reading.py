@@ -1,0 +1,287 @@
+"""Reading tables from files with polars, which are never written. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from engine.data.file_there import file_there
+from engine.data.tables.sheet_size import opened_book
+
+
+def check_columns(file: str, names: list[str], wanted: list[str]) -> None:
+    """Errors: `ValueError` where the file lacks a column that is wanted."""
+    lost = [name for name in wanted if name not in names]
+    if lost:
+        held = ", ".join(f'"{name}"' for name in names[:8]) + (", ..." if len(names) > 8 else "")
+        raise ValueError(
+            f'"{file}" has no column "{lost[0]}"; it has {held}. Open it again, or set that column to ignore.'
+        )
+
+
+def column_names(cells: list[Any]) -> list[str]:
+    """Names as a header's cells give them: in one line, none empty, each once."""
+    found: list[str] = []
+    taken: set[str] = set()
+    for at, cell in enumerate(cells, start=1):
+        plain = "".join(letter if letter.isprintable() else " " for letter in str(cell or "")[:400])
+        name = wanted = " ".join(plain.split())[:120] or f"column {at}"
+        number = 2
+        while name in taken:
+            name, number = f"{wanted} ({number})", number + 1
+        taken.add(name)
+        found.append(name)
+    return found
+
+
+def read_text_table(
+    path: Path,
+    wanted: list[str] | None,
+    columns: tuple[tuple[Any, ...], ...] = (),
+    *,
+    delimiter: str,
+    quote: str,
+    decimal: str,
+    encoding: str,
+    header: bool,
+    skip: int,
+    blanks: tuple[str, ...],
+    most: int | None = None,
+) -> Any:
+    """The wanted columns (all by default) as a polars frame of text, numbers where `columns` say so.
+
+    Only the first `most` rows where that is given.
+    Errors: `ValueError` where a row is longer than the first, or bytes are not of the encoding.
+    """
+    import polars as pl
+
+    source = decoded(file_there(path), encoding, delimiter)
+    form, names = text_form(path, source, delimiter, quote, header, skip)
+    if wanted is not None:
+        check_columns(path.name, names, wanted)
+    numeric = {row[0]: pl.Float64 for row in columns if row[1] in ("number", "whole") and len(row) < 4}
+    form |= {"new_columns": names, "null_values": ["", *blanks], "n_rows": most}
+    for types in (numeric, {}):  # as text where some number is written in a way of its own
+        try:
+            comma = decimal == "," and bool(types)
+            # every column is read, as polars only then notices rows that are too long
+            frame = pl.read_csv(source, **form, schema_overrides=types, decimal_comma=comma)
+        except pl.exceptions.PolarsError as error:
+            if not types:
+                raise ValueError(text_trouble(path, source, error, form)) from error
+        else:
+            return frame if wanted is None else frame.select(wanted)
+    raise AssertionError("never reached")
+
+
+def text_form(
+    path: Path, source: Any, delimiter: str, quote: str, header: bool, skip: int
+) -> tuple[dict[str, Any], list[str]]:
+    """How polars is to read a text table, and the names of its columns."""
+    import polars as pl
+
+    form: dict[str, Any] = {
+        "separator": "\t" if delimiter == "spaces" else delimiter,
+        "quote_char": quote or None,
+        "skip_lines": skip,
+        "eol_char": line_end(source) if isinstance(source, Path) else "\n",
+        "infer_schema": False,
+        "glob": False,  # a name with * or [1] in it is a name
+    }
+    top = None
+    for given in (beginning(source), source):  # of a large file, polars would look at much more for one row
+        try:
+            top = pl.read_csv(given, has_header=False, n_rows=1, truncate_ragged_lines=True, **form)
+            break
+        except pl.exceptions.PolarsError as error:
+            why = str(error).splitlines()[0]
+            if given is not source:
+                continue
+            if "utf-8" in why:
+                raise ValueError(text_trouble(path, source, error, form)) from error
+            raise ValueError(f'"{path.name}" holds no table that can be read: {why}.') from error
+    assert top is not None
+    form["has_header"] = header and bool(len(top))
+    if form["has_header"] and unnamed_first(source, form, top.width):
+        form |= {"has_header": False, "skip_lines": skip + 1}
+        return form, column_names([None, *top.row(0)])
+    return form, column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
+
+
+def unnamed_first(source: Any, form: dict[str, Any], width: int) -> bool:
+    """Whether a header of `width` cells lacks one of each row below it: R leaves its rows' names unnamed."""
+    rows = zip(range(200), row_sizes(beginning(source), form), strict=False)
+    sizes = [size for _, (_, size) in rows if size]
+    return len(sizes) > 2 and all(size == width + 1 for size in sizes[1:])
+
+
+def beginning(source: Any) -> Any:
+    """The whole lines at the beginning of a file; all of what is small, or held in memory."""
+    if not isinstance(source, Path):
+        return source
+    with open(source, "rb") as file:
+        head = file.read(1 << 18)
+    return head[: head.rfind(b"\n") + 1] or source
+
+
+def decoded(path: Path, encoding: str, delimiter: str) -> Any:
+    """What polars can read: the file itself where it is UTF-8, or its text again as UTF-8.
+
+    Errors: `ValueError` with the byte that is not of the encoding.
+    """
+    if encoding == "utf-8" and delimiter != "spaces" and nameable(path):
+        return path
+    raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f'"{path.name}" is not {encoding} from byte {error.start + 1:,} on. Choose another encoding.'
+        ) from error
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if delimiter == "spaces":
+        cells = re.compile(r'"[^"]*"|\S+')
+        text = "\n".join("\t".join(cells.findall(line)) for line in text.split("\n"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def nameable(path: Path) -> bool:
+    """Whether a path is made of letters, as polars needs them; names on disk may be any bytes."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def line_end(path: Path) -> str:
+    """What ends a line: a carriage return alone in files of old Macintoshes."""
+    with open(path, "rb") as file:
+        head = file.read(1 << 20)
+    return "\r" if b"\n" not in head and b"\r" in head else "\n"
+
+
+def text_trouble(path: Path, source: Any, error: Exception, form: dict[str, Any]) -> str:
+    """Why a text table could not be read, and in which row."""
+    text = str(error)
+    if "utf-8" in text:
+        raw = path.read_bytes()
+        try:
+            raw.decode("utf-8")
+        except UnicodeDecodeError as found:
+            return f'"{path.name}" is not utf-8 from byte {found.start + 1:,} on. Choose another encoding.'
+    if "more fields" in text or "extra_columns" in text:
+        long = longer_row(source, len(form["new_columns"]), form)
+        if long:
+            return (
+                f'Row {long[0]:,} of "{path.name}" has {long[1]:,} cells, but the first has '
+                f"{len(form['new_columns']):,}. Choose another delimiter or quote, or mend that row."
+            )
+    if text.startswith('could not parse `"'):
+        return f'"{path.name}" has a quote that nothing closes. Choose another quote, or mend that row.'
+    return f'"{path.name}" cannot be read as a table: {text.splitlines()[0]}.'
+
+
+def longer_row(source: Any, width: int, form: dict[str, Any]) -> tuple[int, int] | None:
+    """The first row that has more cells than `width`: its number in the file from 1, and how many cells."""
+    return next(((at, size) for at, size in row_sizes(source, form) if size > width), None)
+
+
+def row_sizes(source: Any, form: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """The number of each row in the file, from 1, and how many cells it has; ends where quotes go wrong."""
+    mark = form["quote_char"]
+    quoting: dict[str, Any] = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
+    if isinstance(source, Path):
+        text = source.read_text(encoding="utf-8-sig", errors="replace")
+    else:
+        text = source.decode(errors="replace")
+    lines = io.StringIO(text.replace("\r", "\n") if form["eol_char"] == "\r" else text, newline="")
+    for _ in range(form["skip_lines"]):
+        lines.readline()
+    try:
+        for number, row in enumerate(csv.reader(lines, delimiter=form["separator"], **quoting), start=1):
+            yield number + form["skip_lines"], len(row)
+    except csv.Error:
+        return
+
+
+def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
+    """The wanted columns (all by default) of a Parquet or Arrow file as a polars frame."""
+    import polars as pl
+
+    parquet = parquet_or_arrow(file_there(path))
+    try:
+        frame, names = typed_scan(path, parquet)
+        if wanted is not None:
+            check_columns(path.name, names, wanted)
+        return frame.select(names if wanted is None else wanted).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ValueError(typed_trouble(path, parquet)) from error
+
+
+def typed_scan(path: Path, parquet: bool) -> tuple[Any, list[str]]:
+    """A Parquet or Arrow file as a lazy polars frame, and the names of its columns."""
+    import polars as pl
+
+    source: Any = path if nameable(path) else path.read_bytes()
+    frame = (pl.scan_parquet if parquet else pl.scan_ipc)(source, glob=False)
+    return frame, list(frame.collect_schema())
+
+
+def parquet_or_arrow(path: Path) -> bool:
+    """Whether a file begins as a Parquet file does."""
+    with open(path, "rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def typed_trouble(path: Path, parquet: bool) -> str:
+    """Why a Parquet or Arrow file could not be read: what readers say of it means little to a person."""
+    kind = "Parquet" if parquet else "Arrow"
+    return f'"{path.name}" is no whole {kind} file: it is damaged, cut short or another kind of file.'
+
+
+def sheet_trouble(path: Path, error: Exception) -> str:
+    """Why a spreadsheet could not be read."""
+    if "password" in str(error).casefold():
+        return f'"{path.name}" is locked with a password: save it without.'
+    return f'"{path.name}" is no whole spreadsheet: it is damaged, cut short or another kind of file.'
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The sheets of a spreadsheet. Errors: `ValueError` where it is none."""
+    import fastexcel
+
+    try:
+        return list(opened_book(path).sheet_names)
+    except fastexcel.FastExcelError as error:
+        raise ValueError(sheet_trouble(path, error)) from error
+
+
+def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
+    """A sheet as a polars frame of text; the first sheet if not named.
+
+    Errors: `ValueError` where the file cannot be read or has no such sheet.
+    """
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise ImportError("Excel files are read with fastexcel: pip install fastexcel.") from error
+    import polars as pl
+
+    file_there(path)
+    try:
+        book = opened_book(path)
+        if sheet and sheet not in book.sheet_names:
+            raise ValueError(
+                f'"{path.name}" has no sheet "{sheet}"; it has {", ".join(book.sheet_names[:8])}.'
+            )
+        found = book.load_sheet(sheet or 0, header_row=None, skip_rows=skip, dtypes="string")
+    except fastexcel.FastExcelError as error:
+        raise ValueError(sheet_trouble(path, error)) from error
+    cells = pl.DataFrame(found)
+    names = column_names(list(cells.row(0)) if header and len(cells) else [None] * cells.width)
+    return cells.slice(int(header)).rename(dict(zip(cells.columns, names, strict=True)))

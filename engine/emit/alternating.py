@@ -1,0 +1,331 @@
+"""The loop of a plan with several phases or players as text: how players take turns and phases end.
+
+Only what a plan uses is written: a plan that clips no gradients has no line about clipping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.catalogue.training.averages import EMA, SWA, make_average
+from engine.catalogue.training.optimisers import make_optimiser
+from engine.catalogue.training.schedules import make_schedule
+from engine.catalogue.training.stopping import stop_tests
+from engine.document.plan import Choice, Minimise, Plan, Rule
+from engine.emit.lines import quoted
+
+
+def train_text(plan: Plan, first: str, measures: bool) -> str:
+    """The function `train`."""
+    facts = Features(plan)
+    several = len(plan.phases) > 1
+    lines = [
+        "def train(",
+        "    model: Model,",
+        "    data: dict[str, dict[str, Tensor]],",
+        "    seed: int,",
+        "    epochs: int | None,",
+        "    as_json: bool,",
+        ") -> None:",
+        "    shuffle = torch.Generator().manual_seed(seed)",
+        f'    n = len(data["train"][{quoted(first)}])',
+        "    step = epoch = 0",
+        "    for number, phase in enumerate(PHASES):" if several else "    for phase in PHASES:",
+        "        limit = epochs or phase.epochs",
+        "        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)",
+        "        best, kept, waited, turn = math.inf, None, 0, 0",
+    ]
+    if "seconds" in facts.seen:
+        lines.append("        began = time.monotonic()")
+    counter = "done" if facts.averages else "_"
+    lines += [f"        for {counter} in range(limit):", "            set_modes(model, phase)"]
+    if "moved" in facts.seen:
+        lines.append(
+            "            before = {name: value.clone() for name, value in model.state_dict().items()}"
+        )
+    where = '"step": step, "phase": number, "epoch": epoch' if several else '"step": step, "epoch": epoch'
+    lines += [
+        "            sums: dict[str, list[float]] = {}",
+        '            for batch in batches(data["train"], shuffle, phase.batch):',
+        "                values = {}",
+        "                for player in players:",
+        "                    if turn % player.every == 0:",
+        '                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()',
+        "                        sums.setdefault(player.name, []).append(values[player.name])",
+        "                step, turn = step + 1, turn + 1",
+        "                if as_json:",
+        f"                    print(json.dumps({{{where}, **values}}))",
+    ]
+    if facts.averages:
+        lines += [
+            "            averages = [player.average for player in players if player.average is not None]",
+            "            for average in averages:",
+            "                average.update(done)",
+            "                average.swap()",
+        ]
+    if measures:
+        lines += [
+            '            found = evaluate(model, data["validation"])',
+            '            record = {f"val_{name}": value for name, value in found.items()}',
+        ]
+    else:
+        lines.append("            record: dict[str, float] = {}")
+    lines += [
+        '            report({"epoch": epoch, **record}, as_json)',
+        "            epoch += 1",
+        '            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}',
+        "            seen = {**record, **means}",
+    ]
+    if "gradient_norm" in facts.seen:
+        lines.append(
+            '            seen["gradient_norm"] = gradient_norm([w for p in players for w in p.weights])'
+        )
+    if "seconds" in facts.seen:
+        lines.append('            seen["seconds"] = time.monotonic() - began')
+    if "moved" in facts.seen:
+        lines.append('            seen["moved"] = largest_move(model, before)')
+    if facts.plateau:
+        lines += [
+            "            for player in players:",
+            "                if player.watches and player.watches in seen:",
+            "                    player.schedule.step(seen[player.watches])",
+        ]
+    lines += [
+        "            value = phase.sign * seen.get(phase.monitor, math.nan)",
+        "            if value < best:",
+        "                best, waited = value, 0",
+        "                if phase.restore_best:",
+        "                    kept = {name: value.clone() for name, value in model.state_dict().items()}",
+        "            else:",
+        "                waited += 1",
+        *(
+            ["            for average in averages:", "                average.swap()"]
+            if facts.averages
+            else []
+        ),
+        "            if waited == phase.patience" + (" or over(phase, seen):" if facts.stops else ":"),
+        "                break",
+        "        if kept is not None:",
+        "            model.load_state_dict(kept)",
+    ]
+    if facts.averages:
+        lines += ["        else:", "            for average in averages:", "                average.swap()"]
+    return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class Features:
+    """Which features a plan uses; only their lines are written."""
+
+    plan: Plan
+    carries: set[Any] = field(default_factory=set)
+
+    @property
+    def minimised(self) -> list[Minimise]:
+        return [one for phase in self.plan.phases for one in phase.objectives if isinstance(one, Minimise)]
+
+    @property
+    def stops(self) -> bool:
+        return any(phase.stop.also for phase in self.plan.phases)
+
+    @property
+    def seen(self) -> set[str]:
+        return {
+            key for phase in self.plan.phases for key, _, _ in stop_tests(phase.stop.also, lambda _: True)
+        }
+
+    @property
+    def seen_functions(self) -> set[str]:
+        known = {"gradient_norm": "gradient_norm", "moved": "largest_move"}
+        return {known[key] for key in self.seen if key in known}
+
+    @property
+    def plateau(self) -> bool:
+        return any(make_schedule(one.schedule).per_epoch for one in self.minimised)
+
+    @property
+    def averages(self) -> bool:
+        return any(one.average is not None for one in self.minimised)
+
+    @property
+    def closures(self) -> set[str]:
+        return {make_optimiser(one.optimiser).closure for one in self.minimised}
+
+    def player_class(self) -> str:
+        lines = [
+            "@dataclass",
+            "class Player:",
+            '    """An objective at work: what it computes, the weights it moves, and what moves them."""',
+            "",
+            "    name: str",
+            "    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]",
+            "    weights: list[nn.Parameter] = field(default_factory=list)",
+            "    optimiser: Any = None  # none: a rule, which moves them itself",
+            "    schedule: Any = None",
+            "    every: int = 1",
+        ]
+        if any(one.accumulate > 1 for one in self.minimised):
+            lines.append("    accumulate: int = 1")
+        if any(one.clip is not None for one in self.minimised):
+            lines.append("    clip: float | None = None")
+        if any(one.noise for one in self.minimised):
+            lines.append("    noise: float = 0.0")
+        if self.plateau:
+            lines.append('    watches: str = ""  # what its schedule looks at after each epoch')
+        if "residuals" in self.closures:
+            lines.append("    residuals: Any = None")
+        if self.averages:
+            lines.append("    average: Average | None = None  # evaluated, and kept, in place of its weights")
+        return "\n".join(lines)
+
+    def take_turn(self) -> str:
+        kinds = self.closures
+        rules = any(isinstance(one, Rule) for phase in self.plan.phases for one in phase.objectives)
+        lines = [
+            "def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int)"
+            " -> dict[str, Tensor]:",
+            '    """One step of an objective; returns what it computed before the step."""',
+        ]
+        if rules:
+            lines += [
+                "    if player.optimiser is None:",
+                "        with torch.no_grad():",
+                "            return player.objective(model, batch)",
+            ]
+        if not self.minimised:
+            lines[-3:] = ["    with torch.no_grad():", "        return player.objective(model, batch)"]
+            return "\n".join(lines)
+        closures = kinds - {""}
+        if closures:
+            lines += self._closures(closures, "" in kinds)
+        if "" in kinds:
+            lines += self._plain()
+        return "\n".join(lines)
+
+    def _plain(self) -> list[str]:
+        several = any(one.accumulate > 1 for one in self.minimised)
+        scheduled = any(one.schedule.name != "Constant" for one in self.minimised)
+        lines = ["    turn //= player.every"] if any(one.every > 1 for one in self.minimised) else []
+        if several:
+            lines += ["    if turn % player.accumulate == 0:", "        player.optimiser.zero_grad()"]
+        else:
+            lines.append("    player.optimiser.zero_grad()")
+        lines += [
+            "    found = player.objective(model, batch)",
+            '    loss = found["loss"]',
+            "    if not math.isfinite(loss.item()):",
+            '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
+        ]
+        if several:
+            lines += [
+                "    (loss / player.accumulate).backward(inputs=player.weights)",
+                "    if (turn + 1) % player.accumulate:",
+                "        return found",
+            ]
+        else:
+            lines.append("    loss.backward(inputs=player.weights)")
+        if any(one.noise for one in self.minimised):
+            from engine.optim.noise import add_gradient_noise
+
+            self.carries.add(add_gradient_noise)
+            lines += [
+                "    if player.noise:",
+                "        add_gradient_noise(player.weights, player.noise, turn)",
+            ]
+        if any(one.clip is not None for one in self.minimised):
+            lines += [
+                "    if player.clip is not None:",
+                "        nn.utils.clip_grad_norm_(player.weights, player.clip)",
+            ]
+        lines.append("    player.optimiser.step()")
+        if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
+            lines += ["    if player.average is not None:", "        player.average.update()"]
+        if scheduled:
+            watched = " and not player.watches" if self.plateau else ""
+            lines += [f"    if player.schedule is not None{watched}:", "        player.schedule.step()"]
+        lines.append("    return found")
+        return lines
+
+    def _closures(self, kinds: set[str], mixed: bool) -> list[str]:
+        lines = ["", "    def closure() -> Tensor:"]
+        if "gradient" in kinds:
+            lines += [
+                "        player.optimiser.zero_grad()",
+                '        loss = player.objective(model, batch)["loss"]',
+                "        loss.backward(inputs=player.weights)",
+                "        return loss.detach()",
+            ]
+        elif "residuals" in kinds:
+            lines.append("        return player.residuals(model, batch)")
+        else:
+            lines.append('        return player.objective(model, batch)["loss"]')
+        step = [
+            "found = player.optimiser.step(closure)",
+            "if not math.isfinite(found):",
+            '    raise FloatingPointError(f"{player.name} is {found} after {turn} steps.")',
+        ]
+        if any(one.schedule.name != "Constant" for one in self.minimised):
+            step += ["if player.schedule is not None:", "    player.schedule.step()"]
+        if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
+            step += ["if player.average is not None:", "    player.average.update()"]
+        step.append('return {"loss": torch.as_tensor(found)}')
+        if mixed:
+            names = sorted({one.optimiser.name for one in self.minimised if self._closed(one)})
+            listed = ", ".join(quoted(found) for found in names)
+            lines += ["", f"    if type(player.optimiser).__name__ in ({listed},):"]
+            return [*lines, *(f"        {line}" for line in step)]
+        return [*lines, "", *(f"    {line}" for line in step)]
+
+    def _closed(self, one: Minimise) -> bool:
+        return bool(make_optimiser(one.optimiser).closure)
+
+
+def average_arguments(choice: Choice) -> str:
+    """How weights are averaged, as arguments: EMA with its decay, or SWA from an epoch on.
+
+    Errors: `ParamError`.
+    """
+    chosen = make_average(choice)
+    if isinstance(chosen, EMA):
+        return f", decay={float(chosen.decay)!r}"
+    assert isinstance(chosen, SWA)
+    return f", start={chosen.start}" if chosen.start else ""
+
+
+PHASE_CLASS = '''
+@dataclass
+class Phase:
+    """A stretch of training: its players take turns until one of its stop rules holds."""
+
+    players: Callable[[Model, int, int], list[Player]]
+    epochs: int
+    batch: int | None = None  # none: all rows at once
+    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    monitor: str = "val_loss"
+    sign: int = 1  # -1: the monitored value is better when it grows
+    patience: int | None = None  # epochs without a better value before the phase ends
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+'''
+
+
+SET_MODES = '''
+def set_modes(model: Model, phase: Phase) -> None:
+    """Training mode, but for the layers that the phase leaves alone."""
+    model.train()
+    for layer in phase.frozen:
+        model.get_submodule(layer).eval()
+'''
+
+
+OVER = '''
+def over(phase: Phase, seen: dict[str, float]) -> bool:
+    """Whether one of the phase's stop rules holds; "" stands for every training loss."""
+    tests = {"<": operator.lt, "<=": operator.le, ">=": operator.ge, "==": operator.eq}
+    for key, test, value in phase.until:
+        found = [seen[name] for name in seen if name == key or (not key and name.startswith("train_"))]
+        if found and all(tests[test](one, value) for one in found):
+            return True
+    return False
+'''

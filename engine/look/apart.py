@@ -1,0 +1,117 @@
+"""Pictures that take longer than a few steps, in a thread of their own, from a copy of the weights."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import thread_time
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from engine.devices import untouched_random, use_threads
+from engine.feed.feed import Probe
+from engine.look.own_random import OwnRandom
+from engine.look.registry import ProbeKind
+from engine.look.sight import Look, NotWanted
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+    from engine.train.loop import Run
+
+log = logging.getLogger(__name__)
+
+Take = Callable[[ProbeKind, frozenset[Probe], Look, int], None]
+_LONGEST_GOODBYE = 5.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    kind: ProbeKind
+    probes: frozenset[Probe]
+    look: Look
+    revision: int
+    weights: list[Tensor]
+
+
+class Apart:
+    """One thread, begun when it is first needed, that takes one kind at a time.
+
+    The model it sees is a second one, of a program of its own: taps of the two would mix otherwise.
+    `take` takes the probes of a kind, `charge` is told what that cost in seconds of this thread, and `wanted`
+    says whether anybody still looks at the kind.
+    """
+
+    def __init__(
+        self, take: Take, charge: Callable[[str, float], None], wanted: Callable[[str], bool]
+    ) -> None:
+        self._take = take
+        self._charge = charge
+        self._wanted = wanted
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._waiting: set[str] = set()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._of: Program | None = None
+        self._program: Program | None = None
+        self._model: nn.Module | None = None
+
+    def offer(
+        self, kind: ProbeKind, probes: frozenset[Probe], run: Run, pinned: int, *, patient: bool
+    ) -> bool:
+        """Hand a copy of the weights over; False where the thread is busy, unless the job is `patient`."""
+        if kind.name in self._waiting or (self._waiting and not patient):
+            return False
+        if self._of is not run.program or self._program is None or self._model is None:
+            self._of, self._program = run.program, run.program.again()
+            with untouched_random(run.settings.device):
+                self._model = self._program.make_model(run.settings.device)
+        look = replace(
+            Look.of(run, pinned),
+            program=self._program,
+            model=self._model,
+            wanted=lambda: not self._closing and self._wanted(kind.name),
+        )
+        self._waiting.add(kind.name)
+        if self._thread is None:
+            self._closing = False
+            self._thread = threading.Thread(target=self._work, name="pictures", daemon=True)
+            self._thread.start()
+        weights = [weight.detach().clone() for weight in tensors(run.model)]
+        self._jobs.put(_Job(kind, probes, look, run.revision, weights))
+        return True
+
+    def close(self) -> None:
+        """End the thread, which leaves what it is at as soon as it asks whether that is wanted."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._closing = True
+            self._jobs.put(None)
+            thread.join(_LONGEST_GOODBYE)
+
+    def _work(self) -> None:
+        use_threads(1)
+        while (job := self._jobs.get()) is not None:
+            began = thread_time()
+            try:
+                with torch.no_grad():
+                    for copy, weight in zip(tensors(job.look.model), job.weights, strict=True):
+                        copy.copy_(weight)
+                with OwnRandom(job.look.device):
+                    self._take(job.kind, job.probes, job.look, job.revision)
+            except NotWanted:
+                log.debug("picture %s is no longer wanted", job.kind.name)
+            except Exception:
+                log.exception("picture %s failed", job.kind.name)
+            finally:
+                self._charge(job.kind.name, thread_time() - began)
+                self._waiting.discard(job.kind.name)
+
+
+def tensors(model: nn.Module) -> list[Tensor]:
+    """Everything that makes a model what it is, in a fixed order."""
+    return [*model.parameters(), *model.buffers()]

@@ -1,0 +1,118 @@
+"""Dreams of a Boltzmann machine, and images on their way out of noise.
+
+`gibbs` needs a layer with `hidden_of(visible)` and `visible_of(hidden)`, the probabilities of binary units.
+`denoising` needs one with `denoise_steps(shape, generator)`: an iterator over the images `(N, ...)` from pure
+noise to the last one, drawing from that generator only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import isqrt, prod
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.errors import NeuroloomError
+from engine.feed.feed import Probe
+from engine.look.asking import rows_of
+from engine.look.energy.gibbs import gibbs as chain_of
+from engine.look.generation.generation import pictures
+from engine.look.inputs import arriving_at
+from engine.look.registry import Taken, probe_kind
+from engine.look.sight import Look, evaluating
+
+CHAINS = 8
+MOST_BYTES = 120_000
+FRAMES = 12
+
+Function = Callable[[Tensor], Tensor]
+Denoise = Callable[[tuple[int, ...], torch.Generator], Iterator[Tensor]]
+
+
+@probe_kind("gibbs", every=1.0)
+def gibbs(look: Look, probe: Probe) -> Taken | None:
+    """Gibbs chains from validation examples: probabilities `(steps + 1, rows, visible)` as uint8 of 255.
+
+    `detail` is (steps, share of the visible units that is held, number of the try). `hidden` are the states
+    `(steps + 1, rows, hidden)`, `held` which visible units keep the example's values, `shape` `(h, w)`.
+    """
+    module = look.module(probe.node_id)
+    if module is None or not (hasattr(module, "hidden_of") and hasattr(module, "visible_of")):
+        raise NeuroloomError("This layer has no visible and hidden states.", node_id=probe.node_id)
+    hidden_of: Function = module.hidden_of  # type: ignore[assignment]
+    visible_of: Function = module.visible_of  # type: ignore[assignment]
+    steps, share = int(probe.detail[0]), float(probe.detail[1])
+    start = arriving(look, probe.node_id, _rows(look)).clamp(0, 1)
+    visible = start.shape[1]
+    start = start[: max(1, MOST_BYTES // ((steps + 1) * visible))].cpu()
+    held = torch.zeros(visible, dtype=torch.bool)
+    held[: round(share * visible)] = True
+    with torch.no_grad(), evaluating(module):
+        chain = chain_of(
+            lambda v: hidden_of(v.to(look.device)).cpu(),
+            lambda h: visible_of(h.to(look.device)).cpu(),
+            start,
+            steps,
+            torch.Generator().manual_seed(int(probe.detail[2])),
+            held if share else None,
+        )
+    facts: dict[str, Any] = {
+        "hidden": chain.hidden.to(torch.uint8).numpy(),
+        "held": held.numpy(),
+        "shape": shape_before(look, probe.node_id, visible),
+        "example": look.example,
+        "split": look.split,
+    }
+    return (chain.visible * 255).round().to(torch.uint8).numpy(), facts
+
+
+@probe_kind("denoising", every=5.0, apart=True)
+def denoising(look: Look, probe: Probe) -> Taken | None:
+    """Images on their way from noise: `(frames, n, h, w)` or `(frames, n, h, w, 3)`, the last one done.
+
+    `detail` is (images, number of the try). `steps` are the numbers of the frames, counted down to 0.
+    """
+    module = look.module(probe.node_id)
+    if module is None or not hasattr(module, "denoise_steps"):
+        raise NeuroloomError("This layer does not denoise.", node_id=probe.node_id)
+    denoise: Denoise = module.denoise_steps  # type: ignore[assignment]
+    count, number = int(probe.detail[0]), int(probe.detail[1])
+    shape = next(iter(look.program.book.inputs(probe.node_id).values())).shape
+    own = torch.Generator(look.device).manual_seed(number)
+    states: list[Tensor] = []
+    with torch.no_grad(), evaluating(module):
+        for state in denoise((count, *shape), own):
+            look.check()
+            states.append(state.detach().cpu())
+    if not states:
+        return None
+    last = len(states) - 1
+    kept = [round(at) for at in np.linspace(0, last, min(FRAMES, len(states)))]
+    frames = np.stack([pictures(states[at], shape) for at in kept])
+    return frames, {"steps": tuple(last - at for at in kept), "total": last}
+
+
+def arriving(look: Look, node_id: str, batch: dict[str, Tensor]) -> Tensor:
+    """What arrives at a node's first input, as rows `(N, numbers)`."""
+    found = arriving_at(look, node_id, batch)
+    return found.detach().reshape(len(found), -1).float()
+
+
+def shape_before(look: Look, node_id: str, size: int) -> tuple[int, ...]:
+    """The shape `(h, w)` of the images that were laid out in a row for a layer; one row for other data."""
+    book, graph = look.program.book, look.program.project.graph
+    for one in (node_id, *graph.ancestors(node_id)):
+        for found in book.inputs(one).values():
+            if len(found.shape) == 3 and found.shape[0] == 1 and prod(found.shape) == size:
+                return tuple(found.shape[1:])
+    side = isqrt(size)
+    return (side, side) if side * side == size and side > 3 else (1, size)
+
+
+def _rows(look: Look) -> dict[str, Tensor]:
+    """The pinned example, and the first others."""
+    at = list(dict.fromkeys([look.example, *range(look.rows())][: CHAINS + 1]))[:CHAINS]
+    return rows_of(look, at)

@@ -1,0 +1,199 @@
+"""Where a layer looks: attention of each head, and the table of its positions.
+
+A layer is seen where it holds an `nn.MultiheadAttention` (inside `nn.TransformerEncoderLayer` too), or a
+module of any other make with an attribute `attention`: the weights `(N, heads, queries, keys)` of its last
+forward pass, and, if it bars keys, `attention_mask`, True where a query may not look. Positions are a tensor
+`(T, d)` in an attribute `positions`, or in a parameter, buffer or embedding whose name speaks of positions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from engine.catalogue import Data
+from engine.errors import NeuroloomError
+from engine.feed.feed import Probe
+from engine.look.registry import Taken, probe_kind
+from engine.look.sight import Look, evaluating
+
+MOST_NUMBERS = 50_000
+MOST_POSITIONS = 128
+_SIGNATURE = inspect.signature(nn.MultiheadAttention.forward)
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """The weights `(heads, queries, keys)` of one example, and `barred` `(queries, keys)` where keys are."""
+
+    name: str
+    weights: Tensor
+    barred: Tensor | None = None
+
+
+@probe_kind("attention", every=0.5)
+def attention(look: Look, probe: Probe) -> Taken | None:
+    """The attention `(heads, queries, keys)` of the pinned example, float16; rows sum to 1.
+
+    `detail` is the number of the module where the layer holds several (`modules`). Long sequences are in
+    blocks of `block` tokens: the mean over queries, the sum over keys. `barred` is a mask of the same places.
+    """
+    module = look.module(probe.node_id)
+    if module is None:
+        return None
+    found = attentions(module, lambda: look.values((), look.batch(look.example, 1)))
+    if not found:
+        raise NeuroloomError("No attention was computed for this example.", node_id=probe.node_id)
+    shown = found[min(int(probe.detail[0]) if probe.detail else 0, len(found) - 1)]
+    heads, queries, keys = shown.weights.shape
+    block = 1
+    while heads * -(-queries // block) * -(-keys // block) > MOST_NUMBERS:
+        block += 1
+    weights, barred = _pooled(shown.weights, shown.barred, block)
+    names = _tokens(look, probe.node_id)
+    facts: dict[str, Any] = {
+        "modules": tuple(one.name for one in found),
+        "barred": None if barred is None else barred.cpu().numpy(),
+        "block": block,
+        "size": (queries, keys),
+        "queries": _named(names, queries, last=True) if block == 1 else (),
+        "keys": _named(names, keys, last=False) if block == 1 else (),
+        "example": look.example,
+        "split": look.split,
+    }
+    return weights.to(torch.float16).cpu().numpy(), facts
+
+
+@probe_kind("positions", every=1.0)
+def positions(look: Look, probe: Probe) -> Taken | None:
+    """The table of positions `(T, d)`, at most 128 × 128; `likeness` `(T, T)` is the cosine of each two."""
+    module = look.module(probe.node_id)
+    table = None if module is None else position_table(module)
+    if table is None:
+        return None
+    whole = table.detach().float()
+    shown = whole[:MOST_POSITIONS]
+    unit = F.normalize(shown, dim=1)
+    facts = {"likeness": (unit @ unit.T).cpu().numpy(), "size": tuple(whole.shape)}
+    return shown[:, :MOST_POSITIONS].cpu().numpy(), facts
+
+
+def attentions(module: nn.Module, run: Callable[[], object]) -> list[Attention]:
+    """The attention of every module inside, for the first example of what `run` sends through."""
+    calls: dict[str, tuple[nn.MultiheadAttention, tuple[Any, ...], dict[str, Any]]] = {}
+    handles = []
+    own = [
+        (name, part)
+        for name, part in module.named_modules()
+        if isinstance(getattr(part, "attention", 0), Tensor | None)
+    ]
+    for _, part in own:
+        part.attention = None
+    for name, part in module.named_modules():
+        if isinstance(part, nn.MultiheadAttention):
+
+            def note(
+                layer: nn.MultiheadAttention, given: tuple[Any, ...], named: dict[str, Any], name: str = name
+            ) -> None:
+                calls.setdefault(name, (layer, given, named))
+
+            handles.append(part.register_forward_pre_hook(note, with_kwargs=True))
+    try:
+        run()
+    finally:
+        for handle in handles:
+            handle.remove()
+    found = [_again(name, *call) for name, call in calls.items()]
+    for name, part in own:
+        if isinstance(part.attention, Tensor):
+            weights = part.attention.detach()
+            weights = weights[:, None] if weights.dim() == 3 else weights
+            barred = getattr(part, "attention_mask", None)
+            barred = barred.expand(weights.shape[-2:]) if isinstance(barred, Tensor) else None
+            found.append(Attention(name, weights[0].float(), barred))
+        part.attention = None
+    return found
+
+
+def position_table(module: nn.Module) -> Tensor | None:
+    """The tensor `(T, d)` that says where a token stands, None where there is none."""
+    tensors = {
+        **{
+            f"{name}.": part.weight for name, part in module.named_modules() if isinstance(part, nn.Embedding)
+        },
+        **dict(module.named_parameters()),
+        **dict(module.named_buffers()),
+    }
+    own = getattr(module, "positions", None)
+    if isinstance(own, Tensor):
+        tensors = {"positions": own, **tensors}
+    for name, found in tensors.items():
+        table = found[0] if found.dim() == 3 and len(found) == 1 else found
+        if "pos" in name.lower() and table.dim() == 2 and table.is_floating_point():
+            return table
+    return None
+
+
+def _again(
+    name: str, layer: nn.MultiheadAttention, given: tuple[Any, ...], named: dict[str, Any]
+) -> Attention:
+    """The weights that a call of an attention layer used."""
+    bound = _SIGNATURE.bind(layer, *given, **named).arguments
+    mask, padding = bound.get("attn_mask"), bound.get("key_padding_mask")
+    bound.pop("self")
+    with torch.no_grad(), evaluating(layer):
+        _, weights = layer.forward(**{**bound, "need_weights": True, "average_attn_weights": False})
+    assert weights is not None  # they were asked for
+    one = weights.detach().float()
+    one = one[0] if one.dim() == 4 else one
+    barred: Tensor | None = None
+    for part in (mask, None if padding is None else padding.reshape(-1, padding.shape[-1])[:1]):
+        if part is not None:
+            part = part[0] if part.dim() == 3 else part
+            shut = part if part.dtype == torch.bool else torch.isneginf(part)
+            barred = shut if barred is None else barred | shut
+    return Attention(name, one, None if barred is None else barred.expand(one.shape[1:]))
+
+
+def _pooled(weights: Tensor, barred: Tensor | None, block: int) -> tuple[Tensor, Tensor | None]:
+    if block == 1:
+        return weights, barred
+    heads, queries, keys = weights.shape
+    down, across = -(-queries // block), -(-keys // block)
+    pad = (0, across * block - keys, 0, down * block - queries)
+    blocks = F.pad(weights, pad).reshape(heads, down, block, across, block).sum((2, 4))
+    counts = torch.full((down,), block, device=weights.device)
+    counts[-1] = queries - (down - 1) * block
+    if barred is not None:
+        barred = F.pad(barred, pad, value=True).reshape(down, block, across, block).all(3).all(1)
+    return blocks / counts[:, None], barred
+
+
+def _tokens(look: Look, node_id: str) -> list[tuple[str, ...]]:
+    """The tokens of the pinned example, one tuple for each sequence of numbered tokens that leads here."""
+    found = []
+    for column in look.input_columns(node_id):
+        value = look.batch(look.example, 1)[column]
+        if value.dim() == 2 and not value.is_floating_point():
+            found.append(named_tokens(look, column, value[0]))
+    return found
+
+
+def named_tokens(look: Look, column: str, tokens: Tensor) -> tuple[str, ...]:
+    """What numbered tokens are called, by the classes of the column that they come from."""
+    names: tuple[str, ...] = ()
+    for made in look.program.book.types.values():
+        about = made.column(column) if isinstance(made, Data) else None
+        names = about.classes if about is not None else names
+    return tuple(names[token] if 0 <= token < len(names) else str(token) for token in tokens.tolist())
+
+
+def _named(names: list[tuple[str, ...]], count: int, *, last: bool) -> tuple[str, ...]:
+    fitting = [one for one in names if len(one) == count]
+    return () if not fitting else fitting[-1 if last else 0]

@@ -1,0 +1,49 @@
+"""Whether two players are in balance: a discriminator that is sure leaves the generator no slope.
+
+Source: seed 000 §4.2.2 and its guidance (D(G(z)) near 0: suggest the non-saturating loss).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.train.loop import Run
+
+SURE = 0.02  # a mean D(G(z)) below this
+
+
+def too_sure(run: Run) -> tuple[str, str] | None:
+    """The metric node that shows a discriminator being too strong, and the sentence; None while it is not.
+
+    Looks at the last epoch, at mean probabilities of the scores that a discriminator's loss takes as made.
+    """
+    graph, values = run.program.project.graph, run.history[-1] if run.history else {}
+    for one, node in graph.nodes.items():
+        if node.type != "DiscriminatorLoss":
+            continue
+        made = graph.feeding(one, "made")
+        beside = graph.outgoing(made.source) if made is not None else ()
+        for link in beside:
+            watched = graph.nodes[link.target]
+            value = values.get(f"val_{run.program.metrics.get(link.target, '')}")
+            if watched.type == "MeanProbability" and isinstance(value, float) and value < SURE:
+                return link.target, _sentence(watched.name, value, _minimax(run))
+    return None
+
+
+def _minimax(run: Run) -> bool:
+    nodes = run.program.project.graph.nodes.values()
+    return any(node.type == "GeneratorLoss" and node.params.get("form") == "minimax" for node in nodes)
+
+
+def _sentence(name: str, value: float, minimax: bool) -> str:
+    help_ = (
+        "Its loss is minimax: the non-saturating form keeps a slope there."
+        if minimax
+        else "Let the discriminator train in every second batch only, or lower its learning rate."
+    )
+    return (
+        f"The discriminator is too strong: {name or 'what is made'} is taken for real with a probability of "
+        f"{value:.3f}, so the generator has hardly a slope to follow. {help_}"
+    )

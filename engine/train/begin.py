@@ -1,0 +1,108 @@
+"""Makes runs: from the seed, or from a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.catalogue import Catalogue
+from engine.data.batch import Splits
+from engine.devices import choose_device, untouched_random
+from engine.emit.fast import Fast
+from engine.errors import TrainingError
+from engine.feed.feed import Feed
+from engine.look.heads import check_labels, find_heads
+from engine.runs import checkpoints
+from engine.runs.records import epoch_points, read_metrics, read_step_series
+from engine.runs.settings import Settings
+from engine.train.autotune import fastest, made_with
+from engine.train.loop import Run
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+    from engine.train.distributed import World
+
+Loader = Callable[[], Splits]
+
+
+def begin_run(
+    program: Program,
+    catalogue: Catalogue,
+    load: Loader,
+    settings: Settings,
+    feed: Feed,
+    revision: int = 0,
+    *,
+    fast: Fast | None = None,
+    world: World | None = None,
+) -> Run:
+    """A run at its first step, its data loaded and its labels checked.
+
+    With `world`, this process trains its part of each batch.
+    A plan that asks for the fast path gets the settings `fast`, or those that are measured to be fastest.
+    Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
+    """
+    if not program.trains:
+        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+    if fast is not None:
+        program = made_with(program, catalogue, fast)
+    elif program.plan.fast:
+        program = fastest(program, catalogue, load, settings, feed, world.decided if world else None)
+    if world is not None:
+        program = world.share(program)
+    run = Run(program, load, settings, feed, revision)
+    empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
+    if empty is not None:
+        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
+    look_for_heads(run, catalogue)
+    check_labels(run.heads, run.data)
+    if world is not None:
+        world.draw_apart(run)
+    return run
+
+
+def look_for_heads(run: Run, catalogue: Catalogue) -> None:
+    """Find where the model answers; leaves no trace in the run."""
+    with untouched_random(run.settings.device):
+        run.heads = find_heads(run.program.project, catalogue, run.program, run.model, run.data["train"])
+
+
+def continue_run(
+    folder: Path,
+    program: Program,
+    catalogue: Catalogue,
+    loader: Callable[[str], Loader],
+    feed: Feed,
+    revision: int = 0,
+    *,
+    world: World | None = None,
+) -> Run:
+    """The run whose checkpoint is in `folder`, its curves put back into the feed.
+
+    `loader` gives the function that reads the data for a device.
+    Errors: `TrainingError` when the checkpoint cannot be read or belongs to another model.
+    """
+    tensors, facts = checkpoints.load(folder)
+    settings = checkpoints.settings_of(facts)
+    device, notice = choose_device(settings.device if world is None else world.device)
+    if notice:
+        feed.note("warning", notice)
+    settings = replace(settings, device=device)
+    fast = Fast.from_json(facts.get("fast")) or Fast()
+    run = begin_run(program, catalogue, loader(device), settings, feed, revision, fast=fast, world=world)
+    checkpoints.restore(run, tensors, facts)
+    if world is not None:
+        world.draw_apart(run)
+    run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
+    _put_back_curves(run, folder)
+    return run
+
+
+def _put_back_curves(run: Run, folder: Path) -> None:
+    for name, steps in read_step_series(folder).items():
+        run.feed.open(name).extend(steps[steps["step"] <= run.step])
+    for name, rows in epoch_points(run.history):
+        run.feed.open(name).extend(rows)
+    run.feed.changed()

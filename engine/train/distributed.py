@@ -1,0 +1,313 @@
+"""Several processes train one run: torchrun starts them, DistributedDataParallel joins their gradients.
+
+Every process draws the same batches that one process would and trains its rows of each. Its gradients count
+by the rows it had, so that the sum is the whole batch's gradient even where the parts are unequal, as in the
+last batch. The first process evaluates, writes the run and speaks; the others hear from it how the evaluation
+went, so that all of them stop, and keep the best weights, at the same step.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
+from torch.nn.parallel import DistributedDataParallel
+
+from engine.catalogue import Data
+from engine.catalogue.training.checks import PLAIN_PLANS
+from engine.data.portable import portable_source
+from engine.devices import choose_device
+from engine.emit.distributed import SIDE_BY_SIDE
+from engine.errors import TrainingError
+from engine.layers.scores import share_right
+from engine.runs.records import read_settings
+
+if TYPE_CHECKING:
+    from engine.emit.program import Batch, Program
+    from engine.train.loop import Run
+
+TOGETHER = timedelta(seconds=30)  # to find each other, and for what all do at the same time
+PATIENCE = timedelta(hours=6)  # for a process that evaluates while the others wait
+LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds its folder
+
+_DRAWS = re.compile(r"F\.\w*dropout|torch\.(randn?(_like)?|bernoulli|normal|multinomial)\(")
+_UNCOUNTED = re.compile(r"-100\b")  # places that a loss leaves out
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class World:
+    """The processes of a run as torchrun tells of them; `rank` 0 speaks for all.
+
+    `asked` says whether somebody wants this process to stop; `agreed` whether all of them are to, which they
+    find out in the same step. `restarts` counts how often torchrun has begun again.
+    """
+
+    rank: int
+    size: int
+    local: int
+    restarts: int
+    device: str = "cpu"
+    asked: Callable[[], bool] | None = None
+    stopping: bool = field(default=False, init=False)
+    waiting: Any = None  # the group of all of them in which one may take long
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes and speaks."""
+        return self.rank == 0
+
+    def agreed(self) -> bool:
+        """Whether all processes stop after this step."""
+        return self.stopping
+
+    def decided(self, decide: Callable[[], T]) -> T:
+        """What the first process decides, in all of them."""
+        found = [decide() if self.first else None]
+        dist.broadcast_object_list(found, src=0, group=self.waiting)
+        return cast(T, found[0])
+
+    def wait(self) -> None:
+        """Go on when all processes have come here."""
+        self.decided(lambda: None)
+
+    def share(self, program: Program) -> Program:
+        """The program for this process's part of each batch. Errors: `TrainingError` for other plans."""
+        if program.players is not None:
+            raise TrainingError(
+                f"Several processes train {PLAIN_PLANS}; this project's plan is another.",
+                fix="Train it in one process, without torchrun.",
+            )
+        data = program.book.types.get(program.data_node or "")
+        if isinstance(data, Data) and any(column.rows for column in data.columns()):
+            raise TrainingError(
+                SIDE_BY_SIDE,
+                fix="Set Batches of the data to padded, or train it in one process, without torchrun.",
+            )
+        return cast("Program", SharedProgram(program, self))
+
+    def draw_apart(self, run: Run) -> None:
+        """Let each process draw masks and noise of its own; the first draws what a single one would."""
+        if self.rank:
+            torch.manual_seed((run.settings.seed + self.rank * 1_000_003 + run.step) % 2**63)
+
+    def announce(self, run: Run) -> None:
+        """Tell the run's feed how many train it, and what differs from training alone."""
+        run.feed.note("info", f"{self.size} processes train this run ({dist.get_backend()}).", step=run.step)
+        for sentence in differences(run):
+            run.feed.note("info", sentence, step=run.step)
+
+    def facts(self, run: Run) -> dict[str, Any]:
+        """What a run's settings say of its processes."""
+        return {
+            "processes": self.size,
+            "backend": dist.get_backend(),
+            "restarts": self.restarts,
+            LAUNCHER: launcher(),
+            "differs_from_one_process": differences(run),
+        }
+
+    def explained(self, error: BaseException) -> BaseException:
+        """The error, or in its place that another process is gone."""
+        text = str(error).lower()
+        words = ("connection closed", "connection reset", "broken pipe", "timed out", "peer", "gloo", "nccl")
+        if isinstance(error, RuntimeError) and any(word in text for word in words):
+            return TrainingError(
+                "Another process of this run has ended, so this one cannot go on.",
+                fix="torchrun --max-restarts 3 begins again from the last checkpoint.",
+            )
+        return error
+
+
+def launched() -> bool:
+    """Whether torchrun started this process."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ and "LOCAL_RANK" in os.environ
+
+
+def launcher() -> str:
+    """A name for the torchrun that started this process, which stays the same when it begins again."""
+    return f"{platform.node()}:{os.getppid()}"
+
+
+@contextmanager
+def joined(device: str | None = None) -> Iterator[World | None]:
+    """Inside, the processes of torchrun can speak to each other; None where there is no torchrun.
+
+    `device` is as for `choose_device`; each process takes the GPU of its own number.
+    """
+    if not launched():
+        yield None
+        return
+    rank, size, local = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+    restarts = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
+    chosen = choose_device(device)[0]
+    if chosen.startswith("cuda"):
+        chosen = f"cuda:{local % torch.cuda.device_count()}"
+        torch.cuda.set_device(chosen)
+    elif chosen != "cpu":
+        chosen = "cpu"  # torch has no way to add up gradients of several other devices
+    backend = "nccl" if chosen.startswith("cuda") else "gloo"
+    dist.init_process_group(
+        backend, store=_store(rank, restarts), rank=rank, world_size=size, timeout=TOGETHER
+    )
+    try:
+        yield World(rank, size, local, restarts, chosen, waiting=dist.new_group(timeout=PATIENCE))
+    finally:
+        dist.destroy_process_group()
+
+
+def leave(status: int) -> NoReturn:
+    """End this process, whose work is done and written, without Python's own end.
+
+    In that end a thread of gloo may let a tensor go, which aborts the process (pytorch#190489, torch 2.13);
+    destroy_process_group does not end the thread.
+    """
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _store(rank: int, restarts: int) -> Any:
+    """Where the processes leave word for each other.
+
+    torchrun keeps one store for all its attempts: without names of its own, an attempt would read the
+    addresses of processes that are gone, and wait for them without end.
+    """
+    kept_by_torchrun = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    stores: Any = dist  # its stub leaves them out
+    store = stores.TCPStore(
+        os.environ["MASTER_ADDR"],
+        int(os.environ["MASTER_PORT"]),
+        is_master=not kept_by_torchrun and rank == 0,
+        timeout=TOGETHER,
+        wait_for_workers=False,
+    )
+    return stores.PrefixStore(f"attempt {restarts}", store)
+
+
+def folder_before(runs: Path) -> Path | None:
+    """The folder that the same torchrun began a run in before it had to begin again."""
+    mine = launcher()
+    found = []
+    for settings in runs.glob("*/settings.json") if runs.is_dir() else ():
+        try:
+            if read_settings(settings.parent).get(LAUNCHER) == mine:
+                found.append(settings.parent)
+        except TrainingError:
+            continue
+    return max(found, key=lambda folder: folder.stat().st_mtime, default=None)
+
+
+# -- a part of each batch
+
+
+class Part(dict[str, Tensor]):
+    """This process's rows of a batch; `share` of the batch's rows are in it.
+
+    Where a batch has fewer rows than there are processes, some get a row of another that counts nothing.
+    """
+
+    def __init__(self, batch: Batch, rank: int, size: int) -> None:
+        n = len(next(iter(batch.values())))
+        begin, end = rank * n // size, (rank + 1) * n // size
+        self.share = (end - begin) / n
+        rows = slice(begin, end) if end > begin else slice(0, 1)
+        super().__init__({name: column[rows] for name, column in batch.items()})
+
+
+class Measured(nn.Module):
+    """A model and what is measured of it, as one module: what goes backward came through its `forward`."""
+
+    def __init__(self, model: nn.Module, measure: Callable[[nn.Module, Batch], dict[str, Tensor]]) -> None:
+        super().__init__()
+        self.model = model
+        self.measure = measure
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        return self.measure(self.model, batch)
+
+
+class SharedProgram:
+    """A program whose batches are this process's parts and whose losses are the whole batch's.
+
+    Everything else is the program's own.
+    """
+
+    def __init__(self, program: Program, world: World) -> None:
+        self._program = program
+        self._world = world
+        self._joined: tuple[nn.Module, nn.Module] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._program, name)
+
+    def batches(self, split: Batch, shuffle: torch.Generator | None = None, *rest: Any) -> Iterator[Batch]:
+        """The process's part of each batch that one process would train."""
+        for batch in self._program.batches(split, shuffle, *rest):
+            yield Part(batch, self._world.rank, self._world.size) if shuffle is not None else batch
+
+    def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+        """The losses of the whole batch; backward gives this process's part of their gradients."""
+        if not isinstance(batch, Part):
+            return self._program.objective(model, batch)
+        if self._joined is None or self._joined[0] is not model:
+            self._joined = model, DistributedDataParallel(Measured(model, self._program.objective))
+        found: dict[str, Tensor] = self._joined[1](batch)
+        totals = self._summed(found, batch.share)
+        factor = self._world.size * batch.share  # torch takes the mean over the processes
+        return {
+            name: factor * (value - value.detach()) + total
+            for (name, value), total in zip(found.items(), totals, strict=True)
+        }
+
+    def _summed(self, found: dict[str, Tensor], share: float) -> list[Tensor]:
+        """The whole batch's values; tells the others in passing whether this process is asked to stop."""
+        world = self._world
+        asked = world.asked is not None and world.asked()
+        first = next(iter(found.values()))
+        numbers = [share * value.detach() if share else torch.zeros_like(value) for value in found.values()]
+        sums = torch.stack([*numbers, torch.full_like(first.detach(), float(asked))])
+        dist.all_reduce(sums)
+        *totals, stop = sums.unbind()
+        world.stopping = bool(stop.item())
+        return totals
+
+    def evaluate(self, model: nn.Module, split: Batch) -> dict[str, float]:
+        """What the first process finds, in all of them."""
+        return self._world.decided(lambda: self._program.evaluate(model, split))
+
+
+# -- what differs
+
+
+def differences(run: Run) -> list[str]:
+    """Where this run is not the one that a single process would train, in sentences; empty where it is."""
+    modules = list(run.model.modules())
+    text = run.program.source.text
+    found = []
+    draws = any(isinstance(one, _DropoutNd) and one.p > 0 for one in modules)
+    if draws or _DRAWS.search(text):
+        found.append("Dropout and noise are drawn in each process for its own rows.")
+    if any(isinstance(one, _BatchNorm) for one in modules):
+        found.append(
+            "Batch normalisation uses the statistics of each process's rows, not of the whole batch."
+        )
+    text = text.replace(portable_source([share_right])[0], "")  # a metric that leaves them out is no loss
+    if "ignore_index" in text or _UNCOUNTED.search(text) or "weight=" in text or 'reduction="sum"' in text:
+        found.append("A loss that does not count all rows alike is averaged by rows.")
+    return found

@@ -1,0 +1,336 @@
+"""The training loop, one batch at a time: the same steps, in the same order, as an exported script takes.
+
+A `Run` has no thread and no window. Whoever drives it calls `advance()` until `stage` is DONE and may do
+anything between two calls: that is how pausing, stepping, probing and saving work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.data.batch import Batch, Splits
+from engine.devices import random_state, set_random_state, use_threads
+from engine.document.names import spoken
+from engine.feed.feed import Feed, Series
+from engine.look.heads import Head
+from engine.runs.settings import Settings, Stage
+from engine.train.confusion import Confusions
+from engine.train.phases import Phases
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+
+Record = dict[str, int | float]
+
+_BETWEEN_SIDE_VALUES = 0.05  # seconds; learning rate and the parts of a loss are drawn, not computed with
+
+
+class Interrupted(Exception):
+    """Somebody wants the thread back in the middle of an evaluation."""
+
+
+class Run:
+    """One model on its way from seed to test score.
+
+    Counters: `step` batches trained so far, `epoch` epochs finished, `index` batches of the current epoch.
+    `order` is the shuffle's state when the epoch began.
+    `peek`, when set, is called once between backward and update; what it returns is called after the update.
+    `interrupted`, when set, is asked before each batch of an evaluation; an evaluation that is cut short is
+    done again by the next `advance()`. `on_record` gets the dictionaries that `train --json` prints.
+    """
+
+    def __init__(
+        self, program: Program, load: Callable[[], Splits], settings: Settings, feed: Feed, revision: int = 0
+    ) -> None:
+        self.program = program
+        self.settings = settings
+        self.feed = feed
+        self.revision = revision
+        use_threads(program.threads)
+        torch.manual_seed(settings.seed)
+        self.model: nn.Module = program.make_model(settings.device)
+        self.data = load()
+        self.phases = Phases()
+        self.configure()
+        self.shuffle = torch.Generator().manual_seed(settings.seed)
+        self.stage = Stage.TRAIN
+        self.step = self.epoch = self.index = 0
+        self.loss = math.nan
+        self.best, self.best_epoch, self.waited = math.inf, 0, 0
+        self.kept: dict[str, Tensor] | None = None
+        self.history: list[Record] = []  # one record an epoch
+        self.results: Record = {}  # the values on the test split, at the end
+        self.heads: tuple[Head, ...] = ()
+        self.peek: Callable[[], Callable[[], None] | None] | None = None
+        self.interrupted: Callable[[], bool] | None = None
+        self.on_record: Callable[[Record], None] | None = None
+        self.memory: dict[str, Any] = {}  # see engine.look.sight
+        self._spent, self._since = 0.0, 0.0
+        self._side_values_at = 0.0
+        self.loss_sum = 0.0
+        self._curve = self._first_curve()
+        self.order = self.shuffle.get_state()
+        self._batches: Iterator[Batch] | None = None
+
+    def configure(self) -> None:
+        """Build optimiser and schedule for the model as it is."""
+        if self.program.players is not None:
+            self.phases.configure(self)
+            return
+        rows = self.rows("train")
+        self.steps_per_epoch = math.ceil(rows / (self.settings.batch or rows or 1))
+        self.optimiser, self.schedule = self.program.configure(
+            self.model, self.steps_per_epoch, self.settings.epochs
+        )
+
+    def rows(self, split: str) -> int:
+        """The number of examples of a split."""
+        return next((len(column) for column in self.data.get(split, {}).values()), 0)
+
+    # -- driving
+
+    def advance(self) -> None:
+        """Train one batch, or do the evaluation that is due.
+
+        Errors: `TrainingError` for a loss that is not finite, `Interrupted`, and whatever a layer raises.
+        """
+        if self.stage is Stage.TRAIN:
+            self._train_batch()
+        elif self.stage is Stage.VALIDATE:
+            self._validate()
+        elif self.stage is Stage.TEST:
+            self._test()
+
+    def rest(self) -> None:
+        """Stop the clock of the run; `advance` starts it again."""
+        if self._since:
+            self._spent += perf_counter() - self._since
+            self._since = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Time spent training, without pauses."""
+        return self._spent + (perf_counter() - self._since if self._since else 0.0)
+
+    @seconds.setter
+    def seconds(self, value: float) -> None:
+        self._spent, self._since = value, 0.0
+
+    @property
+    def train_loss(self) -> float:
+        """Mean loss of the batches of the current epoch so far."""
+        return self.loss_sum / self.index if self.index else math.nan
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate now: that of the first weights, where layers have rates of their own."""
+        return float(self.optimiser.param_groups[0]["lr"])
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Use a new learning rate from the next batch on; a schedule multiplies it as it did the old one."""
+        bases = getattr(self.schedule, "base_lrs", None)
+        for index, group in enumerate(self.optimiser.param_groups):
+            factor, own = 1.0, rate * group.get("factor", 1.0)  # a layer's own rate keeps its ratio
+            if bases:
+                factor = float(group["lr"]) / bases[index] if bases[index] else 1.0
+                bases[index] = group["initial_lr"] = own
+            group["lr"] = own * factor
+
+    # -- the stages
+
+    def _train_batch(self) -> None:
+        if not self._since:
+            self._since = perf_counter()
+        if self._batches is None:
+            self._batches = self._begin_epoch()
+        batch = next(self._batches)
+        if self.program.players is not None:
+            self._take_turns(batch)
+            return
+        optimiser = self.optimiser
+        optimiser.zero_grad()
+        found = self.program.objective(self.model, batch)
+        loss = found["loss"]
+        torch.autograd.backward(loss)
+        value = loss.item()
+        if not math.isfinite(value):
+            from engine.train.failures import not_finite
+
+            raise not_finite(self, batch, value)
+        after = None
+        if self.peek is not None:
+            peek, self.peek = self.peek, None
+            after = peek()
+        optimiser.step()
+        if self.schedule is not None:
+            self.schedule.step()
+        if after is not None:
+            after()
+        self.loss = value
+        self.loss_sum += value
+        self.step += 1
+        self.index += 1
+        seconds = self._spent + perf_counter() - self._since
+        epoch = self.epoch + self.index / self.steps_per_epoch
+        self._curve.append(self.step, epoch, seconds, value)
+        self.feed.changed()
+        if seconds >= self._side_values_at:
+            self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
+            self._note_side_values(found, epoch, seconds)
+        if self.on_record is not None:
+            self.on_record({"step": self.step, "epoch": self.epoch, "loss": value})
+        if self.index == self.steps_per_epoch:
+            self.stage = Stage.VALIDATE
+
+    def _take_turns(self, batch: Batch) -> None:
+        values, found = self.phases.take_turns(self, batch)
+        self.step += 1
+        self.index += 1
+        seconds = self.seconds
+        epoch = self.epoch + self.index / self.steps_per_epoch
+        first = next(iter(values.values()), math.nan)
+        if len(values) == 1 or not math.isnan(first):
+            self.loss = first
+            self.loss_sum += first
+        for name, value in values.items():
+            self.feed.append(f"train_{name}", self.step, epoch, seconds, value)
+        if seconds >= self._side_values_at:
+            self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
+            self._note_side_values(self.phases.parts(self, found), epoch, seconds)
+        if self.on_record is not None:
+            number = {"phase": self.phases.number} if len(self.program.phases) > 1 else {}
+            self.on_record({"step": self.step, **number, "epoch": self.epoch, **values})
+        if self.index == self.steps_per_epoch:
+            self.stage = Stage.VALIDATE
+
+    def _begin_epoch(self) -> Iterator[Batch]:
+        """The batches of the current epoch from `index` on, in the order that its shuffle state gives."""
+        if self.index:
+            self.shuffle.set_state(self.order)
+        if self.program.players is None:
+            batches = iter(self.program.batches(self.data["train"], self.shuffle))
+        else:
+            self.phases.begin_epoch(self)
+            batches = iter(self.program.batches(self.data["train"], self.shuffle, self.phases.number))
+        for _ in range(self.index):
+            next(batches)
+        return batches
+
+    def place_modes(self) -> None:
+        """Put layers that the phase leaves alone to rest again."""
+        if self.program.players is not None:
+            self.program.set_modes(self.model, self.phases.number)
+
+    def place(self) -> None:
+        """Forget the batches at hand: the next one is taken from the data at `index` of the epoch."""
+        self._batches = None
+        self._curve = self._first_curve()  # a feed that was cut may have dropped an empty one
+        self._side_values_at = 0.0
+
+    def _first_curve(self) -> Series:
+        """The curve of the plain loop; the objectives of other plans have curves of their own names."""
+        return self.feed.open("train_loss") if self.program.players is None else Series()
+
+    def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
+        self.feed.append("lr", self.step, epoch, seconds, self.learning_rate)
+        for name, part in found.items():
+            if name != "loss":
+                self.feed.append(f"train_{name}", self.step, epoch, seconds, part.item())
+
+    def _validate(self) -> None:
+        confusions = Confusions(self.heads)
+        self.phases.average(self)
+        self.phases.swap()
+        try:
+            found = self._evaluate("validation", confusions)
+        except BaseException:
+            self.phases.swap()
+            raise
+        record: Record = {"epoch": self.epoch, **{f"val_{name}": value for name, value in found.items()}}
+        means = self.phases.means() or {"loss": self.train_loss}
+        self.epoch += 1
+        self.index = 0
+        self.loss_sum = 0.0
+        self._batches = None
+        self.order = self.shuffle.get_state()
+        seconds = self.seconds
+        for name, value in found.items():
+            self.feed.append(f"val_{name}", self.step, float(self.epoch), seconds, value)
+        for key, snapshot in confusions.snapshots(self.revision, self.step, self.epoch):
+            self.feed.put(key, snapshot)
+        trained = {f"train_{name}": mean for name, mean in means.items()}
+        self.history.append(
+            {**record, **trained, "lr": self.learning_rate, "seconds": seconds, "step": self.step}
+        )
+        if self.program.players is not None:
+            values = {name: float(value) for name, value in record.items() if name != "epoch"}
+            seen = self.phases.see(self, values)
+            ended = self.phases.weigh(self, seen)
+            self.phases.swap()
+            over = ended and self.phases.end(self)
+        else:
+            over = self._weigh(record) or self.epoch >= self.settings.epochs
+        self.stage = Stage.TEST if over else Stage.TRAIN
+        if self.on_record is not None:
+            self.on_record(record)
+
+    def _weigh(self, record: Record) -> bool:
+        """Keep the best weights; returns whether patience has run out."""
+        settings = self.settings
+        value = float(record.get(settings.monitor, math.nan))
+        if value < self.best:
+            self.best, self.best_epoch, self.waited = value, self.epoch, 0
+            self.kept = {name: weight.clone() for name, weight in self.model.state_dict().items()}
+            return False
+        self.waited += 1
+        if settings.patience is None or self.waited < settings.patience:
+            return False
+        self.feed.note(
+            "info",
+            f"Stopped early: {spoken(settings.monitor)} has not improved for {settings.patience} epochs; "
+            f"epoch {self.best_epoch} was the best.",
+            step=self.step,
+        )
+        return True
+
+    def _test(self) -> None:
+        if self.program.players is None and self.settings.restore_best and self.kept is not None:
+            self.model.load_state_dict(self.kept)
+        found = self._evaluate("test")
+        record: Record = {f"test_{name}": value for name, value in found.items()}
+        seconds = self.seconds
+        for name, value in record.items():
+            self.feed.append(name, self.step, float(self.epoch), seconds, value)
+        self.results = dict(record)
+        self.stage = Stage.DONE
+        self.rest()
+        if self.on_record is not None and record:
+            self.on_record(record)
+
+    def _evaluate(self, split: str, confusions: Confusions | None = None) -> dict[str, float]:
+        device = self.settings.device
+        before = random_state(device)
+        guard = self.model.register_forward_pre_hook(self._look_up) if self.interrupted is not None else None
+        try:
+            if confusions is not None and confusions.wanted:
+                with self.program.tapping(confusions.tap):
+                    return self.program.evaluate(self.model, self.data[split])
+            return self.program.evaluate(self.model, self.data[split])
+        except Interrupted:
+            self.model.train()
+            self.place_modes()
+            set_random_state(device, before)
+            raise
+        finally:
+            if guard is not None:
+                guard.remove()
+
+    def _look_up(self, module: nn.Module, inputs: Any) -> None:
+        if self.interrupted is not None and self.interrupted():
+            raise Interrupted

@@ -1,0 +1,127 @@
+"""Puts an edited program under a run that goes on: what the edit left alone keeps what it has learned."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from engine.data.batch import Splits
+from engine.devices import untouched_random, use_threads
+from engine.runs.checkpoints import lay_out_like_weights
+from engine.runs.settings import Settings, Stage
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+    from engine.train.loop import Run
+
+
+def rebuild(
+    run: Run, program: Program, load: Callable[[], Splits], settings: Settings, revision: int
+) -> tuple[str, ...]:
+    """Give the run a new program; returns the ids of the layers that had to begin anew.
+
+    A layer with the same node id and the same weights' names and shapes keeps weights and optimiser state.
+    Counters, random numbers and the place in the epoch are kept; the best weights only if all layers are.
+    New layers draw their first weights from the run's seed. An error leaves the run as it was.
+    """
+    device = settings.device
+    use_threads(program.threads)
+    with untouched_random(device):
+        torch.manual_seed(settings.seed)
+        model: nn.Module = program.make_model(device)
+        data = load()
+    kept = dict(_kept_layers(run, program, model))
+    anew = tuple(
+        node for node, path in program.modules.items() if node not in kept and _has_weights(model, path)
+    )
+    rows_done = math.ceil(run.rows("train") / run.steps_per_epoch) * run.index
+    old_players = {player.name: player for player in run.phases.players}
+    before = dict(vars(run))
+    run.program, run.model, run.data, run.settings, run.revision = program, model, data, settings, revision
+    try:
+        run.configure()
+    except BaseException:
+        vars(run).update(before)
+        raise
+    old_model, old_optimiser = before["model"], before["optimiser"]
+    if program.players is None:
+        _carry_state(kept.values(), old_optimiser, run.optimiser)
+        if run.schedule is not None:
+            fast_forward(run.schedule, run.step)
+    for player in run.phases.players if program.players is not None else ():
+        before_it = old_players.get(player.name)
+        if before_it is not None and player.optimiser is not None and before_it.optimiser is not None:
+            _carry_state(kept.values(), before_it.optimiser, player.optimiser)
+        if player.schedule is not None and not getattr(player, "watches", ""):
+            fast_forward(player.schedule, (run.step - run.phases.began) // player.every)
+    if anew or _shapes(old_model.state_dict()) != _shapes(model.state_dict()):
+        run.kept, run.best, run.best_epoch, run.waited = None, float("inf"), 0, 0
+    if run.stage is Stage.TRAIN:
+        per_step = math.ceil(run.rows("train") / run.steps_per_epoch)
+        run.index = min(rows_done // per_step, run.steps_per_epoch - 1)
+        run.place()
+        if program.players is None and run.epoch >= settings.epochs:
+            run.stage = Stage.TEST
+    return anew
+
+
+Pairs = list[tuple[nn.Parameter, nn.Parameter]]
+
+
+def _kept_layers(run: Run, program: Program, model: nn.Module) -> Iterator[tuple[str, Pairs]]:
+    """Copy the weights of layers that an edit left alone; yields their old and new parameters in pairs."""
+    for node_id, path in program.modules.items():
+        old_path = run.program.modules.get(node_id)
+        if old_path is None:
+            continue
+        old, new = run.model.get_submodule(old_path), model.get_submodule(path)
+        state = old.state_dict()
+        if type(old) is not type(new) or _shapes(state) != _shapes(new.state_dict()):
+            continue
+        new.load_state_dict(state)
+        new_parameters = dict(new.named_parameters())
+        yield node_id, [(weight, new_parameters[name]) for name, weight in old.named_parameters()]
+
+
+def _carry_state(layers: Any, old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> None:
+    if type(old) is not type(new):
+        return
+    if isinstance(new, torch.optim.LBFGS) and _numbers(old) != _numbers(new):
+        return  # what it remembers are vectors of all weights
+    for pairs in layers:
+        for before, after in pairs:
+            if before in old.state:
+                new.state[after] = old.state[before]
+    lay_out_like_weights(new)
+
+
+def _numbers(optimiser: torch.optim.Optimizer) -> int:
+    return sum(weight.numel() for group in optimiser.param_groups for weight in group["params"])
+
+
+def fast_forward(schedule: Any, steps: int) -> None:
+    """Put a schedule where it is after `steps` batches."""
+    if not steps:
+        return
+    with warnings.catch_warnings():
+        # torch warns of steps without updates; and a closed form can be asked for a step directly.
+        warnings.simplefilter("ignore")
+        if isinstance(schedule, torch.optim.lr_scheduler.LambdaLR):
+            schedule.last_epoch = steps - 1
+            schedule.step()
+        else:
+            for _ in range(steps):
+                schedule.step()
+
+
+def _shapes(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: getattr(value, "shape", None) for name, value in state.items()}
+
+
+def _has_weights(model: nn.Module, path: str) -> bool:
+    return next(model.get_submodule(path).parameters(), None) is not None

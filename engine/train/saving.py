@@ -1,0 +1,216 @@
+"""Keeps a run in its folder whatever the disk does: training goes on, and nothing that was learned is lost.
+
+A disk that refuses is said once. From then on every attempt begins the folder anew, which mends tables that
+were cut off in the middle, until there is room again. A folder that somebody deletes is written again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.errors import NeuroloomError
+from engine.feed.feed import Feed
+from engine.runs.store import LAST_AND_BEST, SHARE, BusyRun, Keep, RunFolder
+
+if TYPE_CHECKING:
+    from engine.document.graph import Project
+    from engine.train.loop import Run
+
+log = logging.getLogger(__name__)
+
+AGAIN = 5.0  # seconds until a folder that could not be made is tried again
+_PICTURES_EVERY = 30.0  # seconds; they are many, and only a slider wants them
+_QUICK = 0.05  # seconds that a single step may wait for them
+
+
+class Saver:
+    """Writes the run that is under way. Nothing here raises because of the disk; the feed hears of it."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.keep: Keep = LAST_AND_BEST
+        self.store: RunFolder | None = None
+        self._feed = feed
+        self._folder: Path | None = None
+        self._project: Project | None = None
+        self._failing = False
+        self._try_at = 0.0
+        self._pictures_written = -1
+        self._pictures_at = 0.0
+        self._pictures_cost = 0.0
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the run is kept, or will be once there is room."""
+        return self._folder
+
+    def begin(self, project: Project, run: Run, folder: Path | None) -> None:
+        """Keep a run in `folder` from now on; None: nowhere."""
+        self.forget()
+        self._folder, self._project = folder, project
+        if folder is not None:
+            self._open(run)
+
+    def adopt(self, store: RunFolder, project: Project) -> None:
+        """Go on with a folder that has begun."""
+        self.forget()
+        self.store, self._folder, self._project = store, store.path, project
+
+    @property
+    def failing(self) -> bool:
+        """Whether the last attempt to save was refused."""
+        return self._failing
+
+    def forget(self) -> None:
+        """Keep nothing any more."""
+        if self.store is not None:
+            self.store.let_go()
+        self.store = self._folder = self._project = None
+        self._failing = False
+
+    def due(self, now: float) -> bool:
+        """Whether to save at the time `now` of `perf_counter`; to be asked after every batch."""
+        if self.store is not None:
+            return self.store.due(now)
+        if self._folder is None or now < self._try_at:
+            return False
+        self._try_at = now + AGAIN
+        return True
+
+    def save(self, run: Run) -> None:
+        """Write curves, weights and checkpoint."""
+        if self._folder is None:
+            return
+        try:
+            if self.store is None or self._failing or not self._folder.is_dir():
+                self._renew(run)
+            assert self.store is not None
+            self.store.write(run)
+            self._write_pictures(run)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+        else:
+            self._works_again(run)
+
+    def rewound(self, run: Run) -> None:
+        """The run has gone back: its tables end where it stands."""
+        if self.store is None:
+            return
+        try:
+            self.store.rewound(run)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+
+    def keep_project(self, project: Project, run: Run) -> None:
+        """Write the project as it is trained from now on."""
+        self._project = project
+        if self.store is None or self._failing:
+            return
+        try:
+            self.store.keep_project(project)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+
+    def remember(self, run: Run, **facts: object) -> None:
+        """Put more about the run into its settings."""
+        if self.store is None:
+            return
+        try:
+            self.store.remember(**facts)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+
+    def end(self, run: Run, state: str, error: str | None = None) -> None:
+        """Write everything, and how the run ended: finished, stopped or failed."""
+        if self._folder is None:
+            return
+        try:
+            if self.store is None or self._failing or not self._folder.is_dir():
+                self._renew(run)
+            assert self.store is not None
+            self._write_pictures(run, at_once=True)
+            self.store.end(run, state, error)
+        except (NeuroloomError, OSError) as problem:
+            self._refused(problem, run, last=True)
+        else:
+            self._works_again(run)
+
+    # -- recorded pictures
+
+    def recall(self, run: Run, folder: Path) -> None:
+        """Take in the pictures that a run has kept, up to where it goes on."""
+        try:
+            run.feed.history.load(folder)
+        except NeuroloomError as error:
+            self._feed.note("warning", str(error), step=run.step)
+        run.feed.history.cut(run.step)
+
+    def keep_pictures(self, run: Run, *, last: bool) -> None:
+        """Write what the pictures have shown, now that the run rests: if not `last`, only where quick."""
+        if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
+            return
+        try:
+            self._write_pictures(run, at_once=last or self._pictures_cost < _QUICK)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+
+    def _write_pictures(self, run: Run, *, at_once: bool = False) -> None:
+        history, began = run.feed.history, time.perf_counter()
+        unchanged = history.version == self._pictures_written or not history.probes()
+        if unchanged or self._folder is None or (began < self._pictures_at and not at_once):
+            return
+        history.save(self._folder)
+        self._pictures_written = history.version
+        self._pictures_cost = time.perf_counter() - began
+        self._pictures_at = began + max(_PICTURES_EVERY, self._pictures_cost / SHARE)
+
+    # -- parts of it
+
+    def _open(self, run: Run) -> None:
+        try:
+            self._renew(run)
+        except (NeuroloomError, OSError) as error:
+            self._refused(error, run)
+
+    def _renew(self, run: Run) -> None:
+        """Begin the folder, or begin it anew where it is gone or was left half written."""
+        assert self._folder is not None and self._project is not None
+        store = self.store
+        if store is None or store.path != self._folder or not self._folder.is_dir():
+            gone = store is not None and store.path == self._folder
+            if store is not None:
+                store.let_go()
+            self.store = None
+            made = RunFolder(self._folder, self.keep)
+            made.begin(self._project, run)
+            self.store = made
+            if gone:
+                self._feed.note(
+                    "warning",
+                    f"The folder of the run ({self._folder.name}) was deleted while the run was under way. "
+                    f"It has been written again; nothing is lost.",
+                    step=run.step,
+                )
+        else:
+            store.begin(self._project, run)
+
+    def _refused(self, error: Exception, run: Run, last: bool = False) -> None:
+        log.debug("the run was not saved", exc_info=error)
+        if isinstance(error, BusyRun):  # it is somebody else's: not to be written to, now or later
+            self._folder = self._project = None
+            self._feed.note("warning", f"{error} This run is not saved.", step=run.step)
+            return
+        if not self._failing:
+            reason = str(error)
+            if isinstance(error, OSError):
+                reason = f"The run could not be saved: {error.strerror or error}."
+            goes_on = "" if last else " Training goes on, and the run is saved as soon as that is possible."
+            self._feed.note("warning", f"{reason}{goes_on}", step=run.step)
+        self._failing = True
+
+    def _works_again(self, run: Run) -> None:
+        if self._failing:
+            self._failing = False
+            self._feed.note("info", "The run is saved again; nothing is missing.", step=run.step)

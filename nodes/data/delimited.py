@@ -1,0 +1,52 @@
+"""How a file of rows and columns is written down: what nodes that read one share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.catalogue import Data, param
+from engine.catalogue.params import Names
+
+ENCODINGS = (
+    *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1"),
+    *("cp1250", "cp1251", "shift_jis", "gb18030", "big5"),
+)
+
+
+class Encoded(Data, abstract=True):
+    """A file of text."""
+
+    encoding: str = param("utf-8", choices=ENCODINGS, doc="how the bytes of a text file stand for letters")
+
+
+class Delimited(Encoded, abstract=True):
+    """A file of text with cells in lines."""
+
+    delimiter: str = param(
+        ",", choices=(",", ";", "tab", "|", ":", "spaces"), doc="what stands between the cells of a text file"
+    )
+    quote: str = param('"', choices=('"', "'", "none"), doc="what stands around cells that hold a delimiter")
+    header: bool = param(True, doc="the first row names the columns")
+    lines_before: int = param(
+        0, minimum=0, maximum=100_000, label="Lines before", doc="lines above the table"
+    )
+
+    def form(self) -> dict[str, Any]:
+        """How the cells are parted, as `read_text_table` takes it."""
+        return {
+            "delimiter": {"tab": "\t"}.get(self.delimiter, self.delimiter),
+            "quote": "" if self.quote == "none" else self.quote,
+            "decimal": ".",
+            "header": self.header,
+            "skip": self.lines_before,
+        }
+
+
+class Numbered(Delimited, abstract=True):
+    """A file of text whose cells are numbers, or a spreadsheet."""
+
+    decimal: str = param(".", choices=(".", ","), label="Decimal mark", doc="as in 28.7 or in 28,7")
+    missing_as: Names = param((), label="Missing is", doc="texts that mean a blank cell, such as NA or ?")
+
+    def form(self) -> dict[str, Any]:
+        return {**super().form(), "decimal": self.decimal, "blanks": self.missing_as}

@@ -1,0 +1,297 @@
+"""More data that a formula makes: classes, mixtures, sheets, bars, shifted digits, chaos and graphs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from engine.catalogue import Column, Data, Emitted, Emitter, param
+from engine.catalogue.params import Floats
+from engine.errors import ParamError
+from nodes.data.made import Made
+from nodes.data.sets import DIGITS
+
+
+def _rows(default: int) -> Any:
+    return param(default, minimum=50, maximum=100_000, label="Rows", doc="how many in all")
+
+
+class Blobs(Made):
+    """Points of several classes about a centre each, in as many dimensions as wanted."""
+
+    title = "Classes of points"
+    aliases: ClassVar[tuple[str, ...]] = (
+        "blobs",
+        "clusters",
+        "several classes",
+        "multi-class",
+        "gaussian",
+        "toy",
+    )
+    source = "a formula: centre of the class + noise"
+    classes: int = param(4, minimum=2, maximum=20, doc="how many classes, each with as many rows")
+    dimensions: int = param(2, minimum=1, maximum=1000, doc="how many numbers a point has")
+    placing: str = param(
+        "on a circle",
+        choices=("on a circle", "at random"),
+        label="Centres",
+        doc="on the unit circle of the first two numbers, or drawn in -1..1 of all of them",
+    )
+    noise: float = param(0.25, minimum=0, maximum=5, doc="deviation from the centre in every direction")
+    rows: int = _rows(400)
+
+    def columns(self) -> tuple[Column, ...]:
+        names = tuple(f"class {number}" for number in range(1, self.classes + 1))
+        return (
+            Column("point", (self.dimensions,), doc="its numbers"),
+            Column("label", (), "int64", names, doc="which class, for cross-entropy"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.clouds_made import load_blobs
+
+        values: dict[str, Any] = {"classes": self.classes, "dimensions": self.dimensions}
+        values |= {"placing": self.placing, "noise": self.noise, "rows": self.rows}
+        return e.load(load_blobs, **values, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.classes} classes · {self.rows:,} points"
+
+
+class GaussianMixture(Made):
+    """Numbers or points of a few bell curves, each with a weight: a density to find, or clusters."""
+
+    title = "Gaussian mixture"
+    aliases: ClassVar[tuple[str, ...]] = ("density", "clusters", "gmm", "em", "bell curves", "toy")
+    source = "Pearson, 1894"
+    formula = "p(x) = Σ wₖ N(x; mₖ, sₖ²)"
+    dimensions: str = param("1-D", choices=("1-D", "2-D"), doc="numbers, or points of the plane")
+    weights: Floats = param((0.5, 0.3, 0.2), above=0, doc="of each component, in proportion")
+    x: Floats = param((-2.0, 0.0, 2.0), label="Means", doc="of each component; in 2-D their x")
+    y: Floats = param((0.0, 1.0, 0.0), label="Means, y", doc="of each component, in 2-D only")
+    deviations: Floats = param((0.5, 0.3, 0.8), above=0, doc="of each component, in every direction")
+    rows: int = _rows(1000)
+
+    def columns(self) -> tuple[Column, ...]:
+        names = tuple(f"component {number}" for number in range(1, len(self.weights) + 1))
+        return (
+            Column("point", (int(self.dimensions[0]),), doc="x, and y in 2-D"),
+            Column("component", (), "int64", names, doc="which component it was drawn from"),
+            Column("density", (1,), doc="the mixture's own density there"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.clouds_made import load_mixture
+
+        count = len(self.weights)
+        lists = {"Means": self.x, "Deviations": self.deviations}
+        if self.dimensions == "2-D":
+            lists["Means, y"] = self.y
+        for title, found in lists.items():
+            if len(found) != count:
+                raise ParamError(
+                    f"{title} needs {count} numbers, one for each weight; there are {len(found)}."
+                )
+        values: dict[str, Any] = {"dimensions": self.dimensions, "weights": self.weights, "x": self.x}
+        values |= {"y": self.y, "deviations": self.deviations, "rows": self.rows}
+        return e.load(load_mixture, **values, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.dimensions} · {len(self.weights)} components · {self.rows:,} rows"
+
+
+class Sheets(Made):
+    """Points in space that lie on a sheet, so that two numbers tell where each is: to unroll or to encode."""
+
+    title = "Points in space"
+    aliases: ClassVar[tuple[str, ...]] = ("swiss roll", "s curve", "manifold", "3d", "sheet", "toy")
+    source = "Swiss roll: Tenenbaum, de Silva and Langford, 2000"
+    form: str = param(
+        "Swiss roll",
+        choices=("Swiss roll", "S curve", "plane in a ball", "normal numbers"),
+        doc="a plane in a ball is (a, a, b); normal numbers have mean (1, 1, -1), and x2 is x1 with noise",
+    )
+    noise: float = param(0.0, minimum=0, maximum=5, doc="deviation of what moves points off the sheet")
+    rows: int = _rows(1000)
+
+    def columns(self) -> tuple[Column, ...]:
+        return Column("point", (3,), doc="x, y and z"), Column("place", (2,), doc="where on the sheet")
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.clouds_made import load_sheet
+
+        return e.load(load_sheet, form=self.form, noise=self.noise, rows=self.rows, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.form} · {self.rows:,} points"
+
+
+class BarImages(Made):
+    """Small images of bars: rows and columns that are on, to be found again one by one."""
+
+    title = "Images of bars"
+    aliases: ClassVar[tuple[str, ...]] = ("bars", "stripes", "binary images", "rbm", "toy")
+    source = "Földiák, 1990; stripes: MacKay, 2003"
+    form: str = param(
+        "several bars",
+        choices=("one bar", "several bars", "stripes"),
+        doc="one bar alone; each bar on with the chance below; or half of the rows, or half of the columns",
+    )
+    size: int = param(8, minimum=3, maximum=64, doc="pixels along each side")
+    chance: float = param(0.125, above=0, below=1, doc="several bars: how likely each is on")
+    noise: float = param(0.0, minimum=0, maximum=0.5, doc="share of pixels that are turned over")
+    rows: int = _rows(2000)
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("image", (1, self.size, self.size), doc="1 where a bar is, else 0"),
+            Column("bars", (2 * self.size,), doc="which are on: the rows from above, then the columns"),
+            Column(
+                "direction", (), "int64", ("rows", "columns"), doc="of which there are more; columns if alike"
+            ),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.images_made import load_bars
+
+        values: dict[str, Any] = {"form": self.form, "size": self.size, "chance": self.chance}
+        return e.load(load_bars, **values, noise=self.noise, rows=self.rows, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.form} · {self.rows:,} images {self.size}×{self.size}"
+
+
+class ShiftedDigits(Made):
+    """Ten digits as curves of 40 numbers, moved to anywhere: easy for convolutions, hard for dense layers."""
+
+    title = "Shifted 1-D digits"
+    aliases: ClassVar[tuple[str, ...]] = ("mnist-1d", "translation", "signal", "sequence", "toy")
+    source = "Greydanus, 2020 (MNIST-1D)"
+    shift: int = param(48, minimum=1, maximum=60, doc="a digit is moved by less than this, of 72 places")
+    stretch: float = param(
+        0.4, minimum=0, maximum=1.9, doc="heights differ by up to half of this, to both sides"
+    )
+    noise: float = param(0.25, minimum=0, maximum=5, doc="deviation of the smooth noise about the digit")
+    shear: float = param(0.75, minimum=0, maximum=10, doc="how far a curve may be tilted")
+    rows: int = _rows(4000)
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("signal", (1, 40), doc="one channel of 40 numbers"),
+            Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.images_made import load_shifted_digits
+
+        values: dict[str, Any] = {"shift": self.shift, "stretch": self.stretch, "noise": self.noise}
+        return e.load(load_shifted_digits, **values, shear=self.shear, rows=self.rows, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.rows:,} signals · 10 classes"
+
+
+class ChaoticSeries(Data):
+    """A series of simple equations that nobody foretells for long: windows, and the value that follows."""
+
+    family = "made data"
+    title = "Chaotic series"
+    aliases: ClassVar[tuple[str, ...]] = (
+        "mackey-glass",
+        "lorenz",
+        "henon",
+        "logistic map",
+        "time series",
+        "forecast",
+    )
+    source = "Lorenz, 1963; May, 1976; Hénon, 1976; Mackey and Glass, 1977"
+    form: str = param(
+        "Mackey-Glass",
+        choices=("Mackey-Glass", "Lorenz", "Henon", "logistic map"),
+        doc="a flow with a delay of 17; the x of a flow in space; two maps that jump",
+    )
+    lag: int = param(20, minimum=1, maximum=400, doc="how many past readings the network sees")
+    horizon: int = param(
+        1, minimum=1, maximum=100, unit="steps", doc="how far ahead the reading to foretell is"
+    )
+    noise: float = param(
+        0.0, minimum=0, maximum=2, doc="deviation of the noise on readings, in the series' own"
+    )
+    standardise: bool = param(True, doc="in deviations from the mean, both of the training readings")
+    rows: int = param(2000, minimum=50, maximum=20_000, label="Windows", doc="how many in all")
+    validation: float = param(
+        0.15,
+        minimum=0.02,
+        maximum=0.4,
+        label="Validation share",
+        doc="windows after those to train on; they decide when to stop",
+    )
+    test: float = param(
+        0.15, minimum=0.02, maximum=0.4, label="Test share", doc="the last windows, only looked at in the end"
+    )
+    seed: int = param(
+        0,
+        minimum=0,
+        maximum=2**31 - 1,
+        label="Seed",
+        doc="another number begins elsewhere and draws other noise",
+    )
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("window", (self.lag, 1), doc="the last readings, oldest first"),
+            Column("next", (1,), doc="the reading that follows"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.chaos import load_chaos
+
+        values: dict[str, Any] = {"form": self.form, "lag": self.lag, "horizon": self.horizon}
+        values |= {"noise": self.noise, "standardise": self.standardise, "rows": self.rows}
+        return e.load(load_chaos, **values, validation=self.validation, test=self.test, seed=self.seed)
+
+    def summary(self) -> str:
+        ahead = "" if self.horizon == 1 else f" · {self.horizon} ahead"
+        return f"{self.form} · {self.rows:,} windows of {self.lag}{ahead}"
+
+
+class RandomGraphs(Made):
+    """Small graphs: half of them random, half of blocks with more ties inside; a network tells them apart."""
+
+    title = "Random graphs"
+    aliases: ClassVar[tuple[str, ...]] = (
+        "erdos-renyi",
+        "stochastic block model",
+        "communities",
+        "gnn",
+        "toy",
+    )
+    source = "Erdős and Rényi, 1959; blocks: Holland, Laskey and Leinhardt, 1983"
+    blocks: int = param(2, minimum=2, maximum=8, doc="into how many blocks the nodes fall")
+    inside: float = param(0.8, minimum=0, maximum=1, doc="chance of a tie within a block")
+    between: float = param(0.1, minimum=0, maximum=1, doc="chance of a tie between two blocks")
+    fewest: int = param(8, minimum=3, maximum=200, label="Fewest nodes", doc="of a graph")
+    most: int = param(
+        14, minimum=3, maximum=200, label="Most nodes", doc="of a graph; smaller ones are padded"
+    )
+    rows: int = param(400, minimum=50, maximum=20_000, label="Graphs", doc="how many in all")
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("nodes", (self.most, 2), doc="of each node 1, and the share of others it is tied to"),
+            Column("adjacency", (self.most, self.most), doc="1 for a tie, else 0; the same both ways"),
+            Column("mask", (self.most,), doc="1 for a node, 0 for padding"),
+            Column("label", (), "int64", ("random", "blocks"), doc="how the graph was made"),
+            Column("block", (self.most,), "int64", doc="of each node; -100 for padding, 0 in a random graph"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.graphs_made import load_random_graphs
+
+        if self.fewest > self.most:
+            raise ParamError(f"Fewest nodes is at most {self.most}, the most nodes; not {self.fewest}.")
+        values: dict[str, Any] = {"blocks": self.blocks, "inside": self.inside, "between": self.between}
+        values |= {"fewest": self.fewest, "most": self.most, "rows": self.rows}
+        return e.load(load_random_graphs, **values, **self._splits())
+
+    def summary(self) -> str:
+        return f"{self.rows:,} graphs · {self.fewest} to {self.most} nodes"

@@ -1,0 +1,246 @@
+"""Data sets. Each is loaded by one portable function of `engine.data`, with splits that a seed fixes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from engine.catalogue import Column, Data, Emitted, Emitter, param
+
+DIGITS = tuple("0123456789")
+
+
+class Shuffled(Data, abstract=True):
+    """What the sets without an order in time share."""
+
+    validation: float = param(
+        0.2,
+        minimum=0.05,
+        maximum=0.4,
+        label="Validation share",
+        doc="share of all rows that is never trained on; it decides when to stop",
+    )
+    test: float = param(
+        0.2,
+        minimum=0.05,
+        maximum=0.4,
+        label="Test share",
+        doc="share of all rows that is only looked at in the end",
+    )
+    seed: int = param(
+        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+    )
+
+    def _splits(self) -> dict[str, Any]:
+        return {"validation": self.validation, "test": self.test, "seed": self.seed}
+
+
+class Table(Shuffled, abstract=True):
+    """What the tables of numbers share."""
+
+    standardise: bool = param(
+        True,
+        doc="subtract each feature's mean and divide by its standard deviation, both of the training rows",
+    )
+
+    def _splits(self) -> dict[str, Any]:
+        return {**super()._splits(), "standardise": self.standardise}
+
+
+class Mnist(Data):
+    """70,000 handwritten digits as grey images of 28 × 28; those for test are by other hands than the rest.
+
+    Made by LeCun, Cortes and Burges; CC BY-SA 3.0.
+    """
+
+    title = "MNIST"
+    aliases: ClassVar[tuple[str, ...]] = ("handwritten digits", "images", "lecun")
+    source = "LeCun, Cortes and Burges, 1998"
+    files: ClassVar[tuple[str, ...]] = (
+        "mnist/train-images-idx3-ubyte.gz",
+        "mnist/train-labels-idx1-ubyte.gz",
+        "mnist/t10k-images-idx3-ubyte.gz",
+        "mnist/t10k-labels-idx1-ubyte.gz",
+    )
+    validation: float = param(
+        0.1,
+        minimum=0.01,
+        maximum=0.5,
+        label="Validation share",
+        doc="share of the 60,000 training images that is never trained on; it decides when to stop",
+    )
+    seed: int = param(
+        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+    )
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
+            Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.mnist import load_mnist
+
+        return e.load(load_mnist, validation=self.validation, seed=self.seed)
+
+    def summary(self) -> str:
+        return "70,000 images · 10 classes"
+
+
+class Digits(Shuffled):
+    """1,797 handwritten digits as small images of 8 × 8, with the ink of each row and column beside them."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("small digits", "8x8", "optical", "scikit-learn")
+    source = "Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("image", (1, 8, 8), doc="grey levels in 0..1"),
+            Column("profile", (16,), doc="mean ink of the 8 rows, then of the 8 columns, in 0..1"),
+            Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
+            Column("odd", (1,), doc="1 for an odd digit, else 0"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.scikit_learn import load_digits
+
+        return e.load(load_digits, **self._splits())
+
+    def summary(self) -> str:
+        return "1,797 images · 10 classes"
+
+
+class Iris(Table):
+    """150 iris flowers, four lengths in centimetres each, of three species. Fisher 1936."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("flowers", "fisher", "scikit-learn")
+    source = "Fisher, 1936"
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("features", (4,), doc="sepal length, sepal width, petal length, petal width"),
+            Column("species", (), "int64", ("setosa", "versicolor", "virginica"), doc="the species"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.scikit_learn import load_iris
+
+        return e.load(load_iris, **self._splits())
+
+    def summary(self) -> str:
+        return "150 flowers · 3 classes"
+
+
+class Wine(Table):
+    """178 wines from one region of Italy, thirteen chemical measures each, of three cultivars."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("cultivar", "chemistry", "scikit-learn")
+    source = "Aeberhard and Forina, UCI Machine Learning Repository, 1991"
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("features", (13,), doc="alcohol, acids, minerals, phenols, colour, ..."),
+            Column("cultivar", (), "int64", ("cultivar 1", "cultivar 2", "cultivar 3"), doc="the grape"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.scikit_learn import load_wine
+
+        return e.load(load_wine, **self._splits())
+
+    def summary(self) -> str:
+        return "178 wines · 3 classes"
+
+
+class BreastCancer(Table):
+    """569 tumours, thirty measures of their cell nuclei each, malignant or benign (Wisconsin)."""
+
+    title = "Breast cancer"
+    aliases: ClassVar[tuple[str, ...]] = ("wisconsin", "tumour", "binary", "scikit-learn")
+    source = "Wolberg, Mangasarian, Street and Street, UCI Machine Learning Repository, 1993"
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("features", (30,), doc="radius, texture, area, ...: mean, error and worst of each"),
+            Column("diagnosis", (), "int64", ("malignant", "benign"), doc="as a class, for cross-entropy"),
+            Column("benign", (1,), doc="the same as a number: 1 for benign, else 0"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.scikit_learn import load_breast_cancer
+
+        return e.load(load_breast_cancer, **self._splits())
+
+    def summary(self) -> str:
+        return "569 tumours · 2 classes"
+
+
+class Diabetes(Table):
+    """442 diabetes patients, ten measures each, and how far the disease had gone a year later."""
+
+    aliases: ClassVar[tuple[str, ...]] = ("regression", "scikit-learn")
+    source = "Efron, Hastie, Johnstone and Tibshirani, 2004"
+    standardise_target: bool = param(
+        True,
+        label="Standardise progression",
+        doc="give the progression, too, in standard deviations of the training rows",
+    )
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("features", (10,), doc="age, sex, body mass index, blood pressure, six of blood serum"),
+            Column("progression", (1,), doc="the disease a year later, 25..346 where not standardised"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.scikit_learn import load_diabetes
+
+        return e.load(load_diabetes, **self._splits(), standardise_target=self.standardise_target)
+
+    def summary(self) -> str:
+        return "442 patients"
+
+
+class SantaFe(Data):
+    """The intensity of a chaotic laser: windows of past readings and the reading that follows.
+
+    The first 1,000 readings are for training and validation, the next 100 for test, in the order of time;
+    values are in standard deviations from the mean of the training readings.
+    """
+
+    title = "Santa Fe laser"
+    aliases: ClassVar[tuple[str, ...]] = ("time series", "chaos", "forecast", "sequence")
+    source = "Weigend and Gershenfeld, 1993"
+    files: ClassVar[tuple[str, ...]] = ("santafe/santafe_laser.npy",)
+    lag: int = param(50, minimum=1, maximum=400, doc="how many past readings the network sees")
+    validation: float = param(
+        0.1,
+        minimum=0.02,
+        maximum=0.5,
+        label="Validation share",
+        doc="the last share of the 1,000 readings is never trained on; it decides when to stop",
+    )
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("window", (self.lag, 1), doc="the last readings, oldest first"),
+            Column("next", (1,), doc="the reading that follows"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        from engine.data.sets.laser import load_santa_fe
+
+        return e.load(load_santa_fe, lag=self.lag, validation=self.validation)
+
+    def scale(self, folder: Path) -> dict[str, tuple[float, float]]:
+        from engine.data.sets.laser import santa_fe_scale
+
+        found = santa_fe_scale(folder, validation=self.validation)
+        return {"window": found, "next": found}
+
+    def called(self, column: str) -> str:
+        return "intensity" if column == "next" else column
+
+    def summary(self) -> str:
+        return f"1,100 readings · lag {self.lag}"

@@ -1,0 +1,171 @@
+"""Live pictures: drawn once a snapshot, only for what is in view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QFontMetrics
+from pytestqt.qtbot import QtBot
+
+from app.canvas.items.pictures import caption_in, picture_of
+from app.canvas.view import GraphView
+from app.charts.class_marks import class_colour
+from app.theme import current_theme
+from app.workspace.watching import watching
+from app.workspace.workspace import Workspace
+from engine.feed.feed import Feed, Probe, Snapshot
+
+
+class FakeTrainer:
+    """A feed and what is watched; no thread."""
+
+    state = "idle"
+    error = None
+
+    def __init__(self) -> None:
+        self.feed = Feed()
+        self.watched: frozenset[Probe] = frozenset()
+
+    def watch(self, probes: frozenset[Probe]) -> None:
+        self.watched = probes
+
+    def reset(self) -> None:
+        """No weights to reset."""
+
+    def prepare(self, project: object, revision: int) -> None:
+        """No model to build."""
+
+    def close(self, timeout: float) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def trainer(workspace: Workspace) -> FakeTrainer:
+    made = FakeTrainer()
+    workspace.trainer = made
+    return made
+
+
+def _snapshot(*shape: int) -> Snapshot:
+    return Snapshot(0, 0, np.random.default_rng(0).random(shape, dtype=np.float32), {})
+
+
+def _watched(workspace: Workspace) -> set[str]:
+    return {probe.node_id for probe in watching(workspace).union}
+
+
+def test_nodes_show_the_newest_snapshot_and_losses_their_value(
+    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+) -> None:
+    build([("n1", "Conv2d", 0, 0), ("n2", "Linear", 200, 0), ("n3", "CrossEntropy", 400, 0)])
+    trainer.feed.put(Probe("n1", "activations"), _snapshot(8, 5, 5))
+    trainer.feed.append("train_loss", 1, 0.1, 0.1, 0.04127)
+    workspace.engine_ready.emit()
+    items = view.graph_scene.node_items
+    first = items["n1"].picture
+    assert first is not None and items["n2"].picture is None
+    assert items["n3"].value == "0.0413"
+    view.thumbnails._redraw()
+    assert items["n1"].picture is first
+    trainer.feed.put(Probe("n1", "activations"), _snapshot(8, 5, 5))
+    view.thumbnails._redraw()
+    assert items["n1"].picture is not first
+    view.grab()
+
+
+def test_only_nodes_in_view_and_near_enough_are_watched(
+    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None], qtbot: QtBot
+) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 9000, 0), ("n3", "MeanSquaredError", 200, 0)])
+    view.navigation.set_zoom(1.0)
+    view.reveal("n1")
+    workspace.engine_ready.emit()
+    assert _watched(workspace) <= {"n1"}
+    view.reveal("n2")
+    qtbot.waitUntil(lambda: _watched(workspace) == {"n2"})
+    view.navigation.set_zoom(0.2)
+    qtbot.waitUntil(lambda: not _watched(workspace))
+    view.navigation.set_zoom(1.0)
+    view.hide()
+    assert not watching(workspace).union
+
+
+def test_pictures_of_every_kind_of_array() -> None:
+    assert len(picture_of(_snapshot(4, 6, 6), (102, 32)).tiles) == 3
+    assert len(picture_of(_snapshot(4, 6, 6), (40, 24)).tiles) == 1
+    assert picture_of(_snapshot(4, 6, 6), (102, 10)) is None
+    assert picture_of(_snapshot(1, 128, 128), (102, 32), data=True).tiles[0].width() <= 64
+    assert len(picture_of(_snapshot(3000), (44, 24)).above) == 12
+    assert picture_of(_snapshot(1), (44, 24)) is None
+    assert picture_of(_snapshot(0), (44, 24)) is None
+    signed = picture_of(Snapshot(0, 0, np.array([-1.0, np.nan, np.inf, 3.0]), {}), (44, 24))
+    assert len(signed.above) == 3 and len(signed.below) == 1
+    assert all(bar.top() >= 0 and bar.bottom() <= 24 for bar in (*signed.above, *signed.below))
+
+
+def test_data_says_what_its_example_is() -> None:
+    ports = {"image": np.zeros((1, 4, 4)), "digit": np.array([6.0])}
+    snapshot = Snapshot(0, 0, np.zeros((1, 4, 4), np.float32), {"ports": ports})
+    assert picture_of(snapshot, (102, 32), data=True).caption == "digit 6"
+    words = {"digit": tuple(["zero", "one", "two", "three", "four", "five", "six"])}
+    assert picture_of(snapshot, (102, 32), data=True, classes=words).caption == "digit six"
+    assert picture_of(snapshot, (102, 32), data=True, classes={"digit": ("zero",)}).caption == "digit 6"
+
+
+def test_nodes_inside_a_block_show_pictures_too(
+    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+) -> None:
+    build(
+        [
+            ("n1", "Digits", 0, 0),
+            ("n2", "Conv2d", 200, 0),
+            ("n3", "Conv2d", 400, 0),
+            ("n4", "Flatten", 600, 0),
+        ],
+        [("n1", "image", "n2", "x"), ("n2", "output", "n3", "x"), ("n3", "output", "n4", "x")],
+    )
+    workspace.engine_ready.emit()
+    workspace.select(("n2", "n3"))
+    view.compose.group()
+    view.name_field.finish(keep=False)
+    trainer.feed.put(Probe("n3", "activations"), _snapshot(8, 5, 5))
+    view.compose.enter()
+    assert Probe("n3", "activations") in watching(workspace).union
+    assert view.graph_scene.node_items["n3"].picture is not None
+    view.grab()
+    view.compose.leave()
+    assert Probe("n3", "activations") not in watching(workspace).union
+
+
+def test_data_with_three_channels_are_in_colour() -> None:
+    colours = np.zeros((3, 2, 2), np.float32)
+    colours[0], colours[1, 0, 1] = 1.0, 0.5
+    (tile,) = picture_of(Snapshot(0, 0, colours), (102, 32), data=True).tiles
+    assert tile.pixelColor(0, 0).getRgb() == (255, 0, 0, 255)
+    assert tile.pixelColor(1, 0).getRgb() == (255, 127, 0, 255)
+
+
+def test_a_caption_that_is_too_long_goes_without_its_ports_name(qapp: object) -> None:
+    metrics = QFontMetrics(current_theme().mono(9))
+    room = metrics.horizontalAdvance("background") + 2
+    assert caption_in("label background", metrics, room) == "background"
+    assert caption_in("digit 3", metrics, room) == "digit 3"
+    assert caption_in("label background\nodd 1", metrics, room / 2).split("\n")[0].endswith("…")
+
+
+def test_a_mask_stands_beside_its_image_in_the_colours_of_its_classes() -> None:
+    mask = np.array([[0, 1], [-100, 1]], np.float32)
+    ports = {"image": np.ones((1, 2, 2), np.float32), "mask": mask}
+    snapshot = Snapshot(1, 1, ports["image"], {"port": "image", "ports": ports})
+    names = {"mask": ("sky", "tree")}
+    picture = picture_of(snapshot, (60, 20), data=True, classes=names)
+    assert picture is not None and len(picture.tiles) == 2
+    drawn = picture.tiles[1]
+    theme = current_theme()
+    colours = [class_colour(theme, 0), class_colour(theme, 1), theme.dim, class_colour(theme, 1)]
+    places = [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert [drawn.pixelColor(*at).name() for at in places] == [one.name() for one in colours]
+    without = picture_of(snapshot, (60, 20), data=True)
+    assert without is not None and len(without.tiles) == 1  # numbers of no class are no mask

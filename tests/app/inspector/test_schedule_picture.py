@@ -1,0 +1,37 @@
+"""The picture of a schedule draws what a run will do, and nothing where that isn't known."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.inspector.schedule_picture import POINTS, SchedulePicture, curve
+from engine.catalogue.training.schedules import SCHEDULES, factor_curve
+from engine.document.plan import Choice
+
+
+@pytest.mark.parametrize("name", sorted(SCHEDULES))
+def test_the_curve_is_that_of_the_run(name: str) -> None:
+    shown = curve(Choice(name), 10)
+    if name in ("Constant", "Plateau"):
+        assert shown == ()
+        return
+    run = factor_curve(Choice(name), 64, 10)
+    assert len(shown) == POINTS
+    assert (shown[0], shown[-1]) == (run[0], run[-1])
+    assert max(shown) == pytest.approx(run.max(), rel=0.05)
+
+
+def test_bad_values_are_no_curve() -> None:
+    assert curve(Choice("Step", {"every": -1}), 10) == ()
+    assert curve(Choice("Zigzag"), 10) == ()
+
+
+def test_a_schedule_of_a_very_long_run_is_drawn_in_part(qtbot: QtBot) -> None:
+    picture = SchedulePicture()
+    qtbot.addWidget(picture)
+    picture.show_schedule(Choice("Restarts", {"growth": 1.0}), 0.1, 10**9)
+    assert len(picture.factors) == POINTS
+    assert "1,000 epochs" in picture.accessibleName()
+    picture.show_schedule(Choice("Constant"), 0.1, 10)
+    assert picture.isHidden()

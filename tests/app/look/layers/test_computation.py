@@ -1,0 +1,125 @@
+"""(2 × 3 + 1)² step by step, forward and backward."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.look.base import Subject
+from app.look.layers.computation import PROBE, Computation
+from app.look.registry import proposed
+from app.workspace.workspace import Workspace
+from engine.document.edits import SetParam
+from engine.feed.feed import Snapshot
+from tests.app.conftest import add_iris
+from tests.app.look.showing import painted, shown, snapshot
+
+
+def numbers(x: float = 2.0) -> Snapshot:
+    product = 3 * x
+    total = product + 1
+    values = [x, 3.0, product, 1.0, total, total**2]
+    slopes = [6 * total, 2 * total * x, 2 * total, 2 * total, 2 * total, 1.0]
+    return snapshot(
+        np.column_stack([values, slopes]),
+        labels=("x", "w", "×", "b", "+", "x²"),
+        roles=("input", "weight", "", "weight", "", ""),
+        nodes=("n1", "n2", "n2", "n2", "n2", "n3"),
+        parents=((), (), ((0, 3.0), (1, x)), (), ((2, 1.0), (3, 1.0)), ((4, 2 * total),)),
+        example=0,
+        split="validation",
+    )
+
+
+@pytest.fixture
+def picture(shaped: Workspace, qtbot: QtBot) -> Computation:
+    add_iris(shaped)
+    made = Computation(Subject(shaped))
+    qtbot.addWidget(made)
+    shown(made, {PROBE: numbers()})
+    return made
+
+
+def test_all_derivatives_are_there_at_the_end(picture: Computation) -> None:
+    graph = picture.graph
+    assert (graph.step, graph.steps) == (6, 6)
+    np.testing.assert_allclose(graph.derivatives(), numbers().array[:, 1])
+    header, rows = picture.table()
+    assert header == ("number", "made by", "value", "derivative") and rows[0] == (1, "x", 2.0, 42.0)
+    assert "backward 3 of 3" in picture.note
+
+
+def test_steps_forward_and_backward(picture: Computation) -> None:
+    graph = picture.graph
+    picture.first.click()
+    assert graph.step == 0 and graph.current == -1
+    assert [graph.known(index) for index in range(6)] == [True, True, False, True, False, False]
+    picture.next.click()
+    assert graph.sentence() == "Forward: x × w = 6"
+    assert graph.known(2) and not graph.known(4)
+    assert graph.derivatives() == [None] * 6
+    picture.next.click()
+    assert graph.sentence() == "Forward: 6 + b = 7"
+    picture.next.click()
+    assert graph.sentence() == "Forward: x² of 7 = 49"
+    picture.next.click()
+    assert graph.derivatives() == [None, None, None, None, 14.0, 1.0]
+    assert graph.sentence() == "Backward through x²: 14 × 1 to 7"
+    picture.next.click()
+    assert graph.derivatives() == [None, None, 14.0, 14.0, 14.0, 1.0]
+    picture.back.click()
+    assert graph.step == 4
+    picture.last.click()
+    assert graph.step == 6 and not picture.next.isEnabled() and picture.back.isEnabled()
+
+
+def test_keys_step_and_new_numbers_leave_the_step(picture: Computation, qtbot: QtBot) -> None:
+    painted(picture, 560, 300)
+    qtbot.keyClick(picture.graph, Qt.Key.Key_Left)
+    assert picture.graph.step == 5
+    shown(picture, {PROBE: numbers(5.0)})
+    assert picture.graph.step == 5
+    assert picture.graph.nodes[2].value == 15.0
+    qtbot.keyClick(picture.graph, Qt.Key.Key_Right)
+    assert picture.graph.step == 6
+
+
+def test_boxes_stand_in_the_order_of_computing_and_do_not_overlap(picture: Computation) -> None:
+    for size in ((300, 200), (1200, 700)):
+        painted(picture, *size)
+        boxes = [picture.graph.box(index) for index in range(6)]
+        for index, node in enumerate(picture.graph.nodes):
+            assert all(boxes[parent].right() < boxes[index].left() for parent, _ in node.parents)
+        assert not any(one.intersects(other) for n, one in enumerate(boxes) for other in boxes[n + 1 :])
+        assert all(box.left() >= 0 and box.right() <= size[0] and box.bottom() <= size[1] for box in boxes)
+
+
+def test_the_pointer_tells_value_and_derivatives(picture: Computation, qtbot: QtBot) -> None:
+    painted(picture, 560, 300)
+    middle = picture.graph.box(2).center().toPoint()
+    assert picture.graph.describe(middle).split("\n") == [
+        "×",
+        "value 6",
+        "derivative of the result by it 14",
+        "derivative by x: 3",
+        "derivative by w: 2",
+    ]
+    with qtbot.waitSignal(picture.node_asked) as asked:
+        qtbot.mouseClick(picture.graph, Qt.MouseButton.LeftButton, pos=middle)
+    assert asked.args == ["n2"]
+
+
+def test_the_step_is_kept_with_the_layout(picture: Computation, qtbot: QtBot) -> None:
+    picture.graph.go(2)
+    other = Computation(picture.subject)
+    qtbot.addWidget(other)
+    other.restore(picture.state())
+    shown(other, {PROBE: numbers()})
+    assert other.graph.step == 2
+
+
+def test_it_is_for_the_smallest_nets(shaped: Workspace) -> None:
+    add_iris(shaped)
+    assert "computation" in {kind.id for kind in proposed(Subject(shaped))}
+    assert shaped.apply("Wider", SetParam("n2", "units", 100))
+    assert "computation" not in {kind.id for kind in proposed(Subject(shaped))}

@@ -1,0 +1,65 @@
+"""Counts follow the slider, and are marked on both curves."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.charts.chart import Chart, Marks
+from app.look.base import Subject
+from app.look.predictions.threshold import Threshold
+from app.workspace.workspace import Workspace
+from engine.feed.feed import Probe
+from tests.app.look.planes import add_points
+from tests.app.look.showing import painted, shown, snapshot
+
+YES = np.array([0.05, 0.2, 0.4, 0.6, 0.45, 0.7, 0.8, 0.95])
+RIGHT = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+
+
+def drawn(workspace: Workspace) -> Threshold:
+    add_points(workspace)
+    picture = Threshold(Subject(workspace, "n3"))
+    facts = {"right": RIGHT, "classes": ("no", "yes"), "rows": RIGHT, "total": 8, "kind": "classes"}
+    shown(picture, {Probe("n3", "answers"): snapshot(np.stack([1 - YES, YES], 1), **facts)})
+    return picture
+
+
+def marked(chart: Chart) -> tuple[float, float]:
+    (mark,) = [layer for layer in chart.layers if isinstance(layer, Marks)]
+    return float(mark.x[0]), float(mark.y[0])
+
+
+def test_the_counts_at_one_half(shaped: Workspace) -> None:
+    picture = drawn(shaped)
+    assert tuple(picture.counts.counts) == (3, 1, 3, 1)
+    assert marked(picture.roc) == (0.25, 0.75)
+    assert marked(picture.recall) == (0.75, 0.75)
+    assert picture.note == "yes: yes · 75.0 % right · 8 held out examples"
+
+
+def test_moving_the_slider(shaped: Workspace) -> None:
+    picture = drawn(shaped)
+    painted(picture, 380, 300)
+    picture.slider.setFocus()
+    for _ in range(11):  # a page is a hundredth
+        QTest.keyClick(picture.slider, Qt.Key.Key_PageDown)
+    assert picture.threshold == pytest.approx(0.39)
+    assert tuple(picture.counts.counts) == (4, 2, 2, 0)
+    header, rows = picture.table()
+    assert dict(zip(header, rows[0], strict=True))["recall"] == 1.0
+
+
+def test_the_other_class_counts_as_yes(shaped: Workspace) -> None:
+    picture = drawn(shaped)
+    picture.restore({"class": 0, "threshold": 700})
+    picture.draw({Probe("n3", "answers"): picture._found})
+    assert tuple(picture.counts.counts) == (2, 0, 4, 2)
+    assert picture.state() == {"class": 0, "threshold": 700}
+
+
+def test_small_pictures_keep_the_numbers(shaped: Workspace) -> None:
+    picture = drawn(shaped)
+    image = painted(picture, 300, 160)
+    assert not picture.roc.isVisible() and picture.counts.isVisible()
+    assert (image != image[0, 0]).any()

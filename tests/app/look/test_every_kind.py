@@ -1,0 +1,106 @@
+"""Every kind of picture on real runs: it draws what is taken for it, in both themes, or says why it can't."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+
+from app.look.base import Subject
+from app.look.registry import GROUPS, picture_kinds
+from app.theme import set_theme
+from app.workspace.workspace import Workspace
+from engine.document.files import load_project
+from engine.document.graph import Project
+from engine.feed.feed import Probe, Snapshot
+from engine.look.heads import find_heads
+from engine.train.loop import Run
+from tests.app.look.showing import painted, shown
+from tests.engine.look.taking import take
+from tests.engine.train.networks import DATASETS, catalogue, digits, iris, run_of
+
+STEPS = 12
+GALLERY = DATASETS.parent / "gallery"
+NETWORKS = (
+    "iris",
+    "digits",
+    "two-spirals",
+    "gan-digits",
+    "delta-rule",
+    "hopfield-2d",
+    "santa-fe-lstm",
+    "stacked-autoencoder",
+    "rbm-mnist",
+    "masked-letters",
+)
+
+
+@pytest.fixture(autouse=True)
+def dark_again() -> Iterator[None]:
+    yield
+    set_theme("dark")
+
+
+def project_of(name: str) -> Project:
+    made = {"iris": iris, "digits": digits}.get(name)
+    return made() if made is not None else load_project(GALLERY / f"{name}.nloom")
+
+
+@cache
+def run_at(name: str) -> Run:
+    """A few steps into training."""
+    project = project_of(name)
+    run = run_of(project)
+    run.heads = find_heads(project, catalogue(), run.program, run.model, run.data["validation"])
+    for _ in range(STEPS):
+        run.advance()
+    return run
+
+
+def subjects(workspace: Workspace, kind_id: str) -> Iterator[tuple[str, Subject]]:
+    """Where a kind fits, network by network."""
+    kind = picture_kinds()[kind_id]
+    for name in NETWORKS:
+        workspace.document.replace(project_of(name), None)
+        nodes = [""] if kind.whole else list(workspace.document.project.graph.nodes)
+        for node_id in nodes:
+            subject = Subject(workspace, node_id)
+            if kind.suits(subject):
+                yield name, subject
+                break
+
+
+@pytest.mark.parametrize("kind_id", sorted(picture_kinds()))
+def test_it_draws_what_a_real_run_gives(shaped: Workspace, kind_id: str) -> None:
+    kind = picture_kinds()[kind_id]
+    assert kind.group in GROUPS and kind.title[0].isupper() and kind.about.endswith(".")
+    fitting = subjects(shaped, kind_id)
+    name, subject = next(fitting, ("", None))
+    if subject is None:
+        pytest.skip(f"no network here has what {kind.title!r} shows: its own tests make one")
+    picture = kind.make(subject)
+    wanted = sorted(picture.probes())
+    found = dict(zip(wanted, take(run_at(name), *wanted), strict=True)) if wanted else {}
+    said = [str(snapshot.extra["failed"]) for snapshot in found.values() if "failed" in snapshot.extra]
+    assert all(words.endswith(".") for words in said)
+    there: dict[Probe, Snapshot] = {
+        probe: snapshot
+        for probe, snapshot in found.items()
+        if "failed" not in snapshot.extra and snapshot.array.size
+    }
+    assert there or said or not wanted, f"{kind_id} got nothing of {name}"
+    if not there:
+        return
+    shown(picture, there)
+    dark = painted(picture)
+    assert (dark != dark[0, 0]).any()
+    set_theme("light")
+    light = painted(picture)
+    assert light.mean() > dark.mean()
+    table = picture.table()
+    if table is not None:
+        header, rows = table
+        assert rows and all(len(row) == len(header) for row in rows)
+    assert np.isfinite(dark.astype(float)).all()

@@ -1,0 +1,36 @@
+"""Numbers of a plan by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.catalogue.training.numbers import number_of, with_number
+from engine.document.plan import Choice, Minimise, Phase, Plan, Rule
+from engine.errors import NeuroloomError
+
+GAME = Plan((Phase((Rule("n2"),)), Phase((Rule("n2"), Minimise(name="second")), batch=16)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("lr", 0.003), ("weight_decay", 0.1), ("batch", 32), ("patience", 5), ("seed", 7)]
+)
+def test_what_is_set_is_read_again(name: str, value: float) -> None:
+    changed = with_number(Plan(), name, value)
+    assert changed is not None and number_of(changed, name) == value
+    assert number_of(Plan(), name) != value
+
+
+def test_the_number_goes_where_the_phase_has_it() -> None:
+    changed = with_number(GAME, "batch", 8, 1)
+    assert changed is not None and (changed.batch, changed.phases[1].batch) == (64, 8)
+    changed = with_number(GAME, "lr", 0.5, 1)
+    assert changed is not None and number_of(changed, "lr", 1) == 0.5
+    assert with_number(GAME, "lr", 0.5) is None and number_of(GAME, "lr") is None
+    assert with_number(Plan(), "momentum", 0.5) is None  # Adam has none
+    assert with_number(Plan().with_(optimiser=Choice("SGD")), "momentum", 0.5) is not None
+
+
+@pytest.mark.parametrize(("name", "value"), [("batch", 1.5), ("batch", -1), ("lr", -0.1), ("seed", -1)])
+def test_what_is_out_of_range_is_a_sentence(name: str, value: float) -> None:
+    with pytest.raises(NeuroloomError):
+        with_number(Plan(), name, value)

@@ -1,0 +1,191 @@
+"""Two processes under torchrun train the run that one does, and begin again where a worker was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.document.files import save_project
+from engine.document.graph import Project
+from engine.document.plan import Choice, Phase, Plan
+from engine.emit.distributed import shared
+from engine.emit.lines import block
+from engine.emit.program import compile_program
+from engine.emit.script import export_script
+from engine.errors import EmitError, TrainingError
+from engine.runs.attach import Attached
+from engine.runs.records import read_metrics, read_settings
+from engine.train.distributed import Part, World, differences
+from engine.train.headless import run_headless
+from tests.engine.sketches import gallery
+from tests.engine.train.networks import DATASETS, catalogue, iris, run_of
+
+ROOT = Path(__file__).parents[3]
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
+
+
+def start(*command: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+def records(*command: str) -> list[dict[str, Any]]:
+    """The JSON lines that a command prints."""
+    process = start(*command)
+    out, complaints = process.communicate(timeout=240)
+    assert process.returncode == 0, complaints
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def alone(project: Project, folder: Path | None = None) -> list[dict[str, Any]]:
+    """The same lines from one process, this one."""
+    found: list[dict[str, Any]] = []
+    run_headless(project, catalogue(), DATASETS, device="cpu", folder=folder, on_line=found.append)
+    return found
+
+
+def close(found: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> None:
+    assert len(found) == len(wanted) > 3
+    for one, other in zip(found, wanted, strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+
+
+def stored(folder: Path, project: Project) -> str:
+    save_project(project, folder / "flowers.nloom")
+    return str(folder / "flowers.nloom")
+
+
+def test_two_processes_train_as_one(tmp_path: Path) -> None:
+    # 91 rows in batches of 32 leave a last one of 27: its parts are unequal.
+    project = iris(dropout=0.0, epochs=3, schedule=Choice("Cosine"), patience=2)
+    train = (
+        "-m",
+        "engine.cli",
+        "train",
+        stored(tmp_path, project),
+        "--json",
+        "--device",
+        "cpu",
+        "--out",
+    )
+    two = records(*TORCHRUN, "2", *train, str(tmp_path / "two"))
+    close(two, alone(project, tmp_path / "one"))
+    facts = read_settings(tmp_path / "two")
+    assert (facts["processes"], facts["backend"], facts["state"]) == (2, "gloo", "finished")
+    assert facts["differs_from_one_process"] == []
+    assert [row["step"] for row in read_metrics(tmp_path / "two")] == [
+        row["step"] for row in read_metrics(tmp_path / "one")
+    ]
+
+
+def test_an_exported_script_trains_as_one(tmp_path: Path) -> None:
+    script = tmp_path / "flowers.py"
+    project = iris(dropout=0.0, epochs=2)
+    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
+    kept = str(tmp_path / "kept.pt")
+    two = records(*TORCHRUN, "2", str(script), "--json", "--checkpoint", kept)
+    close(two, alone(project))
+    state = torch.load(kept, weights_only=True)
+    assert state["epoch"] == 1
+    again = records(str(script), "--json", "--checkpoint", kept)
+    close(again, two[-len(again) :])
+
+
+def test_a_line_that_is_not_there_is_an_error() -> None:
+    project = iris()
+    lines = block(export_script(project, catalogue()).text)
+    assert len(shared(lines, project.plan, False)) > len(lines)
+    for line in ("loss.backward()", "if args.save:", "for epoch in range(epochs):"):
+        with pytest.raises(EmitError, match="no line"):
+            shared([one for one in lines if one.plain.strip() != line], project.plan, False)
+
+
+def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
+    project = stored(tmp_path, iris(dropout=0.0, epochs=300))
+    out = tmp_path / "run"
+    launcher = start(
+        *(*TORCHRUN, "2", "--max-restarts", "3"),
+        *("-m", "engine.cli", "train", project, "--json", "--device", "cpu", "--out", str(out)),
+    )
+    try:
+        until = time.monotonic() + 60
+        while not (out / "checkpoint.json").exists():
+            assert launcher.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        attached = Attached(out)
+        attached.poll()
+        assert attached.state == "running" and attached.progress.epochs == 300
+        os.kill(read_settings(out)["process"], signal.SIGKILL)
+        printed, complaints = launcher.communicate(timeout=240)
+    finally:
+        launcher.terminate()  # it ends its workers
+        launcher.wait(30)
+    assert launcher.returncode == 0, complaints
+    facts = read_settings(out)
+    assert (facts["state"], facts["epochs_done"]) == ("finished", 300) and facts["restarts"] >= 1
+    assert "test_loss" in json.loads(printed.splitlines()[-1])
+    assert [row["epoch"] for row in read_metrics(out)] == list(range(300))
+    assert attached.poll() and attached.state == "finished"
+
+
+def test_leaving_writes_what_was_printed_and_skips_what_python_does_at_its_end() -> None:
+    lines = (
+        "import atexit, sys",
+        "from engine.train.distributed import leave",
+        'atexit.register(print, "Python ends")',
+        'sys.stdout.write("all of it")',
+        "leave(3)",
+    )
+    done = start("-c", "\n".join(lines))
+    assert done.communicate(timeout=60) == ("all of it", "")
+    assert done.returncode == 3
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 8])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_parts_make_up_the_batch(rows: int, size: int) -> None:
+    batch = {"x": torch.arange(rows), "y": torch.arange(rows) * 2}
+    parts = [Part(batch, rank, size) for rank in range(size)]
+    assert sum(part.share for part in parts) == pytest.approx(1.0)
+    real = [part["x"] for part in parts if part.share]
+    assert torch.equal(torch.cat(real), batch["x"])
+    assert all(len(part["x"]) for part in parts)
+
+
+def test_what_differs_is_said() -> None:
+    assert differences(run_of(iris(dropout=0.0))) == []
+    found = differences(run_of(iris(dropout=0.5, norm=True)))
+    assert len(found) == 2 and "Dropout" in found[0] and "Batch normalisation" in found[1]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan(phases=(Phase(), Phase())),
+        Plan().with_(optimiser=Choice("LBFGS")),
+        Plan().with_(schedule=Choice("Plateau")),
+        Plan().with_(monitor="val_accuracy"),
+    ],
+)
+def test_other_plans_are_refused_with_words(plan: Plan) -> None:
+    project = gallery("iris")
+    project.plan = plan
+    with pytest.raises(EmitError, match="Several processes"):
+        export_script(project, catalogue(), distributed=True)
+    with pytest.raises(TrainingError, match="Several processes"):
+        World(0, 2, 0, 0).share(compile_program(project, catalogue()))
