@@ -55,7 +55,7 @@ class Snapshot:
 class Probe(NamedTuple):
     """A picture somebody looks at, and its key in the feed.
 
-    `what` is one of `engine.look.taking.KINDS` or the name of a kind in `engine.look`; `node_id` is "" for
+    `what` is the name of a kind in `engine.look`; `node_id` is "" for
     pictures of the whole model. `detail` says more: which unit, which pixel, which try of a costly picture.
     """
 

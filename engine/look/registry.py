@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.feed.feed import Probe
+from engine.feed.feed import Probe, Snapshot
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.look.heads import Head
     from engine.look.sight import Look
 
 Taken = tuple[NDArray[Any], Mapping[str, Any]]
-Taker = Callable[["Look", Probe], Taken | None]
+Answer = Taken | Callable[[], Taken] | None
+Taker = Callable[["Look", Probe], Answer]
 
 NOTHING = np.empty(0, np.float32)
 
@@ -35,6 +39,10 @@ class ProbeKind:
     `once`: taken once for each probe, and again when another `detail` is asked for.
     `tries`: reads `look.tried`; taken at once when the user feeds the model something else, in a thread of
     its own from the weights as they were at most `every` seconds ago, or more where training would feel it.
+    `backward`: taken between backward and update, while the gradients are there. What it answers may be a
+    function, which is called after the update.
+    `group`: kinds of one group are taken together, and share the passes over the model that `look` keeps.
+    `quiet`: where it fails or there is nothing to show it puts nothing, for views that stand on nodes.
     """
 
     name: str
@@ -43,23 +51,68 @@ class ProbeKind:
     apart: bool = False
     once: bool = False
     tries: bool = False
+    backward: bool = False
+    group: str = ""
+    quiet: bool = False
 
 
+class Tally(Protocol):
+    """What is counted while an evaluation runs, without a pass of its own."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is anything to count."""
+
+    def tap(self, node_id: str, port: str, value: Tensor) -> None:
+        """See one value of the forward pass."""
+
+    def snapshots(self, revision: int, step: int, epoch: int) -> Iterable[tuple[Probe, Snapshot]]:
+        """What was counted, when the evaluation is over."""
+
+
+TallyMaker = Callable[["Sequence[Head]"], Tally]
+_Maker = TypeVar("_Maker", bound=TallyMaker)
+
+_TALLIES: dict[str, TallyMaker] = {}
 _KINDS: dict[str, ProbeKind] = {}
 
 
 def probe_kind(
-    name: str, *, every: float = 0.5, apart: bool = False, once: bool = False, tries: bool = False
+    name: str,
+    *,
+    every: float = 0.5,
+    apart: bool = False,
+    once: bool = False,
+    tries: bool = False,
+    backward: bool = False,
+    group: str = "",
+    quiet: bool = False,
 ) -> Callable[[Taker], Taker]:
     """Registers a function as the taker of a kind. Errors: `ValueError` for a name that is taken."""
 
     def register(take: Taker) -> Taker:
         if name in _KINDS and _KINDS[name].take.__module__ != take.__module__:
-            raise ValueError(f"there are two kinds of picture called {name!r}")
-        _KINDS[name] = ProbeKind(name, take, every, apart, once, tries)
+            raise ValueError(f"there are two kinds of view called {name!r}")
+        _KINDS[name] = ProbeKind(name, take, every, apart, once, tries, backward, group or name, quiet)
         return take
 
     return register
+
+
+def tally_kind(name: str) -> Callable[[_Maker], _Maker]:
+    """Registers what makes a tally for the heads of a model."""
+
+    def register(make: _Maker) -> _Maker:
+        _TALLIES[name] = make
+        return make
+
+    return register
+
+
+def tallies(heads: Sequence[Head]) -> list[Tally]:
+    """A tally of each kind that has something to count."""
+    probe_kinds()
+    return [tally for tally in (make(heads) for make in _TALLIES.values()) if tally.wanted]
 
 
 @cache

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.data.lazy import is_ragged
-from engine.feed.feed import Tried
+from engine.feed.feed import Probe, Tried
 from engine.look.heads import Head
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Look:
     memory: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     tried: Tried | None = None
+    asked: frozenset[Probe] = frozenset()  # what is taken in one go, and so may share a pass
+    passes: dict[tuple[int, int], Values] = field(default_factory=dict)
 
     def check(self) -> None:
         """For a long computation, now and then. Errors: `NotWanted` when nobody looks any more."""
@@ -52,7 +54,7 @@ class Look:
             raise NotWanted
 
     @classmethod
-    def of(cls, run: Run, pinned: int) -> Look:
+    def of(cls, run: Run, pinned: int, asked: frozenset[Probe] = frozenset()) -> Look:
         """The run as it is now, not a copy."""
         device, seed = run.settings.device, run.settings.seed
         return cls(
@@ -65,6 +67,7 @@ class Look:
             run.step,
             memory=run.memory,
             seed=seed,
+            asked=asked,
         )
 
     @property
@@ -120,6 +123,17 @@ class Look:
         with torch.set_grad_enabled(gradients), evaluating(self.model), self.program.tapping(look):
             self.program.measure(self.model, batch)
         return seen
+
+    def shared(self, start: int, count: int) -> Values:
+        """What leaves the nodes that are asked about, and the wires of heads, for rows of `split`.
+
+        One pass for all that is taken in one go.
+        """
+        if (start, count) not in self.passes:
+            wires = {wire[0] for head in self.heads for wire in (head.prediction, head.target)}
+            nodes = wires | {probe.node_id for probe in self.asked}
+            self.passes[start, count] = self.values(nodes, self.batch(start, count))
+        return self.passes[start, count]
 
     def value(self, node_id: str, batch: Batch, port: str = "", *, gradients: bool = False) -> Tensor | None:
         """What leaves one port of one node, the first where none is named; None where nothing does."""

@@ -7,7 +7,8 @@ anything between two calls: that is how pausing, stepping, probing and saving wo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,8 @@ from engine.devices import random_state, set_random_state, use_threads
 from engine.document.names import spoken
 from engine.feed.feed import Feed, Series
 from engine.look.heads import Head
+from engine.look.registry import Tally, tallies
 from engine.runs.settings import Settings, Stage
-from engine.train.confusion import Confusions
 from engine.train.phases import Phases
 
 if TYPE_CHECKING:
@@ -244,11 +245,11 @@ class Run:
                 self.feed.append(f"train_{name}", self.step, epoch, seconds, part.item())
 
     def _validate(self) -> None:
-        confusions = Confusions(self.heads)
+        counted = tallies(self.heads)
         self.phases.average(self)
         self.phases.swap()
         try:
-            found = self._evaluate("validation", confusions)
+            found = self._evaluate("validation", counted)
         except BaseException:
             self.phases.swap()
             raise
@@ -262,8 +263,9 @@ class Run:
         seconds = self.seconds
         for name, value in found.items():
             self.feed.append(f"val_{name}", self.step, float(self.epoch), seconds, value)
-        for key, snapshot in confusions.snapshots(self.revision, self.step, self.epoch):
-            self.feed.put(key, snapshot)
+        for tally in counted:
+            for key, snapshot in tally.snapshots(self.revision, self.step, self.epoch):
+                self.feed.put(key, snapshot)
         trained = {f"train_{name}": mean for name, mean in means.items()}
         self.history.append(
             {**record, **trained, "lr": self.learning_rate, "seconds": seconds, "step": self.step}
@@ -313,15 +315,15 @@ class Run:
         if self.on_record is not None and record:
             self.on_record(record)
 
-    def _evaluate(self, split: str, confusions: Confusions | None = None) -> dict[str, float]:
+    def _evaluate(self, split: str, counted: Sequence[Tally] = ()) -> dict[str, float]:
         device = self.settings.device
         before = random_state(device)
         guard = self.model.register_forward_pre_hook(self._look_up) if self.interrupted is not None else None
         try:
-            if confusions is not None and confusions.wanted:
-                with self.program.tapping(confusions.tap):
-                    return self.program.evaluate(self.model, self.data[split])
-            return self.program.evaluate(self.model, self.data[split])
+            with ExitStack() as taps:
+                for tally in counted:
+                    taps.enter_context(self.program.tapping(tally.tap))
+                return self.program.evaluate(self.model, self.data[split])
         except Interrupted:
             self.model.train()
             self.place_modes()

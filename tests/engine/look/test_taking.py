@@ -9,12 +9,17 @@ import torch
 
 from engine.document.graph import Project
 from engine.feed.feed import Feed, Probe
-from engine.look.taking import BUDGET, KINDS, Probes
+from engine.look.taking import BUDGET, Probes
 from engine.runs import checkpoints
 from engine.runs.settings import Stage
 from engine.train.loop import Run
 from tests.engine.train.networks import catalogue, digits, iris, run_of
 from tests.gallery.recipes import recipes
+
+KINDS = (
+    *("activations", "filters", "weights", "gradients", "output_histogram", "predictions", "confusion"),
+    "norms",
+)
 
 
 def everything(run: Run) -> frozenset[Probe]:

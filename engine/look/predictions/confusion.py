@@ -9,10 +9,12 @@ from torch import Tensor
 
 from engine.feed.feed import Probe, Snapshot
 from engine.look.heads import CLASSES, Head, Wire
+from engine.look.registry import tally_kind
 
 _MOST_CLASSES = 200  # a picture beyond this shows nothing
 
 
+@tally_kind("confusion")
 class Confusions:
     """A confusion matrix `(classes, classes)` for each classifying head; rows are right, columns answered."""
 
