@@ -21,10 +21,10 @@ from engine.document.graph import Project
 from engine.document.shipped import datasets_folder
 from engine.runs.branch import branch
 from engine.runs.records import CHECKPOINT
-from engine.runs.store import Keep, new_folder
 from engine.train.distributed import World, folder_before, joined, launched, leave
 from engine.train.headless import run_headless
 from engine.train.loop import Record, Run
+from engine.train.run_folder import Keep, new_folder
 from engine.train.warm_start import Report
 
 BAR_EVERY = 0.1  # seconds

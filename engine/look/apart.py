@@ -17,11 +17,10 @@ from engine.devices import untouched_random, use_threads
 from engine.feed.feed import Probe
 from engine.look.own_random import OwnRandom
 from engine.look.registry import ProbeKind
-from engine.look.sight import Look, NotWanted
+from engine.look.sight import Look, NotWanted, Watched
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
-    from engine.train.loop import Run
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +60,7 @@ class Apart:
         self._model: nn.Module | None = None
 
     def offer(
-        self, kind: ProbeKind, probes: frozenset[Probe], run: Run, pinned: int, *, patient: bool
+        self, kind: ProbeKind, probes: frozenset[Probe], run: Watched, pinned: int, *, patient: bool
     ) -> bool:
         """Hand a copy of the weights over; False where the thread is busy, unless the job is `patient`."""
         if kind.name in self._waiting or (self._waiting and not patient):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -17,9 +17,26 @@ from engine.look.heads import Head
 if TYPE_CHECKING:
     from engine.data.batch import Batch, Splits
     from engine.emit.program import Program
-    from engine.train.loop import Run
+    from engine.runs.settings import Settings
 
 Values = dict[str, dict[str, Tensor]]  # node id -> port -> what left it, (N, ...)
+
+
+class Watched(Protocol):
+    """A run, as far as views see it.
+
+    `peek`, when set, is called once between backward and update; what it returns is called after the update.
+    """
+
+    program: Program
+    model: nn.Module
+    data: Splits
+    heads: tuple[Head, ...]
+    settings: Settings
+    revision: int
+    step: int
+    memory: dict[str, Any]
+    peek: Callable[[], Callable[[], None] | None] | None
 
 
 class NotWanted(Exception):
@@ -54,7 +71,7 @@ class Look:
             raise NotWanted
 
     @classmethod
-    def of(cls, run: Run, pinned: int, asked: frozenset[Probe] = frozenset()) -> Look:
+    def of(cls, run: Watched, pinned: int, asked: frozenset[Probe] = frozenset()) -> Look:
         """The run as it is now, not a copy."""
         device, seed = run.settings.device, run.settings.seed
         return cls(

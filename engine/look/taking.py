@@ -11,18 +11,15 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.devices import untouched_random
 from engine.errors import NeuroloomError
 from engine.feed.feed import Feed, Probe, Snapshot, Tried
 from engine.look.apart import Apart
 from engine.look.registry import NOTHING, Answer, ProbeKind, probe_kinds
-from engine.look.sight import Look, NotWanted
+from engine.look.sight import Look, NotWanted, Watched
 from engine.look.tries import Tries
-
-if TYPE_CHECKING:
-    from engine.train.loop import Run
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +78,7 @@ class Probes:
         """When the next probe is due, on the clock of `perf_counter`."""
         return min(self._due.values(), default=float("inf"))
 
-    def take_due(self, run: Run, now: float) -> None:
+    def take_due(self, run: Watched, now: float) -> None:
         """Take what is due between two batches; asks the run to be shown the next gradients if those are."""
         for group, due in list(self._due.items()):
             if due > now:
@@ -93,7 +90,7 @@ class Probes:
             else:
                 self._timed(group, run)
 
-    def take_all(self, run: Run) -> None:
+    def take_all(self, run: Watched) -> None:
         """Take everything that is due from a model that stands still."""
         for group in list(self._due):
             if self._due[group] == 0.0:
@@ -103,7 +100,7 @@ class Probes:
         """The kinds of a group that are watched."""
         return [probe_kinds()[name] for name in sorted({probe.what for probe in self._groups[group]})]
 
-    def _timed(self, group: str, run: Run, *, standing: bool = False) -> None:
+    def _timed(self, group: str, run: Watched, *, standing: bool = False) -> None:
         kinds = self._kinds(group)
         kind, wanted = kinds[0], self._groups[group] - self._done
         if not wanted:
@@ -174,7 +171,7 @@ class Probes:
 class _Peek:
     """Looks at gradients between backward and update, and at the weights after the update."""
 
-    def __init__(self, probes: Probes, run: Run, group: str) -> None:
+    def __init__(self, probes: Probes, run: Watched, group: str) -> None:
         self._probes = probes
         self._run = run
         self._group = group

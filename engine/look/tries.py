@@ -19,11 +19,10 @@ from engine.feed.feed import Probe, Tried
 from engine.look.apart import tensors
 from engine.look.own_random import OwnRandom
 from engine.look.registry import ProbeKind
-from engine.look.sight import Look
+from engine.look.sight import Look, Watched
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
-    from engine.train.loop import Run
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +53,7 @@ class Tries:
         self._program: Program | None = None
         self._model: nn.Module | None = None
 
-    def show(self, kind: ProbeKind, probes: frozenset[Probe], run: Run, pinned: int) -> None:
+    def show(self, kind: ProbeKind, probes: frozenset[Probe], run: Watched, pinned: int) -> None:
         """Take a copy of the weights, and answer from it until the next one. For the training thread."""
         if self._of is not run.program or self._program is None or self._model is None:
             self._of, self._program = run.program, run.program.again()

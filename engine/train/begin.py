@@ -17,6 +17,7 @@ from engine.look.heads import check_labels, find_heads
 from engine.runs import checkpoints
 from engine.runs.records import epoch_points, read_metrics, read_step_series
 from engine.runs.settings import Settings
+from engine.train import state
 from engine.train.autotune import fastest, made_with
 from engine.train.loop import Run
 
@@ -85,14 +86,14 @@ def continue_run(
     Errors: `TrainingError` when the checkpoint cannot be read or belongs to another model.
     """
     tensors, facts = checkpoints.load(folder)
-    settings = checkpoints.settings_of(facts)
+    settings = state.settings_of(facts)
     device, notice = choose_device(settings.device if world is None else world.device)
     if notice:
         feed.note("warning", notice)
     settings = replace(settings, device=device)
     fast = Fast.from_json(facts.get("fast")) or Fast()
     run = begin_run(program, catalogue, loader(device), settings, feed, revision, fast=fast, world=world)
-    checkpoints.restore(run, tensors, facts)
+    state.restore(run, tensors, facts)
     if world is not None:
         world.draw_apart(run)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]

@@ -13,11 +13,11 @@ from engine.devices import choose_device
 from engine.errors import TrainingError
 from engine.feed.feed import Feed
 from engine.runs.settings import Settings, Stage
-from engine.runs.store import LAST_AND_BEST, Keep, RunFolder
 from engine.train.begin import begin_run, continue_run
 from engine.train.failures import explain
 from engine.train.health import Health
 from engine.train.loop import Interrupted, Record, Run
+from engine.train.run_folder import LAST_AND_BEST, Keep, RunFolder
 from engine.train.saving import Saver
 from engine.train.sources import Sources
 from engine.train.warm_start import Report, recorded, warm_start

@@ -12,8 +12,8 @@ from torch import nn
 
 from engine.data.batch import Splits
 from engine.devices import untouched_random, use_threads
-from engine.runs.checkpoints import lay_out_like_weights
 from engine.runs.settings import Settings, Stage
+from engine.train.state import lay_out_like_weights
 
 if TYPE_CHECKING:
     from engine.emit.program import Program

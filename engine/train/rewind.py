@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from engine.runs import checkpoints
+from engine.train import state
 
 if TYPE_CHECKING:
     from engine.train.loop import Run
@@ -37,7 +37,7 @@ class Moment:
 
 def moment_of(run: Run, last: Moment | None = None) -> Moment:
     """A copy of the state of a run; tensors that are as they were at `last` are shared with it."""
-    tensors, facts = checkpoints.capture(run)
+    tensors, facts = state.capture(run)
     known = {} if last is None else last.tensors
     kept: dict[str, Tensor] = {}
     fresh = 0
@@ -56,7 +56,7 @@ def go_to(run: Run, moment: Moment) -> None:
     """Put a run back into a state of its own; the moment can be used again. Curves are left alone."""
     # An optimiser takes the tensors it is given for its own, and changes them with the next step.
     tensors = {name: value.clone() for name, value in moment.tensors.items()}
-    checkpoints.restore(run, tensors, copy.deepcopy(moment.facts))
+    state.restore(run, tensors, copy.deepcopy(moment.facts))
     del run.history[moment.history :]
 
 

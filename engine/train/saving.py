@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
-from engine.runs.store import LAST_AND_BEST, SHARE, BusyRun, Keep, RunFolder
+from engine.train.run_folder import LAST_AND_BEST, SHARE, BusyRun, Keep, RunFolder
 
 if TYPE_CHECKING:
     from engine.document.graph import Project

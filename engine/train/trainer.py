@@ -22,9 +22,9 @@ from engine.errors import NeuroloomError, TrainingError
 from engine.feed.feed import Feed, Probe, Tried
 from engine.feed.progress import Progress
 from engine.runs.settings import Stage
-from engine.runs.store import Keep
 from engine.train.failures import free_frames
 from engine.train.loop import Interrupted
+from engine.train.run_folder import Keep
 from engine.train.sources import Compile, Sources
 from engine.train.taking_turns import turns
 from engine.train.worker import Overrides, Worker

@@ -20,7 +20,6 @@ from engine.look.heads import check_labels
 from engine.look.sight import Look
 from engine.look.taking import Probes
 from engine.runs.settings import Settings, Stage
-from engine.runs.store import new_folder
 from engine.train.begin import begin_run, continue_run, look_for_heads
 from engine.train.failures import explain, free_frames, node_name, remedy_for
 from engine.train.health import Health
@@ -28,6 +27,7 @@ from engine.train.layer_steps import UPDATE, LayerSteps
 from engine.train.loop import Interrupted, Run
 from engine.train.rebuild import rebuild
 from engine.train.rewind import Rewind
+from engine.train.run_folder import new_folder
 from engine.train.saving import Saver
 from engine.train.sources import Sources
 from engine.train.warm_start import recorded, warm_start

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.runs import checkpoints
-from engine.runs.store import read_settings
+from engine.train.run_folder import read_settings
 
 pytest.importorskip("torch")
 

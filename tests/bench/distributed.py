@@ -43,8 +43,8 @@ def two_processes() -> tuple[float, str]:
 @row("checkpoint-cost", "share of the training time that writing a run takes, mnist-cnn", "share", "<= 0.02")
 def checkpoint_cost(epochs: int = 2) -> tuple[float, str]:
     """All that a run writes: curves, weights, checkpoints. The end of the run, written once, is left out."""
-    from engine.runs.store import RunFolder
     from engine.train.headless import run_headless
+    from engine.train.run_folder import RunFolder
 
     spent: list[float] = []
     write = RunFolder.write

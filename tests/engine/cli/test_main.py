@@ -14,7 +14,7 @@ import torch
 
 from engine.cli import main as cli
 from engine.document.files import save_project
-from engine.runs.store import read_settings
+from engine.train.run_folder import read_settings
 from tests.engine.train.networks import iris, with_node
 
 ROOT = Path(__file__).parents[3]

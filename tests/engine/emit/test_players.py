@@ -25,8 +25,8 @@ from engine.emit.program import compile_program
 from engine.emit.script import export_script
 from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
-from engine.runs import checkpoints
 from engine.runs.settings import Settings, Stage
+from engine.train import state
 from engine.train.headless import run_headless
 from engine.train.loop import Run
 from tests.engine.sketches import gallery
@@ -225,7 +225,7 @@ def test_what_a_plan_cannot_do_is_said(plan: Plan, words: str) -> None:
 
 def test_a_checkpoint_holds_every_players_state() -> None:
     _, run = trained(iris(PLANS["two players"]))
-    tensors, facts = checkpoints.capture(run)
+    tensors, facts = state.capture(run)
     assert any(name.startswith("optimiser1/") for name in tensors)
     assert len(facts["others"]) == 1
 

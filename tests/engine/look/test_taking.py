@@ -12,6 +12,7 @@ from engine.feed.feed import Feed, Probe
 from engine.look.taking import BUDGET, Probes
 from engine.runs import checkpoints
 from engine.runs.settings import Stage
+from engine.train import state
 from engine.train.loop import Run
 from tests.engine.train.networks import catalogue, digits, iris, run_of
 from tests.gallery.recipes import recipes
@@ -168,9 +169,9 @@ def test_every_node_type_can_be_watched_and_stored(
     for node_id, node in project.graph.nodes.items():
         if catalogue().make(node).kind in ("layer", "data"):
             assert feed.latest(Probe(node_id, "activations")) is not None
-    checkpoints.save(tmp_path, run)
+    state.save(tmp_path, run)
     other = run_of(project)
-    checkpoints.restore(other, *checkpoints.load(tmp_path))
-    mine, found = checkpoints.capture(run)[1], checkpoints.capture(other)[1]
+    state.restore(other, *checkpoints.load(tmp_path))
+    mine, found = state.capture(run)[1], state.capture(other)[1]
     assert {**mine, "seconds": 0} == {**found, "seconds": 0}
     assert not caplog.records

@@ -12,9 +12,9 @@ from engine.errors import TrainingError
 from engine.feed.feed import Feed
 from engine.runs.attach import Attached
 from engine.runs.settings import Settings, Stage
-from engine.runs.store import RunFolder
 from engine.train.begin import begin_run
 from engine.train.loop import Run
+from engine.train.run_folder import RunFolder
 from engine.train.sources import Sources
 from tests.engine.train.networks import DATASETS, catalogue, iris
 

@@ -12,9 +12,10 @@ from engine.document.plan import Choice
 from engine.errors import TrainingError
 from engine.runs import checkpoints
 from engine.runs.records import CHECKPOINT
-from engine.runs.store import RunFolder, read_metrics, read_settings, read_steps
+from engine.train import state
 from engine.train.headless import run_headless
 from engine.train.loop import Record
+from engine.train.run_folder import RunFolder, read_metrics, read_settings, read_steps
 from tests.engine.train.networks import DATASETS, catalogue, iris, run_of
 
 
@@ -94,7 +95,7 @@ def test_a_kill_between_the_two_files_leaves_the_older_checkpoint(
     """C-14: a kill while the checkpoint is written."""
     run = run_of(iris())
     run.advance()
-    checkpoints.save(tmp_path, run)
+    state.save(tmp_path, run)
     run.advance()
 
     def killed(*_: object) -> None:
@@ -102,21 +103,21 @@ def test_a_kill_between_the_two_files_leaves_the_older_checkpoint(
 
     monkeypatch.setattr(checkpoints, "write_atomically", killed)
     with pytest.raises(KeyboardInterrupt):
-        checkpoints.save(tmp_path, run)
+        state.save(tmp_path, run)
     tensors, facts = checkpoints.load(tmp_path)
     assert facts["step"] == 1 and "model/hidden.weight" in tensors
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
-    checkpoints.save(tmp_path, run_of(iris(hidden=8)))
+    state.save(tmp_path, run_of(iris(hidden=8)))
     other = run_of(iris(hidden=16))
     with pytest.raises(TrainingError, match="different model"):
-        checkpoints.restore(other, *checkpoints.load(tmp_path))
+        state.restore(other, *checkpoints.load(tmp_path))
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "junk", "version"])
 def test_a_damaged_checkpoint_is_one_sentence(damage: str, tmp_path: Path) -> None:
-    checkpoints.save(tmp_path, run_of(iris()))
+    state.save(tmp_path, run_of(iris()))
     facts = tmp_path / CHECKPOINT
     (tensors,) = tmp_path.glob("*.safetensors")
     if damage == "missing":

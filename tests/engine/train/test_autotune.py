@@ -14,13 +14,13 @@ from engine.document.plan import Choice
 from engine.emit.fast import Fast
 from engine.emit.program import Program, compile_program
 from engine.feed.feed import Feed
-from engine.runs.checkpoints import lay_out_like_weights
 from engine.runs.records import read_settings
 from engine.runs.settings import Settings
 from engine.train import autotune as fast_path
 from engine.train.autotune import choose, fastest, measured, offered
 from engine.train.headless import run_headless
 from engine.train.loop import Run
+from engine.train.state import lay_out_like_weights
 from tests.engine.sketches import gallery
 from tests.engine.train.networks import DATASETS, catalogue, digits
 

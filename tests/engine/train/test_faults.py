@@ -17,8 +17,8 @@ from torch import Tensor
 from engine.document.plan import Choice
 from engine.feed.feed import Event
 from engine.runs.settings import Stage
-from engine.runs.store import read_steps
 from engine.train.health import Health
+from engine.train.run_folder import read_steps
 from engine.train.trainer import Trainer
 from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, run_of, settle
 

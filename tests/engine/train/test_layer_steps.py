@@ -16,8 +16,8 @@ from engine.document.plan import Choice
 from engine.document.shipped import datasets_folder
 from engine.emit.program import compile_program
 from engine.feed.feed import LAYER_STEP, Feed, Snapshot
-from engine.runs import checkpoints
 from engine.runs.settings import Settings, Stage
+from engine.train import state
 from engine.train.layer_steps import BACKWARD, FORWARD, UPDATE, pieces_of
 from engine.train.loop import Run
 from engine.train.trainer import Trainer
@@ -40,7 +40,7 @@ NETWORKS: dict[str, Callable[[], Project]] = {
 
 def state_of(run: Run) -> dict[str, Tensor]:
     """Everything a checkpoint holds, copied."""
-    return {name: value.clone() for name, value in checkpoints.capture(run)[0].items()}
+    return {name: value.clone() for name, value in state.capture(run)[0].items()}
 
 
 def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:

@@ -16,7 +16,7 @@ from engine.document.graph import Project
 from engine.document.plan import Choice
 from engine.errors import TrainingError
 from engine.feed.feed import Probe
-from engine.runs.store import read_settings
+from engine.train.run_folder import read_settings
 from engine.train.trainer import Trainer
 from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, settle, with_node
 

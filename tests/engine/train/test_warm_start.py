@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from engine.emit.program import compile_program
 from engine.errors import TrainingError
-from engine.runs.store import Keep, read_settings
 from engine.train.headless import run_headless
+from engine.train.run_folder import Keep, read_settings
 from engine.train.warm_start import Report, in_words, match, preview, read_weights, warm_start
 from tests.engine.train.networks import DATASETS, catalogue, iris
 

@@ -60,6 +60,7 @@ from engine.runs.records import (
     read_steps,
 )
 from engine.runs.settings import Stage
+from engine.train import state
 
 if TYPE_CHECKING:
     from engine.document.graph import Project
@@ -184,7 +185,7 @@ class RunFolder:
         self._trim_steps(run.step)
         self._note_objectives(run)
         self._rewrite_metrics(run)
-        checkpoints.save(self.path, run)
+        state.save(self.path, run)
 
     def remember(self, **facts: object) -> None:
         """Put more about the run into its settings. Errors: `TrainingError` when the disk refuses."""
@@ -217,7 +218,7 @@ class RunFolder:
         if self._complete or run.stage is Stage.DONE:
             return
         if run.kept is not None and run.best_epoch == run.epoch:
-            tensors, facts = checkpoints.capture(run)
+            tensors, facts = state.capture(run)
             copies = {name: value.detach().to("cpu", copy=True) for name, value in tensors.items()}
             self._best_state = copies, json.loads(json.dumps(facts))
         if self.keep.every and run.epoch % self.keep.every == 0:
@@ -234,7 +235,7 @@ class RunFolder:
             if run.kept is not None and run.best_epoch != self._best_written:
                 checkpoints.write_tensors(self.path / "weights-best.safetensors", run.kept)
                 self._best_written = run.best_epoch
-            checkpoints.save(self.path, run)
+            state.save(self.path, run)
             self._keep_checkpoints(run)
         except OSError as error:
             raise TrainingError(f"The run could not be saved: {error.strerror or error}.") from error
@@ -250,7 +251,7 @@ class RunFolder:
             self._best_state = None
         if self._milestone and run.epoch == self._milestone:
             name = f"epoch-{self._milestone}"
-            checkpoints.save(place / name, run)
+            state.save(place / name, run)
             shutil.copyfile(self.path / PROJECT, place / name / PROJECT)
             self._milestone = 0
             kept = [one for one in kept_checkpoints(self.path) if one.startswith("epoch-")]

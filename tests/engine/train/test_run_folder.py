@@ -30,8 +30,8 @@ from engine.runs.records import (
     read_steps,
     write_labels,
 )
-from engine.runs.store import Keep, RunFolder, new_folder
 from engine.train.headless import run_headless
+from engine.train.run_folder import Keep, RunFolder, new_folder
 from tests.engine.train.networks import DATASETS, catalogue, iris
 from tests.engine.train.networks import run_of as made_run
 
