@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from engine.catalogue import Column, Emitted, Emitter, param
+from engine.catalogue import Column
 from nodes.data.sets import Shuffled, Table
+from nodes.loaded import argument
 
 HEIGHT, WIDTH = 427, 640  # pixels of the photographs
 
@@ -15,8 +16,8 @@ class Linnerud(Table):
 
     aliases: ClassVar[tuple[str, ...]] = ("exercise", "regression", "several outputs", "scikit-learn")
     source = "Linnerud, in Tenenhaus, La régression PLS, 1998"
-    standardise_target: bool = param(
-        True,
+    loader = "engine.data.sets.scikit_learn_more:load_linnerud"
+    standardise_target: bool = argument(
         label="Standardise body",
         doc="give the three measures, too, in standard deviations of the training rows",
     )
@@ -26,11 +27,6 @@ class Linnerud(Table):
             Column("exercises", (3,), doc="chin-ups, sit-ups, jumps"),
             Column("body", (3,), doc="weight in pounds, waist in inches, pulse, where not standardised"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.scikit_learn_more import load_linnerud
-
-        return e.load(load_linnerud, **self._splits(), standardise_target=self.standardise_target)
 
     def summary(self) -> str:
         return "20 men · 3 targets"
@@ -51,21 +47,15 @@ class Photograph(Shuffled):
         "scikit-learn",
     )
     source = "scikit-learn, load_sample_image"
-    picture: str = param("flower", choices=("flower", "china"), doc="a dahlia, or a palace in Beijing")
-    width: int = param(
-        64, minimum=8, maximum=WIDTH, unit="px", doc="pixels in a row; fewer are means of more"
-    )
+    loader = "engine.data.sets.scikit_learn_more:load_photograph"
+    picture: str = argument(choices=("flower", "china"), doc="a dahlia, or a palace in Beijing")
+    width: int = argument(minimum=8, maximum=WIDTH, unit="px", doc="pixels in a row; fewer are means of more")
 
     def columns(self) -> tuple[Column, ...]:
         return (
             Column("place", (2,), doc="x from the left and y from the top, both in -1..1"),
             Column("colour", (3,), doc="red, green and blue in 0..1"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.scikit_learn_more import load_photograph
-
-        return e.load(load_photograph, picture=self.picture, width=self.width, **self._splits())
 
     def summary(self) -> str:
         return f"{self.picture} · {self.width} × {max(1, round(self.width * HEIGHT / WIDTH))} pixels"

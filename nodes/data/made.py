@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from engine.catalogue import Column, Data, Emitted, Emitter, param
+from engine.catalogue import Column
 from nodes.data.sets import Shuffled
+from nodes.loaded import Loaded, argument
 
 CURVES = (
     "sine",
@@ -22,7 +23,7 @@ CURVES = (
 UNITS = {"2-D": 2, "3-D": 3, "digits": 64}
 
 
-class LogicGates(Data):
+class LogicGates(Loaded):
     """The four rows of AND, OR and XOR; train, validation and test all hold the same four.
 
     There is nothing to hold back: whoever knows four rows knows a gate.
@@ -32,7 +33,8 @@ class LogicGates(Data):
     title = "Logic gates"
     aliases: ClassVar[tuple[str, ...]] = ("and", "or", "xor", "boolean", "truth table")
     source = "McCulloch and Pitts, 1943; XOR: Minsky and Papert, 1969"
-    signs: bool = param(True, label="As -1 and 1", doc="otherwise as 0 and 1")
+    loader = "engine.data.sets.points:load_gates"
+    signs: bool = argument(label="As -1 and 1", doc="otherwise as 0 and 1")
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -42,16 +44,11 @@ class LogicGates(Data):
             Column("differ", (1,), doc="XOR: whether one is on and the other is not"),
         )
 
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.points import load_gates
-
-        return e.load(load_gates, signs=self.signs)
-
     def summary(self) -> str:
         return "AND, OR, XOR · 4 rows"
 
 
-class WorkedExample(Data):
+class WorkedExample(Loaded):
     """Three rows of two features and a target, small enough to follow by hand; all splits hold the same rows.
 
     One step of backpropagation with them can be followed on paper.
@@ -61,17 +58,13 @@ class WorkedExample(Data):
     title = "Three points"
     aliases: ClassVar[tuple[str, ...]] = ("worked example", "by hand", "delta rule")
     source = "made up, to be worked by hand"
+    loader = "engine.data.sets.points:load_worked_example"
 
     def columns(self) -> tuple[Column, ...]:
         return (
             Column("inputs", (2,), doc="x2 and x3; the bias is the layer's own"),
             Column("target", (1,), doc="-1, 1, 1"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.points import load_worked_example
-
-        return e.load(load_worked_example)
 
     def summary(self) -> str:
         return "3 rows"
@@ -81,8 +74,7 @@ class Made(Shuffled, abstract=True):
     """What the sets that a formula draws share."""
 
     family = "made data"
-    seed: int = param(
-        0,
+    seed: int = argument(
         minimum=0,
         maximum=2**31 - 1,
         label="Seed",
@@ -96,23 +88,22 @@ class Points(Made):
     title = "Points in the plane"
     aliases: ClassVar[tuple[str, ...]] = ("2d", "moons", "circles", "spirals", "blobs", "xor", "toy")
     source = "made by formulas; the spirals after Lang and Witbrock, 1988"
-    form: str = param(
-        "moons",
+    loader = "engine.data.sets.points:load_points"
+    form: str = argument(
         choices=("two halves", "blobs", "overlapping", "XOR", "circles", "disc in ring", "moons", "spirals"),
         doc="two halves leave a gap, so that a straight line divides them for sure",
     )
-    rows: int = param(400, minimum=100, maximum=100_000, label="Points", doc="how many points in all")
-    noise: float = param(0.1, minimum=0, maximum=2, doc="deviation of what is added to each point")
-    margin: float = param(
-        0.2,
+    rows: int = argument(minimum=100, maximum=100_000, label="Points", doc="how many points in all")
+    noise: float = argument(minimum=0, maximum=2, doc="deviation of what is added to each point")
+    margin: float = argument(
         minimum=0,
         maximum=1,
         doc="two halves: how wide the gap between them is; disc in ring: how far they are apart",
     )
-    spread: float = param(
-        0.35, above=0, maximum=3, doc="blobs: deviation of a class about its centre; overlapping: half of it"
+    spread: float = argument(
+        above=0, maximum=3, doc="blobs: deviation of a class about its centre; overlapping: half of it"
     )
-    turns: float = param(1.5, minimum=0.25, maximum=5, doc="spirals: how often each arm turns")
+    turns: float = argument(minimum=0.25, maximum=5, doc="spirals: how often each arm turns")
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -120,16 +111,6 @@ class Points(Made):
             Column("label", (), "int64", ("first", "second"), doc="which class, for cross-entropy"),
             Column("side", (1,), doc="the same as a number: -1 for the first, 1 for the second"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.points import load_points
-
-        return e.load(
-            load_points, form=self.form, rows=self.rows, noise=self.noise, **self._form(), **self._splits()
-        )
-
-    def _form(self) -> dict[str, Any]:
-        return {"margin": self.margin, "spread": self.spread, "turns": self.turns}
 
     def summary(self) -> str:
         return f"{self.form} · {self.rows:,} points"
@@ -141,19 +122,14 @@ class Line(Made):
     title = "Noisy line"
     aliases: ClassVar[tuple[str, ...]] = ("linear regression", "toy", "1d")
     source = "a formula: slope · x + intercept + noise"
-    slope: float = param(2.0, minimum=-100, maximum=100, doc="how steep the line is")
-    intercept: float = param(1.0, minimum=-100, maximum=100, doc="its value at x = 0")
-    noise: float = param(0.3, minimum=0, maximum=100, doc="deviation around the line")
-    rows: int = param(100, minimum=20, maximum=100_000, label="Points", doc="how many points in all")
+    loader = "engine.data.sets.curves:load_line"
+    slope: float = argument(minimum=-100, maximum=100, doc="how steep the line is")
+    intercept: float = argument(minimum=-100, maximum=100, doc="its value at x = 0")
+    noise: float = argument(minimum=0, maximum=100, doc="deviation around the line")
+    rows: int = argument(minimum=20, maximum=100_000, label="Points", doc="how many points in all")
 
     def columns(self) -> tuple[Column, ...]:
         return Column("x", (1,), doc="evenly in -1..1"), Column("y", (1,), doc="the line plus noise")
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.curves import load_line
-
-        values: dict[str, Any] = {"slope": self.slope, "intercept": self.intercept}
-        return e.load(load_line, **values, noise=self.noise, rows=self.rows, **self._splits())
 
     def summary(self) -> str:
         return f"{self.slope:g}x + {self.intercept:g} · {self.rows:,} points"
@@ -165,32 +141,30 @@ class Curve(Made):
     title = "Noisy curve"
     aliases: ClassVar[tuple[str, ...]] = ("regression", "sine", "function", "toy", "1d")
     source = "formulas; bump: Runge, 1901"
-    form: str = param("sine", choices=CURVES, doc="which curve is to be found")
-    noise: float = param(
-        0.25, minimum=0, maximum=1, label="Noise", doc="as a share: 0 is the curve alone, 1 is noise alone"
+    loader = "engine.data.sets.curves:load_curve"
+    first = ("form", "rows")
+    form: str = argument(choices=CURVES, doc="which curve is to be found")
+    noise: float = argument(
+        minimum=0, maximum=1, label="Noise", doc="as a share: 0 is the curve alone, 1 is noise alone"
     )
-    noise_as: str = param(
-        "share",
+    noise_as: str = argument(
         choices=("share", "deviation"),
         label="Noise is a",
         doc="share: of noise in all, the curve scaled to deviation 1; deviation: of what is added to it",
     )
-    spread: str = param(
-        "even",
+    spread: str = argument(
         choices=("even", "growing", "in the middle", "at the ends"),
         label="Noise lies",
         doc="even: alike everywhere; else it depends on x, and its deviation is a column",
     )
-    placing: str = param(
-        "evenly", choices=("evenly", "at random"), label="x lies", doc="how x is placed in -1..1"
+    placing: str = argument(choices=("evenly", "at random"), label="x lies", doc="how x is placed in -1..1")
+    gap_from: float = argument(
+        minimum=-1, maximum=1, label="Gap from", doc="nothing is known from here on ..."
     )
-    gap_from: float = param(
-        0.0, minimum=-1, maximum=1, label="Gap from", doc="nothing is known from here on ..."
+    gap_to: float = argument(
+        minimum=-1, maximum=1, label="Gap to", doc="... to here; no gap where it is no more"
     )
-    gap_to: float = param(
-        0.0, minimum=-1, maximum=1, label="Gap to", doc="... to here; no gap where it is no more"
-    )
-    rows: int = param(300, minimum=20, maximum=100_000, label="Points", doc="how many points in all")
+    rows: int = argument(minimum=20, maximum=100_000, label="Points", doc="how many points in all")
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -200,13 +174,6 @@ class Curve(Made):
             Column("deviation", (1,), doc="the deviation of the noise at this x"),
         )
 
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.curves import load_curve
-
-        values: dict[str, Any] = {"noise": self.noise, "noise_as": self.noise_as, "spread": self.spread}
-        values |= {"placing": self.placing, "gap_from": self.gap_from, "gap_to": self.gap_to}
-        return e.load(load_curve, form=self.form, rows=self.rows, **values, **self._splits())
-
     def summary(self) -> str:
         noise = f"{100 * self.noise:g} % noise" if self.noise_as == "share" else f"noise {self.noise:g}"
         lies = "" if self.spread == "even" else f" {self.spread}"
@@ -214,21 +181,21 @@ class Curve(Made):
         return f"{self.form} · {noise}{lies}{gap}"
 
 
-class Patterns(Data):
+class Patterns(Loaded):
     """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to mend."""
 
     family = "made data"
     aliases: ClassVar[tuple[str, ...]] = ("hopfield", "memory", "associative")
     source = "corners: Hopfield, 1982; digits: Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
-    form: str = param(
-        "2-D",
+    loader = "engine.data.sets.patterns:load_patterns"
+    form: str = argument(
         choices=tuple(UNITS),
         doc="three corners of a square, three of a cube, or ten digits of 8 × 8",
     )
-    noise: float = param(0.3, minimum=0, maximum=4, doc="deviation of what disturbs each number")
-    copies: int = param(20, minimum=1, maximum=1000, doc="disturbed starts for each pattern")
-    seed: int = param(
-        0, minimum=0, maximum=2**31 - 1, label="Noise seed", doc="another number disturbs differently"
+    noise: float = argument(minimum=0, maximum=4, doc="deviation of what disturbs each number")
+    copies: int = argument(minimum=1, maximum=1000, doc="disturbed starts for each pattern")
+    seed: int = argument(
+        minimum=0, maximum=2**31 - 1, label="Noise seed", doc="another number disturbs differently"
     )
 
     def columns(self) -> tuple[Column, ...]:
@@ -237,11 +204,6 @@ class Patterns(Data):
             Column("start", units, doc="the pattern, disturbed unless it is to be stored"),
             Column("stored", units, doc="the pattern as it was stored"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.patterns import load_patterns
-
-        return e.load(load_patterns, form=self.form, noise=self.noise, copies=self.copies, seed=self.seed)
 
     def summary(self) -> str:
         return f"{self.form} · noise {self.noise:g}"

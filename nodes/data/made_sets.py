@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from engine.catalogue import Column, Data, Emitted, Emitter, param
+from engine.catalogue import Column, Emitted, Emitter
 from engine.catalogue.params import Floats
 from engine.errors import ParamError
 from nodes.data.made import Made
 from nodes.data.sets import DIGITS
+from nodes.loaded import Loaded, argument
 
-
-def _rows(default: int) -> Any:
-    return param(default, minimum=50, maximum=100_000, label="Rows", doc="how many in all")
+ROWS = argument(minimum=50, maximum=100_000, label="Rows", doc="how many in all")
 
 
 class Blobs(Made):
@@ -28,16 +27,16 @@ class Blobs(Made):
         "toy",
     )
     source = "a formula: centre of the class + noise"
-    classes: int = param(4, minimum=2, maximum=20, doc="how many classes, each with as many rows")
-    dimensions: int = param(2, minimum=1, maximum=1000, doc="how many numbers a point has")
-    placing: str = param(
-        "on a circle",
+    loader = "engine.data.sets.clouds_made:load_blobs"
+    classes: int = argument(minimum=2, maximum=20, doc="how many classes, each with as many rows")
+    dimensions: int = argument(minimum=1, maximum=1000, doc="how many numbers a point has")
+    placing: str = argument(
         choices=("on a circle", "at random"),
         label="Centres",
         doc="on the unit circle of the first two numbers, or drawn in -1..1 of all of them",
     )
-    noise: float = param(0.25, minimum=0, maximum=5, doc="deviation from the centre in every direction")
-    rows: int = _rows(400)
+    noise: float = argument(minimum=0, maximum=5, doc="deviation from the centre in every direction")
+    rows: int = ROWS
 
     def columns(self) -> tuple[Column, ...]:
         names = tuple(f"class {number}" for number in range(1, self.classes + 1))
@@ -45,13 +44,6 @@ class Blobs(Made):
             Column("point", (self.dimensions,), doc="its numbers"),
             Column("label", (), "int64", names, doc="which class, for cross-entropy"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.clouds_made import load_blobs
-
-        values: dict[str, Any] = {"classes": self.classes, "dimensions": self.dimensions}
-        values |= {"placing": self.placing, "noise": self.noise, "rows": self.rows}
-        return e.load(load_blobs, **values, **self._splits())
 
     def summary(self) -> str:
         return f"{self.classes} classes · {self.rows:,} points"
@@ -63,13 +55,14 @@ class GaussianMixture(Made):
     title = "Gaussian mixture"
     aliases: ClassVar[tuple[str, ...]] = ("density", "clusters", "gmm", "em", "bell curves", "toy")
     source = "Pearson, 1894"
+    loader = "engine.data.sets.clouds_made:load_mixture"
     formula = "p(x) = Σ wₖ N(x; mₖ, sₖ²)"
-    dimensions: str = param("1-D", choices=("1-D", "2-D"), doc="numbers, or points of the plane")
-    weights: Floats = param((0.5, 0.3, 0.2), above=0, doc="of each component, in proportion")
-    x: Floats = param((-2.0, 0.0, 2.0), label="Means", doc="of each component; in 2-D their x")
-    y: Floats = param((0.0, 1.0, 0.0), label="Means, y", doc="of each component, in 2-D only")
-    deviations: Floats = param((0.5, 0.3, 0.8), above=0, doc="of each component, in every direction")
-    rows: int = _rows(1000)
+    dimensions: str = argument(choices=("1-D", "2-D"), doc="numbers, or points of the plane")
+    weights: Floats = argument(above=0, doc="of each component, in proportion")
+    x: Floats = argument(label="Means", doc="of each component; in 2-D their x")
+    y: Floats = argument(label="Means, y", doc="of each component, in 2-D only")
+    deviations: Floats = argument(above=0, doc="of each component, in every direction")
+    rows: int = ROWS
 
     def columns(self) -> tuple[Column, ...]:
         names = tuple(f"component {number}" for number in range(1, len(self.weights) + 1))
@@ -80,8 +73,6 @@ class GaussianMixture(Made):
         )
 
     def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.clouds_made import load_mixture
-
         count = len(self.weights)
         lists = {"Means": self.x, "Deviations": self.deviations}
         if self.dimensions == "2-D":
@@ -91,9 +82,7 @@ class GaussianMixture(Made):
                 raise ParamError(
                     f"{title} needs {count} numbers, one for each weight; there are {len(found)}."
                 )
-        values: dict[str, Any] = {"dimensions": self.dimensions, "weights": self.weights, "x": self.x}
-        values |= {"y": self.y, "deviations": self.deviations, "rows": self.rows}
-        return e.load(load_mixture, **values, **self._splits())
+        return super().emit(e)
 
     def summary(self) -> str:
         return f"{self.dimensions} · {len(self.weights)} components · {self.rows:,} rows"
@@ -105,21 +94,16 @@ class Sheets(Made):
     title = "Points in space"
     aliases: ClassVar[tuple[str, ...]] = ("swiss roll", "s curve", "manifold", "3d", "sheet", "toy")
     source = "Swiss roll: Tenenbaum, de Silva and Langford, 2000"
-    form: str = param(
-        "Swiss roll",
+    loader = "engine.data.sets.clouds_made:load_sheet"
+    form: str = argument(
         choices=("Swiss roll", "S curve", "plane in a ball", "normal numbers"),
         doc="a plane in a ball is (a, a, b); normal numbers have mean (1, 1, -1), and x2 is x1 with noise",
     )
-    noise: float = param(0.0, minimum=0, maximum=5, doc="deviation of what moves points off the sheet")
-    rows: int = _rows(1000)
+    noise: float = argument(minimum=0, maximum=5, doc="deviation of what moves points off the sheet")
+    rows: int = ROWS
 
     def columns(self) -> tuple[Column, ...]:
         return Column("point", (3,), doc="x, y and z"), Column("place", (2,), doc="where on the sheet")
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.clouds_made import load_sheet
-
-        return e.load(load_sheet, form=self.form, noise=self.noise, rows=self.rows, **self._splits())
 
     def summary(self) -> str:
         return f"{self.form} · {self.rows:,} points"
@@ -131,15 +115,15 @@ class BarImages(Made):
     title = "Images of bars"
     aliases: ClassVar[tuple[str, ...]] = ("bars", "stripes", "binary images", "rbm", "toy")
     source = "Földiák, 1990; stripes: MacKay, 2003"
-    form: str = param(
-        "several bars",
+    loader = "engine.data.sets.images_made:load_bars"
+    form: str = argument(
         choices=("one bar", "several bars", "stripes"),
         doc="one bar alone; each bar on with the chance below; or half of the rows, or half of the columns",
     )
-    size: int = param(8, minimum=3, maximum=64, doc="pixels along each side")
-    chance: float = param(0.125, above=0, below=1, doc="several bars: how likely each is on")
-    noise: float = param(0.0, minimum=0, maximum=0.5, doc="share of pixels that are turned over")
-    rows: int = _rows(2000)
+    size: int = argument(minimum=3, maximum=64, doc="pixels along each side")
+    chance: float = argument(above=0, below=1, doc="several bars: how likely each is on")
+    noise: float = argument(minimum=0, maximum=0.5, doc="share of pixels that are turned over")
+    rows: int = ROWS
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -149,12 +133,6 @@ class BarImages(Made):
                 "direction", (), "int64", ("rows", "columns"), doc="of which there are more; columns if alike"
             ),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.images_made import load_bars
-
-        values: dict[str, Any] = {"form": self.form, "size": self.size, "chance": self.chance}
-        return e.load(load_bars, **values, noise=self.noise, rows=self.rows, **self._splits())
 
     def summary(self) -> str:
         return f"{self.form} · {self.rows:,} images {self.size}×{self.size}"
@@ -166,13 +144,14 @@ class ShiftedDigits(Made):
     title = "Shifted 1-D digits"
     aliases: ClassVar[tuple[str, ...]] = ("mnist-1d", "translation", "signal", "sequence", "toy")
     source = "Greydanus, 2020 (MNIST-1D)"
-    shift: int = param(48, minimum=1, maximum=60, doc="a digit is moved by less than this, of 72 places")
-    stretch: float = param(
-        0.4, minimum=0, maximum=1.9, doc="heights differ by up to half of this, to both sides"
+    loader = "engine.data.sets.images_made:load_shifted_digits"
+    shift: int = argument(minimum=1, maximum=60, doc="a digit is moved by less than this, of 72 places")
+    stretch: float = argument(
+        minimum=0, maximum=1.9, doc="heights differ by up to half of this, to both sides"
     )
-    noise: float = param(0.25, minimum=0, maximum=5, doc="deviation of the smooth noise about the digit")
-    shear: float = param(0.75, minimum=0, maximum=10, doc="how far a curve may be tilted")
-    rows: int = _rows(4000)
+    noise: float = argument(minimum=0, maximum=5, doc="deviation of the smooth noise about the digit")
+    shear: float = argument(minimum=0, maximum=10, doc="how far a curve may be tilted")
+    rows: int = ROWS
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -180,17 +159,11 @@ class ShiftedDigits(Made):
             Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
         )
 
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.images_made import load_shifted_digits
-
-        values: dict[str, Any] = {"shift": self.shift, "stretch": self.stretch, "noise": self.noise}
-        return e.load(load_shifted_digits, **values, shear=self.shear, rows=self.rows, **self._splits())
-
     def summary(self) -> str:
         return f"{self.rows:,} signals · 10 classes"
 
 
-class ChaoticSeries(Data):
+class ChaoticSeries(Loaded):
     """A series of simple equations that nobody foretells for long: windows, and the value that follows."""
 
     family = "made data"
@@ -204,32 +177,30 @@ class ChaoticSeries(Data):
         "forecast",
     )
     source = "Lorenz, 1963; May, 1976; Hénon, 1976; Mackey and Glass, 1977"
-    form: str = param(
-        "Mackey-Glass",
+    loader = "engine.data.sets.chaos:load_chaos"
+    form: str = argument(
         choices=("Mackey-Glass", "Lorenz", "Henon", "logistic map"),
         doc="a flow with a delay of 17; the x of a flow in space; two maps that jump",
     )
-    lag: int = param(20, minimum=1, maximum=400, doc="how many past readings the network sees")
-    horizon: int = param(
-        1, minimum=1, maximum=100, unit="steps", doc="how far ahead the reading to foretell is"
+    lag: int = argument(minimum=1, maximum=400, doc="how many past readings the network sees")
+    horizon: int = argument(
+        minimum=1, maximum=100, unit="steps", doc="how far ahead the reading to foretell is"
     )
-    noise: float = param(
-        0.0, minimum=0, maximum=2, doc="deviation of the noise on readings, in the series' own"
+    noise: float = argument(
+        minimum=0, maximum=2, doc="deviation of the noise on readings, in the series' own"
     )
-    standardise: bool = param(True, doc="in deviations from the mean, both of the training readings")
-    rows: int = param(2000, minimum=50, maximum=20_000, label="Windows", doc="how many in all")
-    validation: float = param(
-        0.15,
+    standardise: bool = argument(doc="in deviations from the mean, both of the training readings")
+    rows: int = argument(minimum=50, maximum=20_000, label="Windows", doc="how many in all")
+    validation: float = argument(
         minimum=0.02,
         maximum=0.4,
         label="Validation share",
         doc="windows after those to train on; they decide when to stop",
     )
-    test: float = param(
-        0.15, minimum=0.02, maximum=0.4, label="Test share", doc="the last windows, only looked at in the end"
+    test: float = argument(
+        minimum=0.02, maximum=0.4, label="Test share", doc="the last windows, only looked at in the end"
     )
-    seed: int = param(
-        0,
+    seed: int = argument(
         minimum=0,
         maximum=2**31 - 1,
         label="Seed",
@@ -241,13 +212,6 @@ class ChaoticSeries(Data):
             Column("window", (self.lag, 1), doc="the last readings, oldest first"),
             Column("next", (1,), doc="the reading that follows"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.chaos import load_chaos
-
-        values: dict[str, Any] = {"form": self.form, "lag": self.lag, "horizon": self.horizon}
-        values |= {"noise": self.noise, "standardise": self.standardise, "rows": self.rows}
-        return e.load(load_chaos, **values, validation=self.validation, test=self.test, seed=self.seed)
 
     def summary(self) -> str:
         ahead = "" if self.horizon == 1 else f" · {self.horizon} ahead"
@@ -266,14 +230,15 @@ class RandomGraphs(Made):
         "toy",
     )
     source = "Erdős and Rényi, 1959; blocks: Holland, Laskey and Leinhardt, 1983"
-    blocks: int = param(2, minimum=2, maximum=8, doc="into how many blocks the nodes fall")
-    inside: float = param(0.8, minimum=0, maximum=1, doc="chance of a tie within a block")
-    between: float = param(0.1, minimum=0, maximum=1, doc="chance of a tie between two blocks")
-    fewest: int = param(8, minimum=3, maximum=200, label="Fewest nodes", doc="of a graph")
-    most: int = param(
-        14, minimum=3, maximum=200, label="Most nodes", doc="of a graph; smaller ones are padded"
+    loader = "engine.data.sets.graphs_made:load_random_graphs"
+    blocks: int = argument(minimum=2, maximum=8, doc="into how many blocks the nodes fall")
+    inside: float = argument(minimum=0, maximum=1, doc="chance of a tie within a block")
+    between: float = argument(minimum=0, maximum=1, doc="chance of a tie between two blocks")
+    fewest: int = argument(minimum=3, maximum=200, label="Fewest nodes", doc="of a graph")
+    most: int = argument(
+        minimum=3, maximum=200, label="Most nodes", doc="of a graph; smaller ones are padded"
     )
-    rows: int = param(400, minimum=50, maximum=20_000, label="Graphs", doc="how many in all")
+    rows: int = argument(minimum=50, maximum=20_000, label="Graphs", doc="how many in all")
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -285,13 +250,9 @@ class RandomGraphs(Made):
         )
 
     def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.graphs_made import load_random_graphs
-
         if self.fewest > self.most:
             raise ParamError(f"Fewest nodes is at most {self.most}, the most nodes; not {self.fewest}.")
-        values: dict[str, Any] = {"blocks": self.blocks, "inside": self.inside, "between": self.between}
-        values |= {"fewest": self.fewest, "most": self.most, "rows": self.rows}
-        return e.load(load_random_graphs, **values, **self._splits())
+        return super().emit(e)
 
     def summary(self) -> str:
         return f"{self.rows:,} graphs · {self.fewest} to {self.most} nodes"

@@ -3,51 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from engine.catalogue import Column, Data, Emitted, Emitter, param
+from engine.catalogue import Column
+from nodes.loaded import Loaded, argument
 
 DIGITS = tuple("0123456789")
 
 
-class Shuffled(Data, abstract=True):
+class Shuffled(Loaded, abstract=True):
     """What the sets without an order in time share."""
 
-    validation: float = param(
-        0.2,
+    validation: float = argument(
         minimum=0.05,
         maximum=0.4,
         label="Validation share",
         doc="share of all rows that is never trained on; it decides when to stop",
     )
-    test: float = param(
-        0.2,
+    test: float = argument(
         minimum=0.05,
         maximum=0.4,
         label="Test share",
         doc="share of all rows that is only looked at in the end",
     )
-    seed: int = param(
-        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+    seed: int = argument(
+        minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
     )
-
-    def _splits(self) -> dict[str, Any]:
-        return {"validation": self.validation, "test": self.test, "seed": self.seed}
 
 
 class Table(Shuffled, abstract=True):
     """What the tables of numbers share."""
 
-    standardise: bool = param(
-        True,
+    standardise: bool = argument(
         doc="subtract each feature's mean and divide by its standard deviation, both of the training rows",
     )
 
-    def _splits(self) -> dict[str, Any]:
-        return {**super()._splits(), "standardise": self.standardise}
 
-
-class Mnist(Data):
+class Mnist(Loaded):
     """70,000 handwritten digits as grey images of 28 × 28; those for test are by other hands than the rest.
 
     Made by LeCun, Cortes and Burges; CC BY-SA 3.0.
@@ -56,21 +48,21 @@ class Mnist(Data):
     title = "MNIST"
     aliases: ClassVar[tuple[str, ...]] = ("handwritten digits", "images", "lecun")
     source = "LeCun, Cortes and Burges, 1998"
+    loader = "engine.data.sets.mnist:load_mnist"
     files: ClassVar[tuple[str, ...]] = (
         "mnist/train-images-idx3-ubyte.gz",
         "mnist/train-labels-idx1-ubyte.gz",
         "mnist/t10k-images-idx3-ubyte.gz",
         "mnist/t10k-labels-idx1-ubyte.gz",
     )
-    validation: float = param(
-        0.1,
+    validation: float = argument(
         minimum=0.01,
         maximum=0.5,
         label="Validation share",
         doc="share of the 60,000 training images that is never trained on; it decides when to stop",
     )
-    seed: int = param(
-        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+    seed: int = argument(
+        minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
     )
 
     def columns(self) -> tuple[Column, ...]:
@@ -78,11 +70,6 @@ class Mnist(Data):
             Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
             Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.mnist import load_mnist
-
-        return e.load(load_mnist, validation=self.validation, seed=self.seed)
 
     def summary(self) -> str:
         return "70,000 images · 10 classes"
@@ -93,6 +80,7 @@ class Digits(Shuffled):
 
     aliases: ClassVar[tuple[str, ...]] = ("small digits", "8x8", "optical", "scikit-learn")
     source = "Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
+    loader = "engine.data.sets.scikit_learn:load_digits"
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -101,11 +89,6 @@ class Digits(Shuffled):
             Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
             Column("odd", (1,), doc="1 for an odd digit, else 0"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.scikit_learn import load_digits
-
-        return e.load(load_digits, **self._splits())
 
     def summary(self) -> str:
         return "1,797 images · 10 classes"
@@ -116,17 +99,13 @@ class Iris(Table):
 
     aliases: ClassVar[tuple[str, ...]] = ("flowers", "fisher", "scikit-learn")
     source = "Fisher, 1936"
+    loader = "engine.data.sets.scikit_learn:load_iris"
 
     def columns(self) -> tuple[Column, ...]:
         return (
             Column("features", (4,), doc="sepal length, sepal width, petal length, petal width"),
             Column("species", (), "int64", ("setosa", "versicolor", "virginica"), doc="the species"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.scikit_learn import load_iris
-
-        return e.load(load_iris, **self._splits())
 
     def summary(self) -> str:
         return "150 flowers · 3 classes"
@@ -137,17 +116,13 @@ class Wine(Table):
 
     aliases: ClassVar[tuple[str, ...]] = ("cultivar", "chemistry", "scikit-learn")
     source = "Aeberhard and Forina, UCI Machine Learning Repository, 1991"
+    loader = "engine.data.sets.scikit_learn:load_wine"
 
     def columns(self) -> tuple[Column, ...]:
         return (
             Column("features", (13,), doc="alcohol, acids, minerals, phenols, colour, ..."),
             Column("cultivar", (), "int64", ("cultivar 1", "cultivar 2", "cultivar 3"), doc="the grape"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.scikit_learn import load_wine
-
-        return e.load(load_wine, **self._splits())
 
     def summary(self) -> str:
         return "178 wines · 3 classes"
@@ -159,6 +134,7 @@ class BreastCancer(Table):
     title = "Breast cancer"
     aliases: ClassVar[tuple[str, ...]] = ("wisconsin", "tumour", "binary", "scikit-learn")
     source = "Wolberg, Mangasarian, Street and Street, UCI Machine Learning Repository, 1993"
+    loader = "engine.data.sets.scikit_learn:load_breast_cancer"
 
     def columns(self) -> tuple[Column, ...]:
         return (
@@ -166,11 +142,6 @@ class BreastCancer(Table):
             Column("diagnosis", (), "int64", ("malignant", "benign"), doc="as a class, for cross-entropy"),
             Column("benign", (1,), doc="the same as a number: 1 for benign, else 0"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.scikit_learn import load_breast_cancer
-
-        return e.load(load_breast_cancer, **self._splits())
 
     def summary(self) -> str:
         return "569 tumours · 2 classes"
@@ -181,8 +152,8 @@ class Diabetes(Table):
 
     aliases: ClassVar[tuple[str, ...]] = ("regression", "scikit-learn")
     source = "Efron, Hastie, Johnstone and Tibshirani, 2004"
-    standardise_target: bool = param(
-        True,
+    loader = "engine.data.sets.scikit_learn:load_diabetes"
+    standardise_target: bool = argument(
         label="Standardise progression",
         doc="give the progression, too, in standard deviations of the training rows",
     )
@@ -193,16 +164,11 @@ class Diabetes(Table):
             Column("progression", (1,), doc="the disease a year later, 25..346 where not standardised"),
         )
 
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.scikit_learn import load_diabetes
-
-        return e.load(load_diabetes, **self._splits(), standardise_target=self.standardise_target)
-
     def summary(self) -> str:
         return "442 patients"
 
 
-class SantaFe(Data):
+class SantaFe(Loaded):
     """The intensity of a chaotic laser: windows of past readings and the reading that follows.
 
     The first 1,000 readings are for training and validation, the next 100 for test, in the order of time;
@@ -212,10 +178,10 @@ class SantaFe(Data):
     title = "Santa Fe laser"
     aliases: ClassVar[tuple[str, ...]] = ("time series", "chaos", "forecast", "sequence")
     source = "Weigend and Gershenfeld, 1993"
+    loader = "engine.data.sets.laser:load_santa_fe"
     files: ClassVar[tuple[str, ...]] = ("santafe/santafe_laser.npy",)
-    lag: int = param(50, minimum=1, maximum=400, doc="how many past readings the network sees")
-    validation: float = param(
-        0.1,
+    lag: int = argument(minimum=1, maximum=400, doc="how many past readings the network sees")
+    validation: float = argument(
         minimum=0.02,
         maximum=0.5,
         label="Validation share",
@@ -227,11 +193,6 @@ class SantaFe(Data):
             Column("window", (self.lag, 1), doc="the last readings, oldest first"),
             Column("next", (1,), doc="the reading that follows"),
         )
-
-    def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.laser import load_santa_fe
-
-        return e.load(load_santa_fe, lag=self.lag, validation=self.validation)
 
     def scale(self, folder: Path) -> dict[str, tuple[float, float]]:
         from engine.data.sets.laser import santa_fe_scale
