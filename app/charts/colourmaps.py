@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QColor, QImage
 
 # 33 evenly spaced colours of matplotlib's viridis (CC0); straight lines between them stay within 2/255 of it.
 _VIRIDIS = (
@@ -20,15 +22,18 @@ LEVELS = 256
 Table = NDArray[np.uint32]
 
 
+def opaque(red: NDArray[Any], green: NDArray[Any], blue: NDArray[Any]) -> NDArray[np.uint32]:
+    """Colours `0xFFRRGGBB` of three channels of 0 to 255; fractions are cut off."""
+    red, green, blue = (channel.astype(np.uint32) for channel in (red, green, blue))
+    return np.asarray(np.uint32(0xFF000000) | (red << 16) | (green << 8) | blue, np.uint32)
+
+
 def _table(stops: str) -> Table:
     colours = np.array(
         [[int(stop[i : i + 2], 16) for i in (0, 2, 4)] for stop in stops.split()], dtype=np.float64
     )
     at = np.linspace(0, len(colours) - 1, LEVELS)
-    red, green, blue = (
-        np.interp(at, np.arange(len(colours)), colours[:, i]).round().astype(np.uint32) for i in range(3)
-    )
-    return np.uint32(0xFF000000) | (red << 16) | (green << 8) | blue
+    return opaque(*(np.interp(at, np.arange(len(colours)), colours[:, i]).round() for i in range(3)))
 
 
 VIRIDIS = _table(_VIRIDIS)
@@ -55,11 +60,18 @@ def shade(values: NDArray[np.floating], table: Table, low: float, high: float) -
     with np.errstate(invalid="ignore", over="ignore"):
         scaled = (values - low) * ((LEVELS - 1) / span) if span > 0 else np.zeros_like(values)
         levels = np.clip(np.nan_to_num(scaled, nan=0.0), 0, LEVELS - 1).astype(np.intp)
-    colours = table[levels]
+    colours: NDArray[np.uint32] = table[levels]
     finite = np.isfinite(values)
     if not finite.all():
         colours[~finite] = NOT_FINITE
     return colours
+
+
+def mixed(ground: QColor, colour: QColor, share: float) -> QColor:
+    """The colour laid thinly on the ground: opaque lines cost far less than those that let others through."""
+    low, high = (np.array((one.red(), one.green(), one.blue())) for one in (ground, colour))
+    red, green, blue = (low + (high - low) * share).round().astype(int).tolist()
+    return QColor(red, green, blue)
 
 
 def to_image(colours: NDArray[np.uint32]) -> QImage:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QMouseEvent, QPainter, QPen
 
 from app.charts.class_marks import class_colour, class_shape, paint_marks, shape_path
-from app.charts.colourmaps import GREY, VIRIDIS, limits, shade, to_image
+from app.charts.colourmaps import GREY, VIRIDIS, limits, opaque, shade, to_image
 from app.charts.picture import number
 from app.charts.plane import RIGHT, Plane, around
 from app.charts.scale import WIDTH, ends, paint_scale
@@ -197,8 +197,7 @@ class Scatter(Plane):
         one = examples[self._hovered]
         if one.ndim == 2:
             return to_image(shade(one.astype(np.float64), GREY, 0, 255))
-        parts = one.astype(np.uint32)
-        return to_image(np.uint32(0xFF000000) | (parts[..., 0] << 16) | (parts[..., 1] << 8) | parts[..., 2])
+        return to_image(opaque(*np.moveaxis(one, -1, 0)))
 
     def _measurements(self) -> str:
         examples = self._examples

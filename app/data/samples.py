@@ -21,7 +21,7 @@ from app.charts.arrays.class_maps import ClassLegend, ClassMaps
 from app.charts.arrays.clouds import MOST as MOST_CLOUDS
 from app.charts.arrays.clouds import Clouds
 from app.charts.arrays.tiles import Grid, Tiles, shrink
-from app.charts.colourmaps import GREY
+from app.charts.colourmaps import GREY, opaque
 from app.charts.histogram import Distribution, Histogram
 from app.charts.scatter import Scatter
 from app.charts.series import Line, SeriesPlot
@@ -64,8 +64,7 @@ class SampleTiles(Tiles):
             shrink(self._coloured[first:end, channel], grid.tile_height, grid.tile_width)
             for channel in range(3)
         ]
-        red, green, blue = (np.clip(255 * part, 0, 255).astype(np.uint32) for part in parts)
-        return np.uint32(0xFF000000) | (red << np.uint32(16)) | (green << np.uint32(8)) | blue
+        return opaque(*(np.clip(255 * part, 0, 255) for part in parts))
 
     def describe(self, at: Any) -> str:
         index = self.tile_at(at)
@@ -93,11 +92,11 @@ class DataSamples(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(16)
         for index, picture in enumerate(self.histograms):
-            row, column = divmod(index, _GRID)
-            grid.addWidget(self._names[index], 2 * row, column)
-            grid.addWidget(picture, 2 * row + 1, column)
+            row, across = divmod(index, _GRID)
+            grid.addWidget(self._names[index], 2 * row, across)
+            grid.addWidget(picture, 2 * row + 1, across)
             grid.setRowStretch(2 * row + 1, 1)
-            grid.setColumnStretch(column, 1)
+            grid.setColumnStretch(across, 1)
         self.maps, self.legend = ClassMaps(), ClassLegend()
         masked = QWidget()
         over = QVBoxLayout(masked)
@@ -114,8 +113,8 @@ class DataSamples(QWidget):
         self.texts.setReadOnly(True)
         self.texts.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.texts.setFrameShape(QFrame.Shape.NoFrame)
-        for picture in (self.tiles, self.series, table, self.scatter, self.clouds, self.texts, masked):
-            self._stack.addWidget(picture)
+        for page in (self.tiles, self.series, table, self.scatter, self.clouds, self.texts, masked):
+            self._stack.addWidget(page)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
@@ -275,7 +274,8 @@ class DataSamples(QWidget):
         columns: Mapping[str, NDArray[Any]],
         classes: Mapping[str, tuple[str, ...]],
     ) -> None:
-        labels, noun, known = np.zeros(len(rows)), "", ("row",)
+        labels, noun = np.zeros(len(rows)), ""
+        known: tuple[str, ...] = ("row",)
         for one, values in columns.items():
             if one != name and values.reshape(len(values), -1).shape[1] == 1 and len(values) == len(rows):
                 labels, noun, known = values.reshape(-1).astype(float), one, tuple(classes.get(one, ()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from app.widgets.labels import ElidedLabel, label, restyle
@@ -65,8 +65,8 @@ class QuietCombo(QComboBox):
         self.setMinimumContentsLength(6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def wheelEvent(self, event: object) -> None:
-        event.ignore()  # type: ignore[attr-defined]
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 class FieldRow(QWidget):
@@ -183,7 +183,8 @@ class FieldRow(QWidget):
         return self._options.index(value) if value in self._options else -1
 
     def _checked(self, on: bool) -> None:
-        self.control.setTristate(False)  # type: ignore[attr-defined]
+        if isinstance(self.control, QCheckBox):
+            self.control.setTristate(False)
         self._accept(on)
         self.finished.emit()
 
@@ -226,20 +227,23 @@ class FieldRow(QWidget):
             accepted = self.spec.check(wanted)
         except ParamError:
             return
-        self.control.setText(self.spec.format(accepted))  # type: ignore[attr-defined]
+        self._write(accepted)
         self._show_error("")
         self._accept(accepted)
 
     def _revert(self) -> None:
         """Goes back to the value the field had when the caret came in."""
         self._accept(self._original)
-        self.control.setText(self.spec.format(self._value))  # type: ignore[attr-defined]
+        self._write(self._value)
         self._show_error("")
 
+    def _write(self, value: Value) -> None:
+        if isinstance(self.control, QLineEdit):
+            self.control.setText(self.spec.format(value))
+
     def _leave(self) -> None:
-        control = self.control
-        if isinstance(control, QLineEdit) and not self.error_text and not self._is_mixed():
-            control.setText(self.spec.format(self._value))
+        if isinstance(self.control, QLineEdit) and not self.error_text and not self._is_mixed():
+            self._write(self._value)
             self._original = self._value
         self.finished.emit()
 

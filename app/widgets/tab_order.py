@@ -27,7 +27,7 @@ def _takes_tab(widget: QWidget) -> bool:
 def _before(anchor: QWidget, page: QWidget) -> QWidget | None:
     """The nearest widget before `anchor` that Tab stops at; Qt takes no other to stand behind."""
     one = anchor.previousInFocusChain()
-    while one is not anchor:
+    while one is not None and one is not anchor:
         if _takes_tab(one) and not page.isAncestorOf(one) and one is not page:
             return one
         one = one.previousInFocusChain()
@@ -44,8 +44,9 @@ def _in_order(widget: QWidget) -> Iterator[QWidget]:
 def _in_layout(layout: QLayout) -> Iterator[QWidget]:
     for place in range(layout.count()):
         item = layout.itemAt(place)
-        widget, inner = item.widget(), item.layout()
-        if widget is not None:
+        if item is None:
+            continue
+        if (widget := item.widget()) is not None:
             yield from _in_order(widget)
-        elif inner is not None:
+        elif (inner := item.layout()) is not None:
             yield from _in_layout(inner)

@@ -274,7 +274,7 @@ class Commands:
         """Opens the list of everything that can be done."""
         window = self._window
         if self._palette is None:
-            self._palette = CommandPalette(window, window.centralWidget(), partial(command_entries, window))
+            self._palette = CommandPalette(window, window.central, partial(command_entries, window))
         self._palette.open()
 
     def show_shortcuts(self) -> None:

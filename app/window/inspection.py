@@ -157,7 +157,8 @@ def _nodes() -> list[dict[str, Any]]:
             if isinstance(item, NodeItem):
                 left, top, right, bottom = item.box()
                 rect = view.mapFromScene(QRectF(left, top, right - left, bottom - top)).boundingRect()
-                place = list(_on_screen(view.viewport(), rect).getRect())
+                rect = _on_screen(view.viewport(), rect)
+                place = [rect.x(), rect.y(), rect.width(), rect.height()]
                 found.append({"id": item.node_id, "rect": place, "ports": _ports(view, item)})
     return found
 

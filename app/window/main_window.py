@@ -111,15 +111,15 @@ class MainWindow(QMainWindow):
     # -- building ---------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        central = QWidget()
-        central.setObjectName("central")
-        column = QVBoxLayout(central)
+        self.central = QWidget()
+        self.central.setObjectName("central")
+        column = QVBoxLayout(self.central)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
         column.addWidget(self.tabs)
         column.addWidget(self.pages, 1)
-        self.setCentralWidget(central)
+        self.setCentralWidget(self.central)
         self.banner = Banner(self.pages, self._stage)
 
     def _connect(self) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
 
 from app.canvas.items.geometry import TILE, TILE_GAP
 from app.charts.arrays.class_maps import palette
-from app.charts.colourmaps import GREY, VIRIDIS, limits, shade, to_image
+from app.charts.colourmaps import GREY, VIRIDIS, limits, opaque, shade, to_image
 from app.theme import Theme, current_theme
 from app.workspace.token_words import are_tokens, running_text
 from engine.feed.feed import Snapshot
@@ -135,8 +135,7 @@ def _mask(
             table = palette(current_theme(), len(classes[name]))
             found = np.asarray(values).round().astype(np.int64)
             rgb = (255 * table[np.where(found < 0, len(table) - 1, found.clip(max=len(table) - 1))]).round()
-            red, green, blue = np.moveaxis(rgb.astype(np.uint32), 2, 0)
-            return to_image(np.uint32(0xFF000000) | (red << np.uint32(16)) | (green << np.uint32(8)) | blue)
+            return to_image(opaque(*np.moveaxis(rgb, 2, 0)))
     return None
 
 
@@ -144,8 +143,7 @@ def _coloured(channels: Array) -> NDArray[np.uint32]:
     """Red, green and blue (3, H, W) as colours (H, W); what leaves 0..1 is brought into it, alike for all."""
     low, high = float(np.nanmin(channels)), float(np.nanmax(channels))
     low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (low, high if high > low else low + 1)
-    red, green, blue = (255 * np.nan_to_num((channels - low) / (high - low))).astype(np.uint32)
-    return np.asarray(np.uint32(0xFF000000) | (red << np.uint32(16)) | (green << np.uint32(8)) | blue)
+    return opaque(*(255 * np.nan_to_num((channels - low) / (high - low))))
 
 
 def _tile(colours: NDArray[np.uint32]) -> QImage:

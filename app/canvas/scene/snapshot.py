@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QImage, QPageSize, QPainter, QPdfWriter
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QImage, QImageWriter, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from app.canvas.items.link_item import LabelItem, LinkItem
@@ -109,16 +109,16 @@ class _Portrait(GraphScene):
             if wire.label is not None and not kept:
                 wire.label.setVisible(False)
         area = QRectF()
-        for item in self.items():
-            if isinstance(item, NodeItem | LinkItem | LabelItem) and item.isVisible():
-                area = area.united(item.sceneBoundingRect())
-        for item in self.items():  # frames, notes: whole with everything, and where they hold what is shown
-            if isinstance(item, NodeItem | LinkItem | LabelItem) or not item.isVisible():
+        for shown_item in self.items():
+            if isinstance(shown_item, NodeItem | LinkItem | LabelItem) and shown_item.isVisible():
+                area = area.united(shown_item.sceneBoundingRect())
+        for other in self.items():  # frames, notes: whole with everything, and where they hold what is shown
+            if isinstance(other, NodeItem | LinkItem | LabelItem) or not other.isVisible():
                 continue
             if not only:
-                area = area.united(item.sceneBoundingRect())
-            elif item.parentItem() is None:
-                item.setVisible(area.contains(item.sceneBoundingRect()))
+                area = area.united(other.sceneBoundingRect())
+            elif other.parentItem() is None:
+                other.setVisible(area.contains(other.sceneBoundingRect()))
         if area.isEmpty():
             raise NeuroloomError("There is nothing to take a picture of yet.")
         return area.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
@@ -150,7 +150,7 @@ def _png(scene: GraphScene, area: QRectF, look: Look, title: str) -> bytes:
     _paint(scene, area, painter, QRectF(image.rect()))
     painter.end()
     buffer = _opened()
-    image.save(buffer, "PNG")
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
     return bytes(buffer.data().data())
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.charts.colourmaps import GREY, SIGNED, Table, limits, shade, to_image
+from app.charts.colourmaps import GREY, SIGNED, Table, limits, opaque, shade, to_image
 from app.charts.picture import Picture, number
 from app.charts.scale import WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
@@ -48,8 +48,8 @@ def cell_box(box: QRectF, shape: tuple[int, ...], row: float, column: float) -> 
 def paint_map(painter: QPainter, box: QRectF, values: Map, table: Table, low: float, high: float) -> None:
     """A map `(h, w)`, or a picture `(h, w, 3)` in the range from `low` to `high`."""
     if values.ndim == 3:
-        levels = np.clip((values - low) / (high - low or 1.0) * 255, 0, 255).astype(np.uint32)
-        colours = np.uint32(0xFF000000) | (levels[..., 0] << 16) | (levels[..., 1] << 8) | levels[..., 2]
+        levels = np.clip((values - low) / (high - low or 1.0) * 255, 0, 255)
+        colours = opaque(*np.moveaxis(levels, -1, 0))
     else:
         colours = shade(values.astype(np.float64), table, low, high)
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)

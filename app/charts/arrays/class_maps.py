@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.charts.arrays.tiles import Grid, Tiles, shrink
 from app.charts.class_marks import class_colour
+from app.charts.colourmaps import opaque
 from app.theme import SMALL, Theme, current_theme, themes
 
 NO_CLASS = "no class"
@@ -85,8 +86,7 @@ class ClassMaps(Tiles):
             parts += [between, table[np.where(found < 0, len(table) - 1, found)].transpose(0, 3, 1, 2)]
         whole = np.concatenate(parts, axis=3)
         channels = (shrink(whole[:, at], grid.tile_height, grid.tile_width) for at in range(3))
-        red, green, blue = (np.clip(255 * part, 0, 255).round().astype(np.uint32) for part in channels)
-        return np.uint32(0xFF000000) | (red << np.uint32(16)) | (green << np.uint32(8)) | blue
+        return opaque(*(np.clip(255 * part, 0, 255).round() for part in channels))
 
     def describe(self, at: QPoint) -> str:
         index = self.tile_at(at)

@@ -116,7 +116,7 @@ class FiltersNow(QWidget):
     def _look_for_weights(self) -> None:
         shapes = self._workspace.shapes
         has = bool(self._node_id) and shapes is not None and bool(shapes.parameters(self._node_id))
-        if self.isVisibleTo(self.parentWidget()) != has:
+        if self.isHidden() == has:
             self.setVisible(has)
 
     def _probes(self) -> Probes:

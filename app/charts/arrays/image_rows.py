@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.charts.colourmaps import GREY, Table, limits, shade, to_image
+from app.charts.colourmaps import GREY, Table, limits, opaque, shade, to_image
 from app.charts.picture import Picture, number
 from app.theme import SMALL, Theme, current_theme
 
@@ -171,6 +171,5 @@ def _images_of(row: ImageRow) -> list[QImage]:
     low, high = row.scale or limits(values)
     if values.ndim == 3:
         return [to_image(colours) for colours in shade(values, row.table, low, high)]
-    bright = np.nan_to_num((values - low) / ((high - low) or 1.0) * 255).clip(0, 255).astype(np.uint32)
-    colours = np.uint32(0xFF000000) | bright[..., 0] << 16 | bright[..., 1] << 8 | bright[..., 2]
-    return [to_image(one) for one in colours]
+    bright = np.nan_to_num((values - low) / ((high - low) or 1.0) * 255).clip(0, 255)
+    return [to_image(one) for one in opaque(*np.moveaxis(bright, -1, 0))]

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.cells import cell_box, fitted, paint_map
-from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits, shade, to_image
+from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits, opaque, shade, to_image
 from app.charts.picture import Picture, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
@@ -79,8 +79,7 @@ class Overlay(Picture):
         grey = (under - bottom) / ((top - bottom) or 1.0) * 255
         parts = [(over >> shift & 0xFF).astype(np.float64) for shift in (16, 8, 0)]
         mixed = [(1 - share) * DIMMED * grey[..., axis] + share * part for axis, part in enumerate(parts)]
-        red, green, blue = (np.clip(part, 0, 255).astype(np.uint32) for part in mixed)
-        return np.asarray(np.uint32(0xFF000000) | (red << 16) | (green << 8) | blue, np.uint32)
+        return opaque(*(np.clip(part, 0, 255) for part in mixed))
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         if not self.values.size:

@@ -102,7 +102,7 @@ def shrink(maps: NDArray[np.floating], height: int, width: int) -> NDArray[np.fl
         return maps
     trimmed = maps[:, : maps.shape[1] // down * down, : maps.shape[2] // across * across]
     blocks = trimmed.reshape(len(maps), trimmed.shape[1] // down, down, trimmed.shape[2] // across, across)
-    return blocks.mean(axis=(2, 4))
+    return np.asarray(blocks.mean(axis=(2, 4)))
 
 
 class Tiles(Picture):
@@ -179,9 +179,9 @@ class Tiles(Picture):
             maps = maps[self._one : self._one + 1]
         self._gap = int(3 * ratio) if min(maps.shape[1:]) > 5 else int(2 * ratio)
         largest = 10_000 if self._one >= 0 or len(maps) == 1 else int(LARGEST * ratio)
-        grid = lay_out(
-            len(maps), *maps.shape[1:], width, height, self._gap, int(self._smallest * ratio), largest
-        )
+        count, map_height, map_width = maps.shape
+        smallest = int(self._smallest * ratio)
+        grid = lay_out(count, map_height, map_width, width, height, self._gap, smallest, largest)
         self._grid = grid
         if not grid.shown:
             return None

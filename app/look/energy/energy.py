@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
 from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.chart import Chart, Curve, Entry, Frame, Ground, Layer, Marks, Pieces
 from app.charts.class_marks import class_colour, class_shape
+from app.charts.colourmaps import opaque
 from app.charts.picture import number, percent
 from app.look.asked import of_class, rgb
 from app.look.base import OneProbe, Subject, Table
@@ -144,9 +145,8 @@ def basin_colours(basins: NDArray[np.integer], theme: Theme) -> NDArray[np.uint3
     ground = np.array(rgb(theme.panel), float)
     palette = np.array([rgb(class_colour(theme, index)) for index in range(count)], float).reshape(-1, 3)
     palette = np.vstack([ground + (palette - ground) * 0.3, ground])
-    mixed = palette[np.where(basins < 0, count, basins)].round().astype(np.uint32)
-    colours = np.uint32(0xFF000000) | (mixed[..., 0] << 16) | (mixed[..., 1] << 8) | mixed[..., 2]
-    return colours.astype(np.uint32)
+    mixed = palette[np.where(basins < 0, count, basins)].round()
+    return opaque(*np.moveaxis(mixed, -1, 0))
 
 
 @picture_kind(

@@ -38,9 +38,9 @@ def asks_about_images(subject: Subject) -> bool:
 
 def asks_about_pictures(subject: Subject) -> bool:
     """The same for images of rows and columns alone."""
-    if not asks_about_images(subject):
-        return False
     project, book = subject.as_trained
+    if book is None or not asks_about_images(subject):
+        return False
     asked = asked_of_image(project, book, subject.node_id)
     column = image_input(project, book, asked.prediction[0]) if asked is not None else None
     return column is not None and len(column.shape) == 3

@@ -52,7 +52,7 @@ def unit_choice(subject: Subject, name: str) -> QuietCombo:
 def excitable(subject: Subject) -> bool:
     """Whether the layer has units that see an image; a signal of one channel would be a single line."""
     project, book = subject.as_trained
-    if not units_of(subject) or not sees_images(subject):
+    if book is None or not units_of(subject) or not sees_images(subject):
         return False
     seen = image_input(project, book, subject.node_id)
     return seen is not None and min(seen.shape[-2:]) > 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
-from app.charts.colourmaps import VIRIDIS, shade, to_image
+from app.charts.colourmaps import VIRIDIS, mixed, shade, to_image
 from app.charts.picture import number
 from app.charts.plane import RIGHT, Plane, around
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
@@ -209,11 +209,8 @@ def _contours(
 def _contour_colours(count: int) -> list[QColor]:
     """For each level the colour of the picture there, mixed with white: opaque lines cost far less."""
     at = np.linspace(0, len(VIRIDIS) - 1, count + 2)[1:-1].round().astype(int)
-    found = []
-    for colour in (QColor.fromRgba(int(value)) for value in VIRIDIS[at]):
-        parts = (round(0.58 * part + 0.42 * 255) for part in colour.getRgb()[:3])
-        found.append(QColor(*parts))
-    return found
+    white = QColor(255, 255, 255)
+    return [mixed(QColor.fromRgba(int(value)), white, 0.42) for value in VIRIDIS[at]]
 
 
 def _segments(places: NDArray[np.float64]) -> list[QLineF]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPen
 
-from app.charts.colourmaps import SIGNED, shade
+from app.charts.colourmaps import SIGNED, mixed, shade
 from app.charts.picture import Picture, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
@@ -231,7 +231,7 @@ class NeuronNet(Picture):
                     colour = sign_colour(theme, 1.0 if sign else -1.0)
                     if not strong:
                         quiet = 0.12 if self._unit is not None else 0.3
-                        colour = _mixed(theme.panel, colour, quiet + 0.5 * level / SHADES)
+                        colour = mixed(theme.panel, colour, quiet + 0.5 * level / SHADES)
                     painter.setPen(QPen(colour, self.width_of(self._largest * (level - 0.5) / SHADES)))
                     places = np.hstack([begin[found[:, 1]], end[found[:, 0]]]).tolist()
                     painter.drawLines([QLineF(*place) for place in places])
@@ -327,12 +327,6 @@ def sign_colour(theme: Theme, value: float) -> QColor:
     if value >= 0:
         return QColor("#f4775e" if theme.dark else "#b2182b")
     return QColor("#5ba4e0" if theme.dark else "#2166ac")
-
-
-def _mixed(ground: QColor, colour: QColor, share: float) -> QColor:
-    """The colour laid thinly on the ground: lines that let others through cost seven times as much."""
-    parts = zip(ground.getRgbF()[:3], colour.getRgbF()[:3], strict=True)
-    return QColor.fromRgbF(*((1 - share) * one + share * other for one, other in parts))
 
 
 def _unit_name(column: UnitColumn, unit: int) -> str:

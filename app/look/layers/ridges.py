@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QFontMetrics, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.charts.axes import round_ticks, short
+from app.charts.colourmaps import mixed
 from app.charts.histogram import Distribution
 from app.charts.picture import Picture, colour_of, number, percent
 from app.theme import Theme, current_theme
@@ -104,9 +105,9 @@ class Ridges(Picture):
             if line.isEmpty():
                 continue
             age = (index + 1) / count
-            edge = _mixed(theme.panel, colour, 0.35 + 0.65 * age)
+            edge = mixed(theme.panel, colour, 0.35 + 0.65 * age)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(_mixed(theme.panel, colour, 0.06 + 0.34 * age))
+            painter.setBrush(mixed(theme.panel, colour, 0.06 + 0.34 * age))
             filled = QPolygonF(line)
             filled << QPointF(line.last().x(), base) << QPointF(line.first().x(), base)
             painter.drawPolygon(filled)
@@ -166,14 +167,3 @@ class Ridges(Picture):
         widest = f"{self._rows[-1].step:,}" if self._rows else ""
         left = max(34, QFontMetrics(current_theme().mono(TICK)).horizontalAdvance(widest) + 8)
         return QRectF(left, 4, max(8, self.width() - left - 4), max(8, self.height() - 36))
-
-
-def _mixed(ground: QColor, colour: QColor, share: float) -> QColor:
-    def part(low: int, high: int) -> int:
-        return round(low + (high - low) * share)
-
-    return QColor(
-        part(ground.red(), colour.red()),
-        part(ground.green(), colour.green()),
-        part(ground.blue(), colour.blue()),
-    )

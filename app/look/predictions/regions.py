@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from app.charts.axes import round_ticks
 from app.charts.chart import Chart, Entry, Frame, Ground, Layer, Marks, Pieces, Words
 from app.charts.class_marks import class_colour, class_shape
-from app.charts.colourmaps import VIRIDIS, limits, shade
+from app.charts.colourmaps import VIRIDIS, limits, opaque, shade
 from app.charts.picture import number, percent
 from app.look.asked import choice, example_words, features, index_of, of_class, rgb, single_answer
 from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
@@ -210,11 +210,8 @@ def region_colours(winner: NDArray[np.intp], sure: NDArray[np.floating], theme: 
     palette = np.array([rgb(class_colour(theme, index)) for index in range(count)], float)
     ground = np.array(rgb(theme.panel), float)
     share = np.clip((sure - 1 / count) / (1 - 1 / count), 0, 1)[..., None] * 0.42 + 0.1
-    mixed = (ground + (palette[winner] - ground) * share).round().astype(np.uint32)
-    colours: NDArray[np.uint32] = (
-        np.uint32(0xFF000000) | (mixed[..., 0] << 16) | (mixed[..., 1] << 8) | mixed[..., 2]
-    )
-    return colours
+    mixed = (ground + (palette[winner] - ground) * share).round()
+    return opaque(*np.moveaxis(mixed, -1, 0))
 
 
 def _surface_colours(
