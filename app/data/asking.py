@@ -7,6 +7,7 @@ from typing import Any
 from app.data.facts import Source
 from app.data.roles import TABLE, filled, rows_of
 from app.workspace.classes import classes_of
+from app.workspace.engine_parts import Shapes
 from app.workspace.workspace import Workspace
 from engine.catalogue import Data
 from engine.data.checks.findings import Asked, Compared
@@ -70,7 +71,7 @@ def _asked(workspace: Workspace, node: Node, params: dict[str, Any]) -> Asked:
 
 def _around(workspace: Workspace, node_id: str) -> Asked:
     """What the network around a data node says of its columns; those of transforms behind it have theirs."""
-    from engine.emit.folding import Prepared, folded  # it brings torch, which the window starts without
+    from engine.emit.folding import Prepared  # it brings torch, which the window starts without
 
     graph, book = workspace.document.project.graph, workspace.shapes
     if book is None or node_id not in book.types:
@@ -78,25 +79,23 @@ def _around(workspace: Workspace, node_id: str) -> Asked:
     wires = {link.source_port: (node_id, link.source_port) for link in graph.outgoing(node_id)}
     behind: dict[str, set[str]] = {name: set() for name in wires}
     classes: dict[str, tuple[str, ...]] = {}
-    project = workspace.document.project
-    if all(made.kind != "transform" or (made.outputs() and made.columns()) for made in book.types.values()):
-        project, book = folded(project, book)
-        made = book.types[node_id]
-        steps = made.steps if isinstance(made, Prepared) else ()
-        for step in steps:
-            behind[step.into.name] = behind.get(step.column, set()) | {_doing(graph.node(step.node_id))}
-            wires[step.into.name] = (step.node_id, "output")
-            if step.into.classes:
-                classes[step.into.name] = step.into.classes
-        used = {link.source_port for link in project.graph.outgoing(node_id)}
-        for step in reversed(steps):  # what reaches the network through transforms alone has theirs behind it
-            if step.column not in used:
-                behind[step.column] = behind.get(step.column, set()) | behind[step.into.name]
+    project, trained = book.as_trained(workspace.document.project)
+    made = trained.types[node_id]
+    steps = made.steps if isinstance(made, Prepared) else ()
+    for step in steps:
+        behind[step.into.name] = behind.get(step.column, set()) | {_doing(graph.node(step.node_id))}
+        wires[step.into.name] = (step.node_id, "output")
+        if step.into.classes:
+            classes[step.into.name] = step.into.classes
+    used = {link.source_port for link in project.graph.outgoing(node_id)}
+    for step in reversed(steps):  # what reaches the network through transforms alone has theirs behind it
+        if step.column not in used:
+            behind[step.column] = behind.get(step.column, set()) | behind[step.into.name]
     targets, compared = set(), {}
     for link in project.graph.outgoing(node_id):
         if link.target_port == "target":
             targets.add(link.source_port)
-            found = _compared(project, book, link)
+            found = _compared(project, trained, link)
             if found is not None:
                 compared[link.source_port] = found
         else:
@@ -109,7 +108,7 @@ def _doing(node: Node) -> str:
     return f"LeaveOutRows {node.params.get('that', REPEATING)}" if node.type == "LeaveOutRows" else node.type
 
 
-def _compared(project: Project, book: Any, link: Link) -> Compared | None:
+def _compared(project: Project, book: Shapes, link: Link) -> Compared | None:
     """The loss at the end of a wire."""
     loss = project.graph.node(link.target)
     if loss.type not in ("CrossEntropy", "BCEWithLogits"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -22,6 +21,7 @@ from app.data.tokens import TokensPage
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.classes import classes_of
 from app.workspace.data_files import path_spec
+from app.workspace.engine_parts import RunControl
 from app.workspace.workspace import Workspace
 from engine.data.checks.findings import Change
 from engine.data.checks.mending import edits_of
@@ -208,7 +208,7 @@ class DataPanel(QWidget):
             self._show(node, facts, names)
         self._stack.setCurrentIndex(1)
 
-    def _patient(self, trainer: Any) -> bool:
+    def _patient(self, trainer: RunControl) -> bool:
         """Whether the trainer may still come to the data: it has not failed, nor been waited for long."""
         if trainer.data is not None:
             self._waited = 0
@@ -228,8 +228,7 @@ class DataPanel(QWidget):
         elif self._workspace.trainer is None:
             words = self._workspace.engine_error or "The engine is starting; the data are read after that."
         else:
-            reading = getattr(self._workspace.trainer, "reading", "")
-            said = reading or (self.reader.progress if self.reader.busy else "")
+            said = self._workspace.trainer.reading or (self.reader.progress if self.reader.busy else "")
             words = error or said or "Reading the data …"
         if words != self._message.text():
             self._message.setText(words)

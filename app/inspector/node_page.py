@@ -27,6 +27,8 @@ from engine.data.open.opening import READERS
 from engine.document.edits import Rename, SetParam
 from engine.document.graph import Node
 from engine.errors import NeuroloomError
+from engine.shapes.problems import Problem
+from engine.shapes.signatures import Signature
 
 _WAITING = "…"
 _UNKNOWN = "unknown"
@@ -259,7 +261,7 @@ class NodePage(QWidget):
 class ProblemNote(QWidget):
     """A problem's sentence with its fix as a button."""
 
-    def __init__(self, workspace: Workspace, problem: Any, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, problem: Problem, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._problem = problem
@@ -268,7 +270,7 @@ class ProblemNote(QWidget):
         mark = QLabel()
         mark.setPixmap(pixmap(problem.severity, theme.bad if error else theme.warning, 14))
         mark.setAccessibleName(problem.severity)
-        node = workspace.node(problem.node_id)
+        node = workspace.node(problem.node_id) if problem.node_id is not None else None
         text = label(sentence(problem, node.name if node is not None else ""), wrap=True)
         text.setObjectName("problemText")
         grid = QGridLayout(self)
@@ -289,20 +291,19 @@ class ProblemNote(QWidget):
         apply_fix(self._workspace, self._problem)
 
 
-def sentence(problem: Any, name: str) -> str:
+def sentence(problem: Problem, name: str) -> str:
     """A problem's message without the node's name in front, for places that show the name already."""
-    message: str = problem.message
-    bare = message.removeprefix(f"{name}: ") if name else message
-    return bare if bare == message else bare[:1].upper() + bare[1:]
+    bare = problem.message.removeprefix(f"{name}: ") if name else problem.message
+    return bare if bare == problem.message else bare[:1].upper() + bare[1:]
 
 
-def apply_fix(workspace: Workspace, problem: Any) -> None:
+def apply_fix(workspace: Workspace, problem: Problem) -> None:
     """Makes the step that a problem's fix proposes, or begins it."""
     fix = problem.fix
-    if fix.begin is not None:
+    if fix is not None and fix.begin is not None:
         fix.begin()
-        return
-    use_fix(workspace, fix)
+    elif fix is not None:
+        use_fix(workspace, fix)
 
 
 def _after_files(spec: ParamSpec) -> bool:
@@ -320,11 +321,9 @@ def _set(tag: str, found: re.Match[str]) -> str:
     return f"<{tag}>{normalize('NFKC', found.group()).replace(chr(0x2212), '-')}</{tag}>"
 
 
-def shape_text(signature: Any) -> str:
+def shape_text(signature: Signature | None) -> str:
     """A signature with the batch in front: `N×32×26×26`."""
-    if signature is None:
-        return _UNKNOWN
-    return str(signature.full)
+    return _UNKNOWN if signature is None else signature.full
 
 
 def _facts(workspace: Workspace, node: Node) -> dict[str, str]:
@@ -345,8 +344,8 @@ def _facts(workspace: Workspace, node: Node) -> dict[str, str]:
         title = "out" if len(outputs) == 1 else f"out · {name}"
         facts[title] = _WAITING if shapes is None else shape_text(shapes.signature(node.id, name))
     if made is not None and made.kind == "layer":
-        facts["parameters"] = _WAITING if shapes is None else f"{shapes.parameters(node.id) or 0:,}"
-        facts["multiply-adds"] = _WAITING if shapes is None else f"{shapes.multiply_adds(node.id) or 0:,}"
+        facts["parameters"] = _WAITING if shapes is None else f"{shapes.parameters(node.id):,}"
+        facts["multiply-adds"] = _WAITING if shapes is None else f"{shapes.multiply_adds(node.id):,}"
     return facts
 
 

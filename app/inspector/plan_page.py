@@ -24,7 +24,6 @@ from engine.catalogue.training.checks import PLAIN_PLANS, is_general
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.document.edits import SetNotes, SetTitle
 from engine.document.plan import LARGEST_SEED
-from engine.emit.fast import Fast
 
 _BATCH = BatchSpec(
     "batch",
@@ -212,9 +211,9 @@ class PlanPage(QWidget):
     def _say_fast(self, _state: str) -> None:
         """What the switch does or, in a run that has measured it, what was chosen and what it brings."""
         plan, trainer = self.focus.plan, self._workspace.trainer
-        chosen = getattr(trainer, "fast", None) if plan.fast and self._workspace.training else None
+        chosen = trainer.fast if trainer is not None and plan.fast and self._workspace.training else None
         text = _FAST_SAYS
-        if isinstance(chosen, Fast):
+        if chosen is not None:
             text = chosen.sentence()
         elif plan.fast and is_general(plan):
             text = _FAST_NOT_HERE

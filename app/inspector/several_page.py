@@ -66,7 +66,7 @@ class SeveralPage(QWidget):
         if shapes is None:
             self._parameters.setText("…")
             return
-        self._parameters.setText(f"{sum(shapes.parameters(node_id) or 0 for node_id in self.ids):,}")
+        self._parameters.setText(f"{sum(shapes.parameters(node_id) for node_id in self.ids):,}")
 
     def _set_param(self, name: str, value: Any) -> None:
         spec = self.fields[name].spec

@@ -60,11 +60,7 @@ class Subject:
     def as_trained(self) -> tuple[Project, ShapeBook | None]:
         """The project and its shapes as runs see them: transforms are columns of the data they hang on."""
         project, book = self.workspace.document.project, self.workspace.shapes
-        if book is None or all(made.kind != "transform" for made in book.types.values()) or book.errors:
-            return project, book
-        from engine.emit.folding import folded  # it brings torch, which is there once shapes are
-
-        return folded(project, book)
+        return book.as_trained(project) if book is not None else (project, None)
 
     def shape_of(self, port: str = "") -> tuple[int, ...] | None:
         """The shape of one example on an output port, the first where none is named; None while unknown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
@@ -18,6 +18,10 @@ from app.widgets.python_text import PythonText
 from app.workspace.workspace import Workspace
 from engine.errors import NeuroloomError
 
+if TYPE_CHECKING:
+    from engine.emit.fast import Fast
+    from engine.emit.script import Source
+
 DELAY_MS = 200
 
 
@@ -30,9 +34,9 @@ class CodePanel(QWidget):
         super().__init__(parent)
         self.setObjectName("code")
         self._workspace = workspace
-        self.source: Any = None
+        self.source: Source | None = None
         self._revision = -1
-        self._fast: Any = None  # what the run trains with where its plan asks for the fast path
+        self._fast: Fast | None = None  # what the run trains with where its plan asks for the fast path
         self._blamed: str | None = None
         self._caption = ElidedLabel("", "dim")
         self._copy = QPushButton("Copy")
@@ -95,7 +99,8 @@ class CodePanel(QWidget):
             )
             return
         document = self._workspace.document
-        fast = getattr(self._workspace.trainer, "fast", None) if document.project.plan.fast else None
+        trainer = self._workspace.trainer
+        fast = trainer.fast if trainer is not None and document.project.plan.fast else None
         if document.revision == self._revision and fast == self._fast:
             return
         self._revision, self._fast = document.revision, fast
@@ -107,7 +112,7 @@ class CodePanel(QWidget):
         project, catalogue = document.snapshot(), self._workspace.catalogue
         self._writer.ask(partial(engine.export_script, project, catalogue, fast=fast))
 
-    def _show_source(self, source: Any, error: NeuroloomError | None) -> None:
+    def _show_source(self, source: Source, error: NeuroloomError | None) -> None:
         if self._writer.busy or not self._workspace.document.project.graph.nodes:
             return
         if error is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QShowEvent
@@ -14,6 +14,7 @@ from app.widgets.empty import EmptyState
 from app.widgets.icons import pixmap
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.workspace import Workspace
+from engine.shapes.problems import Problem
 
 # More rows than anyone reads would make each edit slow.
 MOST_ROWS = 100
@@ -25,7 +26,7 @@ class ProblemRow(QFrame):
 
     activated = Signal(object)
 
-    def __init__(self, workspace: Workspace, problem: Any, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, problem: Problem, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self.problem = problem
@@ -143,7 +144,7 @@ class ProblemsPanel(QWidget):
         self._area.setWidget(self._page(problems))
         self._area.verticalScrollBar().setValue(position)
 
-    def _page(self, problems: list[Any]) -> QWidget:
+    def _page(self, problems: Sequence[Problem]) -> QWidget:
         page = QWidget()
         page.setProperty("role", "page")
         column = QVBoxLayout(page)
@@ -167,6 +168,6 @@ class ProblemsPanel(QWidget):
         self._empty.say(mark, title, text)
         self._empty.show()
 
-    def _reveal(self, problem: Any) -> None:
+    def _reveal(self, problem: Problem) -> None:
         if problem.node_id:
             self._workspace.reveal(problem.node_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtWidgets import (
@@ -181,7 +181,7 @@ class WeightsDialog(QDialog):
         self._background.close()
         super().done(result)
 
-    def _show(self, report: Any, error: NeuroloomError | None) -> None:
+    def _show(self, report: Report, error: NeuroloomError | None) -> None:
         if error is not None:
             self._head.setText(error.message)
             self._say_below(error.fix or "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
@@ -13,9 +11,11 @@ from app.look.own import scaled_words
 from app.runs.run_status import DeviceChip, MetricText, ProgressText
 from app.theme import Theme, current_theme, themes
 from app.widgets.icons import icon
+from app.workspace.engine_parts import RunControl
 from app.workspace.pace import Pace
 from app.workspace.workspace import Workspace
 from engine.document.names import spoken
+from engine.feed.feed import Feed
 
 REDRAW_MS = 250
 NARROW = 860
@@ -108,38 +108,37 @@ class TrainingBar(QWidget):
 
     def toggle(self) -> None:
         """Train, pause or resume: whatever the main button offers now."""
-        state = self._workspace.state
-        if state in ("idle", "finished", "failed"):
+        trainer, state = self._workspace.trainer, self._workspace.state
+        if trainer is None or state in ("idle", "finished", "failed"):
             self._workspace.train()
         elif state in ("running", "loading"):
-            self._workspace.trainer.pause()
+            trainer.pause()
         elif state == "paused":
-            self._workspace.trainer.resume()
+            trainer.resume()
         self.refresh()
 
     def step(self) -> None:
         """Train on one batch and pause; starts a run where there is none."""
-        if self._rest():
-            self._workspace.trainer.step()
+        if (trainer := self._at_rest()) is not None:
+            trainer.step()
             self.refresh()
 
     def step_layer(self) -> None:
         """Show what the next batch does at one more node, at rest; starts a run where there is none."""
-        if self._rest():
-            if self._workspace.state == "running":
-                self._workspace.trainer.pause()
-            self._workspace.trainer.step_layer()
+        if (trainer := self._at_rest()) is not None:
+            if trainer.state == "running":
+                trainer.pause()
+            trainer.step_layer()
             self.refresh()
 
-    def _rest(self) -> bool:
-        """Begin a run that stands still where there is none; False where that can't be."""
-        if self._workspace.trainer is None:
-            return False
-        if self._workspace.state in ("idle", "finished", "failed"):
+    def _at_rest(self) -> RunControl | None:
+        """The trainer, with a run begun that stands still where there is none; None where that can't be."""
+        trainer = self._workspace.trainer
+        if trainer is not None and trainer.state in ("idle", "finished", "failed"):
             if not self._workspace.train():
-                return False
-            self._workspace.trainer.pause()
-        return True
+                return None
+            trainer.pause()
+        return trainer
 
     def back(self) -> None:
         """Return to before the last step, of a batch or of a node."""
@@ -149,8 +148,8 @@ class TrainingBar(QWidget):
 
     def stop(self) -> None:
         """End the run after this batch; the weights stay."""
-        if self._workspace.training:
-            self._workspace.trainer.stop()
+        if (trainer := self._workspace.trainer) is not None and self._workspace.training:
+            trainer.stop()
             self.refresh()
 
     # -- what is shown ----------------------------------------------------------------------------
@@ -193,7 +192,7 @@ class TrainingBar(QWidget):
 
     def _show_back(self, state: str) -> None:
         trainer = self._workspace.trainer
-        can = trainer is not None and bool(trainer.can_go_back)
+        can = trainer is not None and trainer.can_go_back
         if can:
             tip = "Back to before the last step (Shift+F6)"
         elif state in ("running", "loading"):
@@ -255,7 +254,7 @@ class TrainingBar(QWidget):
         self.refresh()
 
 
-def newest_metric(feed: Any) -> tuple[str, float | None]:
+def newest_metric(feed: Feed | None) -> tuple[str, float | None]:
     """What to judge a run by, and its newest value: the first validation metric, else the losses."""
     if feed is None:
         return "", None

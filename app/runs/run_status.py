@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.charts.picture import number, percent
 from app.theme import SMALL, Theme, current_theme, themes
+from engine.feed.progress import Progress
 
 HEIGHT = 32
 
@@ -54,7 +55,7 @@ class ProgressText(QWidget):
     def show_progress(
         self,
         state: str,
-        progress: Any,
+        progress: Progress | None,
         plan: str,
         layer_step: Mapping[str, Any] | None = None,
         *,
@@ -68,17 +69,16 @@ class ProgressText(QWidget):
         if progress is None:
             left, right = plan, "engine starting" if not soon else "begins in a moment"
         elif state == "loading":
-            left, right = getattr(progress, "reading", "") or "Reading the data …", ""
+            left, right = progress.reading or "Reading the data …", ""
         elif progress.step or state in ("running", "paused"):
             epochs = max(1, progress.epochs)
             steps = max(1, epochs * progress.steps_per_epoch)
             share = min(1.0, progress.step / steps)
             left = f"Epoch {min(progress.epoch + 1, epochs)} of {epochs} · step {progress.step:,}"
-            phases = getattr(progress, "phases", 1)
-            if phases > 1:  # whose epochs need not be of one length
+            if progress.phases > 1:  # whose epochs need not be of one length
                 share = min(1.0, progress.epoch / epochs)
                 epoch = min(progress.epoch + 1, epochs)
-                left = f"Phase {progress.phase} of {phases} · epoch {epoch} of {epochs}"
+                left = f"Phase {progress.phase} of {progress.phases} · epoch {epoch} of {epochs}"
             if state == "finished":
                 done = progress.epoch
                 left = f"Finished · {done} epoch{'s' if done != 1 else ''} · {progress.step:,} steps"

@@ -14,7 +14,7 @@ from app.charts.picture import percent
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.watching import Live, Probes
 from app.workspace.workspace import Workspace
-from engine.feed.feed import Probe, Snapshot
+from engine.feed.feed import Feed, Probe, Snapshot
 
 NORMS = Probe("", "norms")
 VANISHED = 1e-4  # of the largest gradient norm
@@ -134,18 +134,18 @@ class TrainingLayers(QWidget):
         trainer = self._workspace.trainer
         if trainer is None:
             return
-        shown = self._new(Probe(self._node_id, "activations"))
+        shown = self._new(trainer.feed, Probe(self._node_id, "activations"))
         if shown is not None:
             self.activations.show_snapshot(shown)
             words = example_words(shown)
             if words != self._example.text():
                 self._example.setText(words)
-        norms = self._new(NORMS)
+        norms = self._new(trainer.feed, NORMS)
         if norms is not None:
             self._show_norms(norms)
 
-    def _new(self, probe: Probe) -> Snapshot | None:
-        found: Snapshot | None = self._workspace.trainer.feed.latest(probe)
+    def _new(self, feed: Feed, probe: Probe) -> Snapshot | None:
+        found = feed.latest(probe)
         if found is None or found is self._seen.get(probe):
             return None
         self._seen[probe] = found

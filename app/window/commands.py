@@ -255,20 +255,20 @@ class Commands:
 
     def train_reset(self) -> None:
         """Goes back to the weights that the seed gives."""
-        if self._may_reset():
-            self._window.workspace.trainer.reset()
+        self._reset()
 
     def train_new_weights(self) -> None:
         """Draws other first weights, from the next seed."""
-        if self._may_reset():
-            self._window.workspace.trainer.reset(new_weights=True)
+        if self._reset(new_weights=True):
             self._window.workspace.message.emit("New weights: the next run uses another seed.", "info")
 
-    def _may_reset(self) -> bool:
+    def _reset(self, new_weights: bool = False) -> bool:
         page = self._window.document_page
-        return page.workspace.trainer is not None and self._window.may_stop_training(
-            page, "reset the weights"
-        )
+        trainer = page.workspace.trainer
+        if trainer is None or not self._window.may_stop_training(page, "reset the weights"):
+            return False
+        trainer.reset(new_weights)
+        return True
 
     def show_commands(self) -> None:
         """Opens the list of everything that can be done."""
@@ -329,7 +329,7 @@ class Commands:
             actions[name].setEnabled(ready and at_work)
         actions["train_stop"].setEnabled(workspace.training)
         trainer = workspace.trainer
-        back = trainer is not None and bool(trainer.can_go_back)
+        back = trainer is not None and trainer.can_go_back
         actions["train_back"].setEnabled(at_work and back)
         for name, panel in window.side_panels().items():
             actions[name].setChecked(not panel.isHidden())

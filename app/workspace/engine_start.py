@@ -6,20 +6,10 @@ import gc
 import logging
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+
+from app.workspace.engine_parts import EngineParts
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class EngineParts:
-    """What the window needs from the torch side once it is loaded."""
-
-    shape_book: Callable[..., Any]
-    trainer: Callable[..., Any]
-    export_script: Callable[..., Any]
 
 
 class EngineStart:

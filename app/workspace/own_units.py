@@ -51,9 +51,9 @@ class OwnUnitsFinder(QObject):
 
         `project` and `book` are those of a subject `as_trained`.
         """
-        splits = getattr(self._workspace.trainer, "data", None)
-        place = data_in(project, book)
-        if place is None or not isinstance(splits, Mapping) or not splits:
+        trainer, place = self._workspace.trainer, data_in(project, book)
+        splits = trainer.data if trainer is not None else None
+        if place is None or not splits:
             return None
         node, made = place
         if not scaled(node, made, self._workspace.catalogue):

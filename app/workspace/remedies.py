@@ -34,7 +34,7 @@ def answers_to(workspace: Workspace, event: Event) -> Answers:
         return _first_network(workspace)
     if remedy is None or workspace.trainer is None:
         return ()
-    phase = getattr(workspace.trainer.progress, "phase", 1) - 1
+    phase = workspace.trainer.progress.phase - 1
     if mended(workspace.document.project.plan, remedy, phase) is None:
         return ()
     words = f"{WORDS.get(remedy[0], remedy[0])} {remedy[1]:g}"

@@ -13,7 +13,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
-from app.workspace.engine_start import EngineParts, EngineStart
+from app.workspace.engine_parts import EngineParts, RunControl, Shapes
+from app.workspace.engine_start import EngineStart
 from app.workspace.places import Places
 from app.workspace.scopes import ROOT, Trail, only_drawn, trail_to, what_is_left
 from engine.catalogue import Catalogue, NodeType, load_catalogue
@@ -22,7 +23,7 @@ from engine.document.edits import Edit
 from engine.document.graph import Graph, Node, Project
 from engine.document.shipped import datasets_folder
 from engine.errors import NeuroloomError
-from engine.feed.feed import LAYER_STEP
+from engine.feed.feed import LAYER_STEP, Feed
 from engine.shapes.problems import Problem
 
 log = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ def whole_number(settings: QSettings, key: str, usual: int) -> int:
 class Workspace(QObject):
     """Document, catalogue, selection, shapes and trainer of one tab.
 
-    `shapes` (ShapeBook) and `trainer` (Trainer) are None until `engine_ready` was emitted.
+    `shapes` and `trainer` are None until `engine_ready` was emitted.
     Every signal is emitted in the window's thread.
     """
 
@@ -97,8 +98,8 @@ class Workspace(QObject):
         self.trail: Trail = ROOT
         self.loading = False  # whether a change of scope comes with another project
         self._entered: Trail = ROOT  # where the project that is being loaded will be shown
-        self.shapes: Any = None
-        self.trainer: Any = None
+        self.shapes: Shapes | None = None
+        self.trainer: RunControl | None = None
         self.engine: EngineParts | None = None
         self.engine_error: str | None = None
         self.train_when_ready = False  # asked for while the engine was starting
@@ -384,9 +385,8 @@ class Workspace(QObject):
         self.starting.emit()
         try:
             self.trainer.keep(*checkpoints_kept(self.settings))
-            more = {} if weights is None else {"weights": weights}
-            device = DEVICES[self.device]
-            self.trainer.start(self.document.snapshot(), self.document.revision, device=device, **more)
+            project, revision = self.document.snapshot(), self.document.revision
+            self.trainer.start(project, revision, device=DEVICES[self.device], weights=weights)
         except NeuroloomError as error:
             self.message.emit(str(error), "error")
             return False
@@ -429,12 +429,12 @@ class Workspace(QObject):
         version = trainer.feed.version
         if version != self._feed_version:
             self._feed_version = version
-            self._pass_on_events()
-            self._show_layer_step()
+            self._pass_on_events(trainer.feed)
+            self._show_layer_step(trainer.feed)
             self.ticked.emit()
 
-    def _pass_on_events(self) -> None:
-        events = list(self.trainer.feed.events)
+    def _pass_on_events(self, feed: Feed) -> None:
+        events = list(feed.events)
         # A new run begins with an empty feed.
         seen = self._events_seen if self._events_seen <= len(events) else 0
         for event in events[seen:]:
@@ -444,8 +444,8 @@ class Workspace(QObject):
                 self._tell(event.message, event.kind, event.node_id)
         self._events_seen = len(events)
 
-    def _show_layer_step(self) -> None:
-        shown = self.trainer.feed.latest(LAYER_STEP)
+    def _show_layer_step(self, feed: Feed) -> None:
+        shown = feed.latest(LAYER_STEP)
         step = {} if shown is None else shown.extra
         if step != self.layer_step:
             self.layer_step = step

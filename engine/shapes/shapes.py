@@ -262,6 +262,15 @@ class ShapeBook:
         facts = _fitted(node_type, column)
         return facts if facts.problem is None else Facts(problem=replace(facts.problem, node_id=node.id))
 
+    def as_trained(self, project: Project) -> tuple[Project, ShapeBook]:
+        """The project and its shapes as runs see them: transforms are columns of the data they hang on."""
+        transforms = [made for made in self.types.values() if isinstance(made, Transform)]
+        if not transforms or not all(made.columns() for made in transforms):
+            return project, self
+        from engine.emit.folding import folded  # it needs this module
+
+        return folded(project, self)
+
     def folded(self, source: str, data: Data, gone: Iterable[str]) -> ShapeBook:
         """A copy for reading, in which `data` stands at `source` and the transforms `gone` are in it."""
         book, folded = copy(self), set(gone)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.workspace.engine_parts import EngineParts
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes
@@ -31,28 +32,9 @@ def shaped(workspace: Workspace) -> Workspace:
     """The same with shapes and problems, and nothing that trains."""
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook
+    from tests.app.fake_run import RestingTrainer
 
-    class Resting:
-        """Stands where the trainer would."""
-
-        def __init__(self, *_: object) -> None:
-            from engine.feed.feed import Feed
-            from engine.feed.progress import Progress
-
-            self.state, self.error, self.feed, self.folder = "idle", None, Feed(), None
-            self.progress = Progress()
-            self.asked: list[str] = []
-
-        def __getattr__(self, name: str):  # type: ignore[no-untyped-def]
-            def ask(*_: object, **__: object) -> bool:
-                self.asked.append(name)
-                return True
-
-            return ask
-
-    from app.workspace.engine_start import EngineParts
-
-    workspace.adopt_engine(EngineParts(ShapeBook, Resting, export_script))
+    workspace.adopt_engine(EngineParts(ShapeBook, lambda *_: RestingTrainer(), export_script))
     return workspace
 
 

@@ -1,120 +1,148 @@
-"""A trainer that trains nothing: a feed with a run's numbers and pictures, and a record of what was asked."""
+"""Trainers that train nothing: a feed with a run's numbers and pictures, and a record of what was asked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
 
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
+from engine.catalogue import Catalogue
 from engine.document.document import Document
 from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node, Project
+from engine.emit.fast import Fast
 from engine.errors import NeuroloomError
-from engine.feed.feed import POINT, Feed, Probe, Snapshot
+from engine.feed.feed import POINT, Feed, Probe, Snapshot, Tried
+from engine.feed.progress import Progress
 from engine.shapes.shapes import ShapeBook
 
 STEPS_PER_EPOCH = 430
 DIGITS = tuple("0123456789")
+BEFORE = Progress(epochs=12, steps_per_epoch=STEPS_PER_EPOCH, device="CPU · 2 threads")
 
 
 @dataclass
-class FakeProgress:
-    epoch: int = 0
-    epochs: int = 12
-    step: int = 0
-    steps_per_epoch: int = STEPS_PER_EPOCH
-    seconds: float = 0.0
-    seconds_left: float | None = None
-    loss: float | None = None
-    device: str = "CPU · 2 threads"
-
-
-@dataclass
-class FakeTrainer:
-    """Has what the window uses of `engine.train.Trainer`."""
+class RestingTrainer:
+    """A trainer that stays as it is and notes what it is asked; it has what `RunControl` has."""
 
     state: str = "idle"
     feed: Feed = field(default_factory=Feed)
     error: NeuroloomError | None = None
-    progress: FakeProgress = field(default_factory=FakeProgress)
-    watched: frozenset[Probe] = frozenset()
-    asked: list[Any] = field(default_factory=list)
+    progress: Progress = field(default_factory=Progress)
+    reading: str = ""
+    fast: Fast | None = None
     folder: Path | None = None
-    data: Any = None
-    kept: tuple[int, int] = (0, 0)
+    data: Mapping[str, Mapping[str, Tensor]] | None = None
+    can_go_back: bool = False
+    watched: frozenset[Probe] = frozenset()
+    asked: list[str] = field(default_factory=list)
+    pinned: list[int] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
 
-    def watch(self, probes: frozenset[Probe]) -> None:
-        self.watched = probes
-
-    def prepare(self, project: object, revision: int) -> None:
+    def prepare(self, project: Project, revision: int) -> None:
         self.asked.append("prepare")
 
-    def update(self, project: object, revision: int) -> None:
+    def update(self, project: Project, revision: int) -> None:
         self.asked.append("update")
 
     def keep(self, every: int, newest: int) -> None:
-        self.kept = (every, newest)
+        """Nothing is kept."""
 
-    def start(self, project: object, revision: int, **overrides: object) -> None:
+    def start(
+        self, project: Project, revision: int, *, device: str | None = None, weights: Path | None = None
+    ) -> None:
         self.asked.append("start")
-        self.state = "running"
+
+    def continue_from(self, folder: Path, project: Project, revision: int) -> None:
+        self.asked.append("continue_from")
 
     def pause(self) -> None:
         self.asked.append("pause")
-        self.state = "paused"
 
     def resume(self) -> None:
         self.asked.append("resume")
-        self.state = "running"
 
     def step(self) -> None:
         self.asked.append("step")
-        self.state = "paused"
 
     def step_layer(self) -> None:
         self.asked.append("step_layer")
-        self.state = "paused"
-
-    can_go_back = False
 
     def back(self) -> None:
         self.asked.append("back")
 
     def stop(self) -> None:
         self.asked.append("stop")
-        self.state = "idle"
+
+    def reset(self, new_weights: bool = False) -> None:
+        self.asked.append("reset")
+
+    def watch(self, probes: frozenset[Probe]) -> None:
+        self.watched = probes
 
     def pin(self, example: int) -> None:
-        self.asked.append(("pin", example))
+        self.pinned.append(example)
+
+    def try_input(self, tried: Tried | None) -> None:
+        if tried is not None:
+            self.tried.append(tried)
 
     def close(self, timeout: float) -> bool:
+        self.asked.append("close")
         return True
 
 
 @dataclass
-class FakeShapes:
-    """What panels use of a `ShapeBook`: problems and weights of our own, the rest is real."""
+class FakeTrainer(RestingTrainer):
+    """A trainer whose state follows what it is asked, as if a run went on."""
 
-    book: ShapeBook
-    problems: list[Any] = field(default_factory=list)
-    weights: dict[str, int] = field(default_factory=dict)
+    progress: Progress = BEFORE
 
-    @property
-    def errors(self) -> list[Any]:
-        return [problem for problem in self.problems if problem.severity == "error"]
+    def start(
+        self, project: Project, revision: int, *, device: str | None = None, weights: Path | None = None
+    ) -> None:
+        super().start(project, revision, device=device, weights=weights)
+        self.state = "running"
+
+    def pause(self) -> None:
+        super().pause()
+        self.state = "paused"
+
+    def resume(self) -> None:
+        super().resume()
+        self.state = "running"
+
+    def step(self) -> None:
+        super().step()
+        self.state = "paused"
+
+    def step_layer(self) -> None:
+        super().step_layer()
+        self.state = "paused"
+
+    def stop(self) -> None:
+        super().stop()
+        self.state = "idle"
+
+
+class FakeShapes(ShapeBook):
+    """Shapes with problems and weights of our own; all else is real."""
+
+    def __init__(self, catalogue: Catalogue, weights: Mapping[str, int]) -> None:
+        super().__init__(catalogue)
+        self._weights = weights
 
     def parameters(self, node_id: str) -> int:
-        return self.weights.get(node_id, 0)
+        return self._weights.get(node_id, 0)
 
-    def update(self, project: Project, touched: frozenset[str] | None = None) -> None:
-        self.book.update(project, touched)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.book, name)
+    def _gather(self, project: Project) -> None:
+        """Problems stay those that a test has put."""
 
 
 def network() -> tuple[tuple[Node, ...], tuple[Link, ...]]:
@@ -149,13 +177,12 @@ def workspace_with_fakes(folder: Path) -> tuple[Workspace, FakeTrainer]:
     workspace = Workspace(Places.under(folder), document=document)
     trainer = FakeTrainer()
     workspace.trainer = trainer
-    book = ShapeBook(workspace.catalogue)
-    book.update(document.project)
-    workspace.shapes = FakeShapes(book, weights={"n2": 320, "n4": 18496, "n6": 16010})
+    workspace.shapes = FakeShapes(workspace.catalogue, {"n2": 320, "n4": 18496, "n6": 16010})
+    workspace.shapes.update(document.project)
     return workspace, trainer
 
 
-def losses(count: int, start: int = 0, seed: int = 0) -> np.ndarray:
+def losses(count: int, start: int = 0, seed: int = 0) -> NDArray[np.void]:
     """Points of a training loss that falls and flattens, as `POINT` rows."""
     rows = np.empty(count, POINT)
     steps = np.arange(start + 1, start + count + 1)
@@ -179,9 +206,10 @@ def train(trainer: FakeTrainer, epochs: float) -> None:
         feed.append("val_accuracy", *place, 0.9871 - 0.06 * np.exp(-0.8 * epoch))
     for step in range(1, steps, 40):
         feed.append("lr", step, step / per, step * 0.03, 1e-3 * (0.5 + 0.5 * np.cos(np.pi * step / per / 12)))
-    progress = trainer.progress
-    progress.epoch, progress.step, progress.seconds = int(epochs), steps, steps * 0.03
-    progress.seconds_left, progress.loss = (12 - epochs) * per * 0.03, 0.0413
+    left = (12 - epochs) * per * 0.03
+    trainer.progress = replace(
+        trainer.progress, epoch=int(epochs), step=steps, seconds=steps * 0.03, seconds_left=left, loss=0.0413
+    )
     trainer.state = "running"
     pictures(feed, steps)
 

@@ -20,10 +20,12 @@ from app.canvas.items.strokes import crossing
 from app.canvas.scene.dressing import Dressing
 from app.canvas.scene.wires import Wires
 from app.theme import themes
+from app.workspace.engine_parts import Shapes
 from app.workspace.workspace import Workspace
 from engine.document.document import Change
 from engine.document.graph import Link, Node, link_key
 from engine.shapes.problems import Problem
+from engine.shapes.signatures import Signature
 from engine.values import natural
 
 MARGIN = 400.0
@@ -226,7 +228,7 @@ class GraphScene(QGraphicsScene):
             return
         problems: dict[str, tuple[str, str]] = {}
         bad_ports: set[tuple[str, str]] = set()
-        for problem in self._problems():
+        for problem in self._problems(shapes):
             if problem.node_id is None:
                 continue
             if problem.severity == "error" and problem.port is not None:
@@ -246,11 +248,11 @@ class GraphScene(QGraphicsScene):
                 first[port] = link
         for link, wire in self.link_items.items():
             wire.show_state(bad=(link.target, link.target_port) in bad_ports)
-            self._label(wire, self._label_text(link), first[link.source, link.source_port] is link)
+            carried = shapes.signature(link.source, link.source_port)
+            self._label(wire, self._label_text(link, carried), first[link.source, link.source_port] is link)
 
-    def _problems(self) -> list[Problem]:
+    def _problems(self, shapes: Shapes) -> list[Problem]:
         """The problems of the graph that is shown; of a block, as it stands in its first instance."""
-        shapes = self.workspace.shapes
         if not self.workspace.scope:
             return list(shapes.problems)
         waiting = list(shapes.books.values())
@@ -263,13 +265,13 @@ class GraphScene(QGraphicsScene):
 
     def problems_of(self, node_id: str) -> list[Problem]:
         """What is wrong with a node on the canvas, errors first."""
-        if self.workspace.shapes is None or node_id not in self.node_items:
+        shapes = self.workspace.shapes
+        if shapes is None or node_id not in self.node_items:
             return []
-        found = [problem for problem in self._problems() if problem.node_id == node_id]
+        found = [problem for problem in self._problems(shapes) if problem.node_id == node_id]
         return sorted(found, key=lambda problem: problem.severity != "error")
 
-    def _label_text(self, link: Link) -> str:
-        signature = self.workspace.shapes.signature(link.source, link.source_port)
+    def _label_text(self, link: Link, signature: Signature | None) -> str:
         if signature is None:
             return ""
         if signature.shape:

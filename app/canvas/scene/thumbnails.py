@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -10,6 +10,7 @@ from app.canvas.items.node_item import NodeItem
 from app.canvas.items.pictures import Picture, picture_of
 from app.charts.picture import figures
 from app.workspace.classes import classes_of
+from app.workspace.engine_parts import RunControl
 from app.workspace.watching import Live
 from engine.feed.feed import LAYER_STEP, Probe, Snapshot
 
@@ -87,7 +88,7 @@ class Thumbnails(QObject):
                 picture = self._picture(trainer, item) if self._pictures else None
                 item.show_live(picture, values.get(node_id, ""))
 
-    def _picture(self, trainer: Any, item: NodeItem) -> Picture | None:
+    def _picture(self, trainer: RunControl, item: NodeItem) -> Picture | None:
         snapshot = trainer.feed.latest(Probe(item.node_id, _ACTIVATIONS))
         if item.stage:  # the batch's own values, or their gradient
             step = trainer.feed.latest(LAYER_STEP)
@@ -104,7 +105,7 @@ class Thumbnails(QObject):
             self._drawn[item.node_id] = known
         return known[1]
 
-    def _values(self, trainer: Any) -> dict[str, str]:
+    def _values(self, trainer: RunControl) -> dict[str, str]:
         """The newest number of each loss and metric node, by the name its series has in the feed."""
         from engine.catalogue.identifiers import (
             slug,  # its package needs torch, which is loaded once there is a trainer

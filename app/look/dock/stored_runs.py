@@ -40,7 +40,7 @@ class StoredRuns(QObject):
             self._workspace.message.emit(str(error), "error")
             return []
         trainer = self._workspace.trainer
-        here = getattr(trainer, "folder", None)
+        here = trainer.folder if trainer is not None else None
         return [run for run in runs if run.folder != here and recorded(run.folder)][:MOST]
 
     def read(self, name: str, then: Then) -> None:

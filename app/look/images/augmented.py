@@ -23,7 +23,7 @@ LEAST_WIDE, LEAST_NAMED = 36, 96  # pixels of an image, alone and where its clas
 
 def augments_images(subject: Subject) -> bool:
     """Whether the node changes images at random while training."""
-    node_type, book = subject.type, subject.workspace.shapes
+    node_type, (_, book) = subject.type, subject.as_trained
     shape = arriving_shape(book, subject.node_id) if book is not None else None
     return node_type is not None and "augmented" in node_type.shows and shape is not None and len(shape) == 3
 

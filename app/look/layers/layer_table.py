@@ -181,7 +181,8 @@ class LayerTable(LivePicture):
             kind = workspace.type_of(node)
             if kind is None or kind.kind not in SHOWN:
                 continue
-            outputs = shapes.facts(node_id).outputs if shapes is not None and shapes.facts(node_id) else {}
+            facts = shapes.facts(node_id) if shapes is not None else None
+            outputs = facts.outputs if facts is not None else {}
             size = sum(_BYTES.get(one.dtype, 4) * prod(one.shape) for one in outputs.values())
             parameters = shapes.parameters(node_id) if shapes is not None else 0
             rows.append(

@@ -22,8 +22,10 @@ def has_small_dense(subject: Subject) -> bool:
     """Whether the network has dense layers, all of them so small that their units can be drawn."""
     workspace = subject.workspace
     shapes, found = workspace.shapes, False
+    if shapes is None:
+        return False
     for node_id, node in workspace.document.project.graph.nodes.items():
-        facts = shapes.facts(node_id) if shapes is not None else None
+        facts = shapes.facts(node_id)
         if facts is not None and any(found.rows for found in facts.outputs.values()):
             return False  # units of each node of a graph are no column
         if node.type not in DENSE or facts is None or not facts.outputs:

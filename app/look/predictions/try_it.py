@@ -231,8 +231,8 @@ class TryIt(OneProbe):
     def _take_data(self) -> bool:
         """Read the data anew where they are others; False while there are none."""
         trainer = self.subject.workspace.trainer
-        data = getattr(trainer, "data", None)
-        if not isinstance(data, Mapping) or not data:
+        data = trainer.data if trainer is not None else None
+        if not data:
             return False
         if data is not self._data:
             rows = Rows(data)

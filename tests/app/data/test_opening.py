@@ -36,7 +36,7 @@ NONE = Qt.KeyboardModifier.NoModifier
 
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path, readings_opener: None) -> Iterator[MainWindow]:
-    from app.workspace.engine_start import EngineParts
+    from app.workspace.engine_parts import EngineParts
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook
 

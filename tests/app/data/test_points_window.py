@@ -100,7 +100,7 @@ def test_undo_works_in_the_window_and_it_goes_with_the_node(page: DocumentPage) 
 
 def test_drawing_while_it_trains_goes_on_with_what_is_there(workspace: Workspace, qtbot: QtBot) -> None:
     """A new point is learned from the next batch on; an empty pad leaves the run as it was."""
-    from app.workspace.engine_start import EngineParts
+    from app.workspace.engine_parts import EngineParts
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook
     from engine.train.trainer import Trainer

@@ -33,7 +33,7 @@ LONG = 30_000
 def live(workspace: Workspace) -> Workspace:
     """Iris with the real engine."""
     pytest.importorskip("torch")
-    from app.workspace.engine_start import EngineParts
+    from app.workspace.engine_parts import EngineParts
     from engine.shapes.shapes import ShapeBook
     from engine.train.trainer import Trainer
 

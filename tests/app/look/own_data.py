@@ -10,29 +10,15 @@ from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node
 from engine.document.shipped import datasets_folder
 from engine.emit.program import compile_program
-from engine.feed.feed import Tried
+from tests.app.fake_run import RestingTrainer
 
 
-class Fed:
-    """A trainer that holds data and only notes what it is asked."""
-
-    def __init__(self, feed: object, data: object) -> None:
-        self.feed, self.data = feed, data
-        self.state, self.error = "idle", None
-        self.sent: list[Tried] = []
-
-    def try_input(self, tried: Tried) -> None:
-        self.sent.append(tried)
-
-    def __getattr__(self, name: str):  # type: ignore[no-untyped-def]
-        return lambda *_, **__: True
-
-
-def fed(workspace: Workspace) -> Fed:
-    """The workspace with the data of its project read as for a run."""
+def fed(workspace: Workspace) -> RestingTrainer:
+    """The workspace's trainer, with the data of its project read as for a run."""
     program = compile_program(workspace.document.project, workspace.catalogue)
-    workspace.trainer = Fed(workspace.trainer.feed, program.load(datasets_folder()))
-    return workspace.trainer
+    made = RestingTrainer(data=program.load(datasets_folder()))
+    workspace.trainer = made
+    return made
 
 
 def add_table(workspace: Workspace, path: Path, standardise: bool = False) -> None:

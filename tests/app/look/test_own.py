@@ -25,7 +25,7 @@ from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node
 from engine.document.shipped import datasets_folder
 from engine.feed.feed import Probe
-from tests.app.look.own_data import Fed, add_table, fed
+from tests.app.look.own_data import add_table, fed
 from tests.app.look.showing import painted, shown, snapshot
 
 
@@ -168,7 +168,6 @@ def test_a_forecast_of_a_series_is_in_the_readings_units(shaped: Workspace, qtbo
     )
     assert shaped.apply("Add", AddNodes(nodes, links))
     trainer = fed(shaped)
-    assert isinstance(trainer, Fed)
     picture = Forecast(Subject(shaped, "n3"))
     truth = trainer.data["validation"]["next"][:50].numpy()
     facts = {"split": "validation", "splits": (), "start": 0, "of": 50, "name": "next", "lag": 20}

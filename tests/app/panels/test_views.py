@@ -145,10 +145,10 @@ def test_the_next_example_is_pinned_and_after_the_last_the_first(shown: Shown, q
     forward = shown.panel.findChild(QPushButton, "nextExample")
     qtbot.waitUntil(forward.isEnabled)
     qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
-    assert shown.trainer.asked[-1] == ("pin", 1)
+    assert shown.trainer.pinned[-1] == 1
     # The trainer stays at the last example: the picture still shows the first of one.
     qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
-    assert shown.trainer.asked[-1] == ("pin", 0)
+    assert shown.trainer.pinned[-1] == 0
 
 
 def test_waiting_is_said_until_the_engine_is_there(shown: Shown) -> None:

@@ -31,7 +31,7 @@ def settle(window: MainWindow) -> None:
 @pytest.fixture
 def window(workspace: Workspace, qtbot: QtBot) -> Iterator[MainWindow]:
     """Iris through one layer, with the real engine, in a window on screen."""
-    from app.workspace.engine_start import EngineParts
+    from app.workspace.engine_parts import EngineParts
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook
     from engine.train.trainer import Trainer

@@ -22,7 +22,7 @@ LONG = 30_000
 @pytest.fixture
 def live(workspace: Workspace) -> Workspace:
     """Iris, three classes, three epochs, with the real engine."""
-    from app.workspace.engine_start import EngineParts
+    from app.workspace.engine_parts import EngineParts
     from engine.document.edits import SetPlan
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook

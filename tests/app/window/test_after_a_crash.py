@@ -26,7 +26,7 @@ import ctypes, sys
 from pathlib import Path
 import torch
 from app import session
-from app.workspace.engine_start import EngineParts
+from app.workspace.engine_parts import EngineParts
 from app.window.main_window import MainWindow
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace

@@ -121,7 +121,7 @@ def test_weights_for_a_graph_that_cannot_be_trained_are_not_asked_for(
 
 def test_a_stopped_run_goes_on_to_its_end_and_draws_no_zigzag(workspace: Workspace, qtbot: QtBot) -> None:
     from app.charts.run_curves import RunCurves
-    from app.workspace.engine_start import EngineParts
+    from app.workspace.engine_parts import EngineParts
     from engine.emit.script import export_script
     from engine.runs.records import read_metrics, read_settings, read_steps
     from engine.shapes.shapes import ShapeBook

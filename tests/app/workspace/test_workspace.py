@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QObject
 
-from app.workspace.engine_start import EngineParts
+from app.workspace.engine_parts import EngineParts
 from app.workspace.places import Places
 from app.workspace.workspace import DEVICES, Workspace
 from engine.document.edits import Connect, Move, Rename, SetParam, SetPlan

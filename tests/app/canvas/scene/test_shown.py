@@ -16,7 +16,8 @@ from app.workspace.workspace import Workspace
 from engine.document.graph import Link
 from engine.feed.feed import Probe
 from tests.app.canvas.conftest import Hands
-from tests.app.canvas.scene.test_thumbnails import FakeTrainer, _snapshot
+from tests.app.canvas.scene.test_thumbnails import _snapshot
+from tests.app.fake_run import RestingTrainer
 
 WIRE = Link("n1", "image", "n2", "x")
 
@@ -79,7 +80,7 @@ def test_a_choice_holds_for_a_canvas_opened_later(view: GraphView, labelled: Wor
 def test_live_pictures_can_be_switched_off(
     view: GraphView, workspace: Workspace, build: Callable[..., None]
 ) -> None:
-    trainer = FakeTrainer()
+    trainer = RestingTrainer()
     workspace.trainer = trainer
     build([("n1", "Conv2d", 0, 0), ("n3", "CrossEntropy", 400, 0)])
     trainer.feed.put(Probe("n1", "activations"), _snapshot(8, 5, 5))

@@ -15,35 +15,13 @@ from app.charts.class_marks import class_colour
 from app.theme import current_theme
 from app.workspace.watching import watching
 from app.workspace.workspace import Workspace
-from engine.feed.feed import Feed, Probe, Snapshot
-
-
-class FakeTrainer:
-    """A feed and what is watched; no thread."""
-
-    state = "idle"
-    error = None
-
-    def __init__(self) -> None:
-        self.feed = Feed()
-        self.watched: frozenset[Probe] = frozenset()
-
-    def watch(self, probes: frozenset[Probe]) -> None:
-        self.watched = probes
-
-    def reset(self) -> None:
-        """No weights to reset."""
-
-    def prepare(self, project: object, revision: int) -> None:
-        """No model to build."""
-
-    def close(self, timeout: float) -> None:
-        """Nothing to close."""
+from engine.feed.feed import Probe, Snapshot
+from tests.app.fake_run import RestingTrainer
 
 
 @pytest.fixture
-def trainer(workspace: Workspace) -> FakeTrainer:
-    made = FakeTrainer()
+def trainer(workspace: Workspace) -> RestingTrainer:
+    made = RestingTrainer()
     workspace.trainer = made
     return made
 
@@ -57,7 +35,7 @@ def _watched(workspace: Workspace) -> set[str]:
 
 
 def test_nodes_show_the_newest_snapshot_and_losses_their_value(
-    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+    view: GraphView, workspace: Workspace, trainer: RestingTrainer, build: Callable[..., None]
 ) -> None:
     build([("n1", "Conv2d", 0, 0), ("n2", "Linear", 200, 0), ("n3", "CrossEntropy", 400, 0)])
     trainer.feed.put(Probe("n1", "activations"), _snapshot(8, 5, 5))
@@ -76,7 +54,7 @@ def test_nodes_show_the_newest_snapshot_and_losses_their_value(
 
 
 def test_only_nodes_in_view_and_near_enough_are_watched(
-    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None], qtbot: QtBot
+    view: GraphView, workspace: Workspace, trainer: RestingTrainer, build: Callable[..., None], qtbot: QtBot
 ) -> None:
     build([("n1", "Linear", 0, 0), ("n2", "Linear", 9000, 0), ("n3", "MeanSquaredError", 200, 0)])
     view.navigation.set_zoom(1.0)
@@ -115,7 +93,7 @@ def test_data_says_what_its_example_is() -> None:
 
 
 def test_nodes_inside_a_block_show_pictures_too(
-    view: GraphView, workspace: Workspace, trainer: FakeTrainer, build: Callable[..., None]
+    view: GraphView, workspace: Workspace, trainer: RestingTrainer, build: Callable[..., None]
 ) -> None:
     build(
         [

@@ -71,7 +71,7 @@ def test_a_hundred_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str
 
 
 def test_no_hook_stays_in_a_model_whose_pictures_are_closed(qtbot: QtBot, workspace: Workspace) -> None:
-    from app.workspace.engine_start import EngineParts
+    from app.workspace.engine_parts import EngineParts
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook
     from engine.train.trainer import Trainer

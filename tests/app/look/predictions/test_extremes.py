@@ -43,7 +43,7 @@ def test_a_click_pins_the_example(shaped: Workspace) -> None:
     painted(picture, 480, 240)
     place = picture.sheet.places[0].center().toPoint()
     QTest.mouseClick(picture.sheet, Qt.MouseButton.LeftButton, pos=place)
-    assert "pin" in shaped.trainer.asked
+    assert shaped.trainer.pinned
 
 
 def test_numbers_tell_both(shaped: Workspace) -> None:

@@ -17,9 +17,10 @@ from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes, Connect, Disconnect, SetParam
 from engine.document.graph import Link, Node
 from engine.document.shipped import datasets_folder
-from engine.feed.feed import Probe, Snapshot, Tried
+from engine.feed.feed import Probe, Snapshot
 from engine.train.trainer import Trainer
 from tests.app.conftest import add_iris
+from tests.app.fake_run import RestingTrainer
 from tests.app.look.own_data import add_table, fed
 from tests.app.look.planes import add, add_line
 from tests.app.look.showing import painted, shown, snapshot
@@ -121,22 +122,9 @@ def add_flat(workspace: Workspace) -> None:
 def test_tried_things_are_counted(shaped: Workspace) -> None:
     add_iris(shaped)
     assert shaped.apply("Plain", SetParam("n1", "standardise", False))
-    sent: list[Tried] = []
-
-    class Data:
-        feed = shaped.trainer.feed
-        data: object = None
-        state, error = "idle", None
-
-        def try_input(self, tried: Tried) -> None:
-            sent.append(tried)
-
-        def __getattr__(self, name: str):  # type: ignore[no-untyped-def]
-            return lambda *_, **__: True
-
     rows = {"features": torch.arange(8.0).reshape(2, 4), "species": torch.tensor([0, 1])}
-    shaped.trainer = Data()
-    shaped.trainer.data = {"train": rows, "validation": rows}
+    shaped.trainer = RestingTrainer(data={"train": rows, "validation": rows})
+    sent = shaped.trainer.tried
     picture = TryIt(Subject(shaped))
     painted(picture, 520, 260)
     before = len(sent)
@@ -166,7 +154,7 @@ def test_cells_are_typed_as_they_stand_in_the_file_and_answers_are_in_its_units(
     assert cells.fields[1].currentText() == ("blue", "green", "red")[(age - 20) % 3]
     assert cells.fields[2].text() == f"2021-02-{(age - 20) % 28 + 1:02}"
     assert cells.said() == "numbers as in the data; they are scaled for the network"
-    np.testing.assert_array_equal(trainer.sent[-1].columns[column], row)  # nothing typed: the row itself
+    np.testing.assert_array_equal(trainer.tried[-1].columns[column], row)  # nothing typed: the row itself
 
     # somebody else's cells are those of another row of the file, which the network sees scaled alike
     other = trainer.data["validation"][column][1]
@@ -201,7 +189,7 @@ def typed(picture: TryIt, age: int) -> np.ndarray:
         field.textEdited.emit(text)
     cells.fields[1].setCurrentIndex((age - 20) % 3)
     cells.fields[1].activated.emit((age - 20) % 3)
-    sent = picture.subject.workspace.trainer.sent[-1].columns
+    sent = picture.subject.workspace.trainer.tried[-1].columns
     return sent["scaled" if "scaled" in sent else "features"]
 
 
