@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
+from app.canvas.scene.canvas import Canvas
 from app.theme import current_theme, themes
 from app.widgets.icons import icon
 from app.widgets.labels import label
 from app.widgets.search_field import SearchField
 from engine.catalogue.find import Found, find
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 WIDTH = 420
 _MARGIN = 14
@@ -28,8 +24,8 @@ class FindBar(QFrame):
     A child of the canvas rather than a window, so that it needs no help from the window manager.
     """
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
+    def __init__(self, view: Canvas, parent: QWidget) -> None:
+        super().__init__(parent)
         self._view = view
         self.setObjectName("findBar")
         self.found: list[Found] = []
@@ -51,7 +47,7 @@ class FindBar(QFrame):
             row.addWidget(button)
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
-        view.installEventFilter(self)
+        parent.installEventFilter(self)
         view.workspace.changed.connect(self._changed)
         view.workspace.scope_changed.connect(self._scope_changed)
         themes.theme_changed.connect(self._dress)
@@ -188,7 +184,7 @@ class FindBar(QFrame):
                     event.accept()
             elif event.type() == QEvent.Type.KeyPress:
                 return self._key(event)
-        elif watched is self._view and event.type() == QEvent.Type.Resize and self.isVisible():
+        elif watched is self.parent() and event.type() == QEvent.Type.Resize and self.isVisible():
             self._settle()
         return super().eventFilter(watched, event)
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtWidgets import QWidget
 
 from app.canvas.editing import editing
 from app.canvas.editing.joining import addable
 from app.canvas.items.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
+from app.canvas.scene.canvas import Canvas
 from app.canvas.search import SearchPopup
 from app.workspace.block_library import KEPT, kept
 from engine.catalogue import NodeType
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class Finder:
     """The search popup of a canvas."""
 
-    def __init__(self, view: GraphView) -> None:
+    def __init__(self, view: Canvas, parent: QWidget) -> None:
         self._view = view
         self._place = QPointF()
-        self.popup = SearchPopup(view.workspace.catalogue, view)
+        self.popup = SearchPopup(view.workspace.catalogue, parent)
 
     def open_at(self, place: QPoint) -> None:
         """Offers all that can be added, with the popup's corner at `place` (viewport pixels)."""

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import QMenu
 
+from app.canvas.canvas_commands import CanvasCommands
 from app.canvas.items.frame_item import frame_colour
-from app.canvas.scene.shown import labels_always, shows_pictures
+from app.canvas.overlay import StatusLine
+from app.canvas.scene.shown import Shown, labels_always, shows_pictures
 from app.theme import current_theme
 from engine.document.dressing import COLOURS
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 Entry = tuple[str, Callable[[], object]]
 
 
-def canvas_menu(view: GraphView) -> QMenu:
+class SwitchedCanvas(CanvasCommands, Protocol):
+    """The canvas with what its menu switches on and off."""
+
+    @property
+    def snapping(self) -> bool: ...
+    @property
+    def shows_minimap(self) -> bool: ...
+    @property
+    def shown(self) -> Shown: ...
+    @property
+    def status(self) -> StatusLine: ...
+    def set_snapping(self, on: bool) -> None: ...
+    def set_minimap(self, shown: bool) -> None: ...
+    def set_status(self, shown: bool) -> None: ...
+
+
+def canvas_menu(view: SwitchedCanvas) -> QMenu:
     """What can be done with the selection, or with the canvas when nothing is selected."""
-    menu = QMenu(view)
+    menu = QMenu(view.viewport())
     menu.setObjectName("canvasMenu")
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     scene = view.graph_scene
@@ -59,7 +74,7 @@ class _Call:
         self._command()
 
 
-def _for_nodes(view: GraphView) -> list[Entry]:
+def _for_nodes(view: CanvasCommands) -> list[Entry]:
     nodes = [node for node in map(view.workspace.node, view.workspace.selection) if node is not None]
     several, muted = len(nodes) > 1, all(node.muted for node in nodes)
     entries: list[Entry] = [("Rename\tF2", view.rename_selected)]
@@ -81,7 +96,7 @@ def _for_nodes(view: GraphView) -> list[Entry]:
     return entries
 
 
-def _for_blocks(view: GraphView) -> list[Entry]:
+def _for_blocks(view: CanvasCommands) -> list[Entry]:
     compose = view.compose
     nodes = [node for node in map(view.workspace.node, view.workspace.selection) if node is not None]
     entries: list[Entry] = [("Group into a block\tCtrl+G", compose.group)]
@@ -98,7 +113,7 @@ def _for_blocks(view: GraphView) -> list[Entry]:
     return entries
 
 
-def _for_weights(view: GraphView) -> list[Entry]:
+def _for_weights(view: CanvasCommands) -> list[Entry]:
     entries: list[Entry] = []
     nodes = [node for node in map(view.workspace.node, view.workspace.selection) if node is not None]
     if view.compose.can_link() and not any(node.block for node in nodes):
@@ -108,7 +123,7 @@ def _for_weights(view: GraphView) -> list[Entry]:
     return entries
 
 
-def _for_all(view: GraphView) -> list[Entry]:
+def _for_all(view: CanvasCommands) -> list[Entry]:
     return [
         ("Duplicate\tCtrl+D", view.duplicate),
         ("Copy\tCtrl+C", view.copy),
@@ -119,7 +134,7 @@ def _for_all(view: GraphView) -> list[Entry]:
     ]
 
 
-def _for_dressing(view: GraphView, menu: QMenu) -> None:
+def _for_dressing(view: CanvasCommands, menu: QMenu) -> None:
     dressing = view.graph_scene.dressing
     frames = sorted(dressing.chosen & dressing.frames.keys())
     notes = sorted(dressing.chosen & dressing.notes.keys())
@@ -143,7 +158,7 @@ def _swatch(name: str) -> QIcon:
     return QIcon(pixmap)
 
 
-def _for_canvas(view: GraphView) -> list[Entry]:
+def _for_canvas(view: CanvasCommands) -> list[Entry]:
     entries: list[Entry] = [
         ("Add a node…\tTab", view.open_search),
         ("Add a note", view.compose.add_note),
@@ -156,7 +171,7 @@ def _for_canvas(view: GraphView) -> list[Entry]:
     return entries
 
 
-def _switches(view: GraphView, menu: QMenu) -> None:
+def _switches(view: SwitchedCanvas, menu: QMenu) -> None:
     menu.addSeparator()
     settings = view.workspace.settings
     for text, shown, switch in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -10,10 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.canvas.items.frame_item import frame_colour
 from app.canvas.overlay import EDGE
+from app.canvas.scene.canvas import Canvas
 from app.theme import current_theme, themes
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 SIZE = QSize(128, 80)
 INNER = 10.0
@@ -22,10 +20,17 @@ ROUNDED = 5.0  # the height from which round corners can be seen
 LARGEST_SCALE = 0.14
 
 
+class MappedCanvas(Canvas, Protocol):
+    """The canvas with the area that its graph takes up."""
+
+    @property
+    def extent(self) -> QRectF | None: ...
+
+
 class Minimap(QWidget):
     """Shows where the viewport is; a press or drag moves it there."""
 
-    def __init__(self, view: GraphView, parent: QWidget) -> None:
+    def __init__(self, view: MappedCanvas, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("minimap")
         self.setFixedSize(SIZE)

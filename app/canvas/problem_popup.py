@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.canvas.overlay import kept_inside
+from app.canvas.scene.canvas import Canvas
 from app.inspector.node_page import apply_fix, sentence
 from app.theme import current_theme, themes
 from app.widgets.icons import pixmap
 from app.widgets.labels import label
 from engine.shapes.problems import Problem
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 WIDTH = 320
 BELOW = QPointF(-10, 14)  # from the middle of the badge to the popup's corner
@@ -26,8 +23,8 @@ BELOW = QPointF(-10, 14)  # from the middle of the badge to the popup's corner
 class ProblemPopup(QFrame):
     """Lists the problems of one node; Esc, a fix, or going elsewhere closes it. A child of the canvas."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
+    def __init__(self, view: Canvas, parent: QWidget) -> None:
+        super().__init__(parent)
         self._view = view
         self.setObjectName("nodeProblems")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -63,7 +60,7 @@ class ProblemPopup(QFrame):
         self._fill(node_id, problems)
         item = self._view.graph_scene.node_items[node_id]
         place = self._view.mapFromScene(item.mapToScene(item.badge_place())) + BELOW.toPoint()
-        self.setFixedWidth(min(WIDTH, self._view.width() - 8))
+        self.setFixedWidth(min(WIDTH, self._view.size().width() - 8))
         self.show()
         self.setFixedHeight(self._column.totalHeightForWidth(self.width()))
         self.move(kept_inside(QPoint(place), self.size(), self._view.size()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -19,12 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.scene.snapshot import SUFFIXES, Look, save_picture
 from app.widgets.labels import label
 from engine.errors import NeuroloomError
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 _THEMES = (("Light, for print", "light"), ("Dark", "dark"), ("As the window", ""))
 _FILTER = "Vector graphics (*.svg);;PDF (*.pdf);;Image (*.png)"
@@ -33,7 +30,7 @@ _FILTER = "Vector graphics (*.svg);;PDF (*.pdf);;Image (*.png)"
 class PictureDialog(QDialog):
     """Asks for the file and the look; `written` is the picture once it stands."""
 
-    def __init__(self, canvas: GraphView, folder: Path, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, canvas: GraphOnShow, folder: Path, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("pictureDialog")
         self.setWindowTitle("Save picture")

@@ -23,12 +23,12 @@ class GraphCommands:
     def lay_out(self) -> None:
         """Arranges the selected nodes, or all, in columns from left to right."""
         canvas = self._window.canvas
-        (canvas.findChild(LayingOut) or LayingOut(canvas)).start()
+        (canvas.findChild(LayingOut) or LayingOut(canvas, canvas)).start()
 
     def find(self) -> None:
         """Opens the bar that finds nodes, frames and notes."""
         canvas = self._window.canvas
-        (canvas.findChild(FindBar) or FindBar(canvas)).open()
+        (canvas.findChild(FindBar) or FindBar(canvas, canvas)).open()
 
     def align_left(self) -> None:
         arranging.align_selected(self._window.canvas, "left")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from app.canvas.items.geometry import SNAP, Point
+from app.canvas.scene.canvas import Canvas
 from engine.document.edits import Move
 from engine.layout.aligning import Direction, Edge, Rect, align, distribute, make_room, snap
 
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
-
-def align_selected(view: GraphView, edge: Edge) -> None:
+def align_selected(view: Canvas, edge: Edge) -> None:
     """Brings one edge of the selected nodes into line."""
     rects = _rects(view, view.workspace.selection)
     if len(rects) < 2:
@@ -22,7 +19,7 @@ def align_selected(view: GraphView, edge: Edge) -> None:
     _move(view, f"Align {edge}", align(rects, edge))
 
 
-def distribute_selected(view: GraphView, direction: Direction) -> None:
+def distribute_selected(view: Canvas, direction: Direction) -> None:
     """Makes the gaps between the selected nodes equal."""
     rects = _rects(view, view.workspace.selection)
     if len(rects) < 3:
@@ -31,13 +28,13 @@ def distribute_selected(view: GraphView, direction: Direction) -> None:
     _move(view, "Distribute", distribute(rects, direction))
 
 
-def snap_selected(view: GraphView) -> None:
+def snap_selected(view: Canvas) -> None:
     """Brings the selected nodes, or all, to the grid."""
     chosen = view.workspace.selection or tuple(view.graph_scene.node_items)
     _move(view, "Snap to grid", snap(_rects(view, chosen), SNAP))
 
 
-def make_room_for_selected(view: GraphView) -> None:
+def make_room_for_selected(view: Canvas) -> None:
     """Pushes the other nodes away from the selected one."""
     if len(view.workspace.selection) != 1:
         _tell(view, "Select the one node that needs room.")
@@ -48,17 +45,17 @@ def make_room_for_selected(view: GraphView) -> None:
     _move(view, "Make room", make_room(rects, newcomer))
 
 
-def _rects(view: GraphView, ids: Iterable[str]) -> dict[str, Rect]:
+def _rects(view: Canvas, ids: Iterable[str]) -> dict[str, Rect]:
     items = view.graph_scene.node_items
     boxes = {node_id: items[node_id].box() for node_id in ids}
     return {node_id: (box[0], box[1], box[2] - box[0], box[3] - box[1]) for node_id, box in boxes.items()}
 
 
-def _move(view: GraphView, label: str, places: Mapping[str, Point]) -> None:
+def _move(view: Canvas, label: str, places: Mapping[str, Point]) -> None:
     view.cancel_interaction()
     if places:
         view.workspace.apply(label, Move(places))
 
 
-def _tell(view: GraphView, sentence: str) -> None:
+def _tell(view: Canvas, sentence: str) -> None:
     view.workspace.message.emit(sentence, "info")

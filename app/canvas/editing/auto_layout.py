@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
+from app.canvas.scene.canvas import Canvas
 from app.widgets.background import Background
 from app.widgets.labels import label
 from engine.document.edits import Edit, Move, SetBends
 from engine.errors import NeuroloomError
 from engine.layout import LayoutCancelled, Wire, fold_width
 from engine.layout.clusters import clustered
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 PATIENCE_MS = 400  # a layout that is done sooner needs no word
 _MARGIN = 16
@@ -30,20 +27,20 @@ class LayingOut(QObject):
 
     ended = Signal(bool)  # whether places were found and taken
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
+    def __init__(self, view: Canvas, parent: QWidget) -> None:
+        super().__init__(parent)
         self._view = view
         self._given_up = Event()
         self._whole = True
         self._worker = Background("layout", self)
         self._worker.finished.connect(self._finished)
-        self.note = _Note(view)
+        self.note = _Note(parent)
         self.note.button.clicked.connect(self.cancel)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)
         self._patience.timeout.connect(self.note.appear)
-        self._escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), view)
+        self._escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), parent)
         self._escape.setContext(Qt.ShortcutContext.WidgetShortcut)
         self._escape.setEnabled(False)
         self._escape.activated.connect(self.cancel)
@@ -147,9 +144,9 @@ class LayingOut(QObject):
 class _Note(QFrame):
     """What is going on, over the lower edge of the canvas, with a way out."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
-        self._canvas = view
+    def __init__(self, canvas: QWidget) -> None:
+        super().__init__(canvas)
+        self._canvas = canvas
         self.setObjectName("layoutNote")
         self._text = label("")
         self.button = QPushButton("Cancel")

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect
 
 from app.canvas.editing import editing
 from app.canvas.editing.framing import membership
 from app.canvas.editing.joining import addable
+from app.canvas.finder import Finder
 from app.canvas.items.frame_item import TITLE
 from app.canvas.items.geometry import WIDTH, finite, snapped
+from app.canvas.note_field import NoteField
+from app.canvas.rename import NameField
+from app.canvas.scene.canvas import Canvas
 from app.workspace import block_library
 from engine.document import blocks
 from engine.document.dressing import Frame, Note
@@ -37,9 +40,6 @@ from engine.document.graph import Node
 from engine.document.names import names_of, numbered
 from engine.errors import NeuroloomError
 
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
-
 FIELD_WIDTH, FIELD_HEIGHT = 120, 24
 NOTE_SIZE = (240.0, 120.0)
 
@@ -47,8 +47,9 @@ NOTE_SIZE = (240.0, 120.0)
 class Composing:
     """The structural commands of one canvas."""
 
-    def __init__(self, view: GraphView) -> None:
+    def __init__(self, view: Canvas, finder: Finder, names: NameField, notes: NoteField) -> None:
         self._view = view
+        self._finder, self._names, self._notes = finder, names, notes
         self._workspace = view.workspace
         self._scene = view.graph_scene
 
@@ -71,7 +72,7 @@ class Composing:
 
     def forget_gone(self) -> None:
         """Closes a field over something that is no longer on the canvas."""
-        names, notes = self._view.name_field, self._view.note_field
+        names, notes = self._names, self._notes
         if names.owner is not None and not self._scene.shows(names.owner):
             names.finish(keep=False)
         if notes.note_id is not None and not self._scene.shows(notes.note_id):
@@ -87,7 +88,7 @@ class Composing:
         self._view.reveal(nodes[0].id)
         item = self._scene.node_items[nodes[0].id]
         place = self._field_at(QPointF(item.x() + 8, item.y() + 4), (WIDTH - 16) * self._view.navigation.zoom)
-        self._view.name_field.begin(nodes[0].id, item.face.name, place, self._rename_node)
+        self._names.begin(nodes[0].id, item.face.name, place, self._rename_node)
 
     def _rename_node(self, node_id: str, name: str) -> None:
         editing.rename(self._workspace, node_id, name)
@@ -104,7 +105,7 @@ class Composing:
         ]
         corner = self._view.mapFromScene(QPointF(item.x(), item.y() + item.face.layout.height + 8))
         choose = partial(editing.replace_node, self._workspace, node.id)
-        self._view.finder.offer(corner, types, choose, _nothing)
+        self._finder.offer(corner, types, choose, _nothing)
 
     # -- mute
 
@@ -157,7 +158,7 @@ class Composing:
         item = self._scene.dressing.frames.get(frame_id)
         if item is not None:
             place = QPointF(item.outline.left() + 4, item.outline.top() - TITLE - 2)
-            self._view.name_field.begin(frame_id, item.frame.title, self._field_at(place), self._title_frame)
+            self._names.begin(frame_id, item.frame.title, self._field_at(place), self._title_frame)
 
     def _title_frame(self, frame_id: str, title: str) -> None:
         frame = self._workspace.document.project.frames.get(frame_id)
@@ -195,10 +196,11 @@ class Composing:
         """Opens a note for writing."""
         item = self._scene.dressing.notes.get(note_id)
         if item is not None:
-            place = self._view.mapFromScene(item.rect()).boundingRect()
+            rect, on = item.rect(), self._view.mapFromScene
+            place = QRect(on(rect.topLeft()), on(rect.bottomRight()))
             place.setWidth(max(place.width(), 220))
             place.setHeight(max(place.height(), 100))
-            self._view.note_field.begin(note_id, item.note.text, place, self._write_note)
+            self._notes.begin(note_id, item.note.text, place, self._write_note)
 
     def _write_note(self, note_id: str, text: str) -> None:
         note = self._workspace.document.project.notes_on_canvas.get(note_id)
@@ -232,7 +234,7 @@ class Composing:
         block = self._workspace.document.project.blocks.get(node.block) if node is not None else None
         if item is not None and block is not None:
             place = QPointF(item.x() + 8, item.y() + 4)
-            self._view.name_field.begin(instance_id, block.name, self._field_at(place), self._rename_block)
+            self._names.begin(instance_id, block.name, self._field_at(place), self._rename_block)
 
     def _rename_block(self, instance_id: str, name: str) -> None:
         """Names the block, and the instance on which the name was typed after it."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF
 
+from app.canvas.scene.canvas import GraphOnShow
 from engine.document.edits import Connect, Disconnect, Edit
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 REACH = 12.0
 
@@ -38,7 +35,7 @@ def insertion_of(
     return Insertion(link, before, Link(node_id, outputs[0], link.target, link.target_port))
 
 
-def find_insertion(view: GraphView, node_id: str, point: QPointF) -> Insertion | None:
+def find_insertion(view: GraphOnShow, node_id: str, point: QPointF) -> Insertion | None:
     """The wire under a scene point that an existing, unconnected node could go into."""
     scene = view.graph_scene
     graph = view.workspace.graph

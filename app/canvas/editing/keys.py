@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
+from app.canvas.canvas_commands import CanvasCommands
 from app.canvas.editing import editing
 from app.canvas.editing.neighbours import nearest
 from app.canvas.items.geometry import SNAP, Point
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
+from app.canvas.tools.base import Interaction
 
 PAN = 80.0
 _ARROWS: dict[int, Point] = {
@@ -29,7 +28,19 @@ _SHIFT = Qt.KeyboardModifier.ShiftModifier
 _ALT = Qt.KeyboardModifier.AltModifier
 
 
-def press(view: GraphView, event: QKeyEvent) -> bool:
+class KeyedCanvas(CanvasCommands, Protocol):
+    """The canvas with what only keys ask of it."""
+
+    @property
+    def interaction(self) -> Interaction | None: ...
+    def undo(self) -> None: ...
+    def redo(self) -> None: ...
+    def zoom_in(self) -> None: ...
+    def zoom_out(self) -> None: ...
+    def zoom_reset(self) -> None: ...
+
+
+def press(view: KeyedCanvas, event: QKeyEvent) -> bool:
     """Does what a key stands for; False when it stands for nothing here."""
     modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     if view.interaction is not None and view.interaction.key(Qt.Key(event.key())):
@@ -49,7 +60,7 @@ def press(view: GraphView, event: QKeyEvent) -> bool:
     return True
 
 
-def _standard(view: GraphView) -> tuple[tuple[QKeySequence.StandardKey, Callable[[], object]], ...]:
+def _standard(view: KeyedCanvas) -> tuple[tuple[QKeySequence.StandardKey, Callable[[], object]], ...]:
     keys = QKeySequence.StandardKey
     return (
         (keys.Undo, view.undo),
@@ -63,7 +74,7 @@ def _standard(view: GraphView) -> tuple[tuple[QKeySequence.StandardKey, Callable
     )
 
 
-def _commands(view: GraphView) -> dict[tuple[int, Qt.KeyboardModifier], Callable[[], object]]:
+def _commands(view: KeyedCanvas) -> dict[tuple[int, Qt.KeyboardModifier], Callable[[], object]]:
     key = Qt.Key
     return {
         (key.Key_Tab, _PLAIN): partial(_enter_or_search, view),
@@ -89,7 +100,7 @@ def _commands(view: GraphView) -> dict[tuple[int, Qt.KeyboardModifier], Callable
     }
 
 
-def _escape(view: GraphView) -> bool:
+def _escape(view: KeyedCanvas) -> bool:
     if view.cancel_interaction():
         return True
     scene, workspace = view.graph_scene, view.workspace
@@ -102,12 +113,12 @@ def _escape(view: GraphView) -> bool:
     return True
 
 
-def _enter_or_search(view: GraphView) -> None:
+def _enter_or_search(view: KeyedCanvas) -> None:
     if not view.compose.enter():
         view.open_search()
 
 
-def _arrow(view: GraphView, way: Point, modifiers: Qt.KeyboardModifier) -> bool:
+def _arrow(view: KeyedCanvas, way: Point, modifiers: Qt.KeyboardModifier) -> bool:
     """Arrows move the selected nodes, with Alt the selection; with nothing selected they move the canvas."""
     chosen = view.workspace.selection
     if modifiers & _ALT:

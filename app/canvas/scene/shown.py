@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, QSettings, Signal
 
+from app.canvas.scene.canvas import GraphOnShow
+from app.canvas.scene.thumbnails import Thumbnails
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 _PICTURES, _LABELS = "canvas/thumbnails", "canvas/wire_labels"
 
@@ -50,8 +47,9 @@ class Shown(QObject):
 
     followed = Signal()  # a choice has changed, and the canvas shows it
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
+    def __init__(self, view: GraphOnShow, thumbnails: Thumbnails) -> None:
+        super().__init__(thumbnails)
+        self._thumbnails = thumbnails
         self._view = view
         self._hovered: Link | None = None
         choices.changed.connect(self._follow)
@@ -75,7 +73,7 @@ class Shown(QObject):
 
     def _follow(self) -> None:
         settings, scene = self._view.workspace.settings, self._view.graph_scene
-        self._view.thumbnails.show_pictures(shows_pictures(settings))
+        self._thumbnails.show_pictures(shows_pictures(settings))
         if scene.detail.labels_always != labels_always(settings):
             scene.detail.labels_always = labels_always(settings)
             for item in scene.link_items.values():

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
+from PySide6.QtWidgets import QWidget
 
+from app.canvas.scene.canvas import GraphOnShow
 from engine.document.graph import Graph, Link, Node
 from engine.shapes.signatures import Signature
 
 if TYPE_CHECKING:
-    from app.canvas.view import GraphView
     from app.workspace.workspace import Workspace
 
 MOST_NAMED = 8  # of several selected nodes; hearing more is worse than a number
@@ -20,9 +21,9 @@ MOST_NAMED = 8  # of several selected nodes; hearing more is worse than a number
 class Spoken(QObject):
     """Keeps the canvas's accessible name and description, and announces what the user moves to."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
-        self._view = view
+    def __init__(self, view: GraphOnShow, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._view, self._widget = view, widget
         workspace = view.workspace
         workspace.selected.connect(self._selected)
         workspace.scope_changed.connect(self._moved)
@@ -34,33 +35,33 @@ class Spoken(QObject):
 
     def _selected(self, _ids: tuple[str, ...]) -> None:
         self._refresh(None)
-        self.announce(self._view.accessibleDescription())
+        self.announce(self._widget.accessibleDescription())
 
     def _moved(self, _scope: str) -> None:
         self._refresh(None)
-        self.announce(self._view.accessibleName())
+        self.announce(self._widget.accessibleName())
 
     def _links_selected(self) -> None:
         self._refresh(None)
         if self._view.graph_scene.selected_links and not self._view.workspace.selection:
-            self.announce(self._view.accessibleDescription())
+            self.announce(self._widget.accessibleDescription())
 
     def _refresh(self, _what: object = None) -> None:
-        self._view.setAccessibleName(_place(self._view.workspace))
-        self._view.setAccessibleDescription(described(self._view))
+        self._widget.setAccessibleName(_place(self._view.workspace))
+        self._widget.setAccessibleDescription(described(self._view))
 
     def announce(self, text: str) -> None:
         """Has a screen reader say it, where one listens."""
         if not QAccessible.isActive() or not text:
             return
-        QAccessible.updateAccessibility(
-            QAccessibleEvent(self._view, QAccessible.Event.DescriptionChanged)  # for those that know no more
-        )
-        if self._view.hasFocus():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, text))
+        # For readers that know no announcements.
+        changed = QAccessibleEvent(self._widget, QAccessible.Event.DescriptionChanged)
+        QAccessible.updateAccessibility(changed)
+        if self._widget.hasFocus():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._widget, text))
 
 
-def described(view: GraphView) -> str:
+def described(view: GraphOnShow) -> str:
     """What is selected on a canvas, in sentences; without a selection, how large the graph is."""
     workspace = view.workspace
     graph = workspace.graph
@@ -87,12 +88,12 @@ def _place(workspace: Workspace) -> str:
     return f"Canvas, inside the block {name}" if workspace.scope else f"Canvas, {name}"
 
 
-def _name(view: GraphView, node_id: str) -> str:
+def _name(view: GraphOnShow, node_id: str) -> str:
     item = view.graph_scene.node_items.get(node_id)
     return item.face.name if item is not None else node_id
 
 
-def _about_node(view: GraphView, node: Node) -> str:
+def _about_node(view: GraphOnShow, node: Node) -> str:
     workspace, item = view.workspace, view.graph_scene.node_items.get(node.id)
     if item is None:
         return node.name
@@ -116,7 +117,7 @@ def _about_node(view: GraphView, node: Node) -> str:
     return ". ".join(parts) + "."
 
 
-def _followers(view: GraphView, graph: Graph, node_id: str, port: str) -> str:
+def _followers(view: GraphOnShow, graph: Graph, node_id: str, port: str) -> str:
     names = [_name(view, link.target) for link in graph.outgoing(node_id) if link.source_port == port]
     return f"to {', '.join(names)}" if names else "free"
 
@@ -125,7 +126,7 @@ def _shape(signature: Signature | None) -> str:
     return f"{signature}, " if signature is not None else ""
 
 
-def _about_wire(view: GraphView, link: Link) -> str:
+def _about_wire(view: GraphOnShow, link: Link) -> str:
     shapes = view.workspace.shapes
     shape = _shape(shapes.signature(link.source, link.source_port)) if shapes is not None else ""
     source, target = _name(view, link.source), _name(view, link.target)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
 
 from app.canvas.items.node_item import NodeItem
 from app.canvas.items.pictures import Picture, picture_of
+from app.canvas.scene.canvas import Canvas
 from app.charts.picture import figures
 from app.workspace.classes import classes_of
 from app.workspace.engine_parts import RunControl
 from app.workspace.watching import Live
 from engine.feed.feed import LAYER_STEP, Probe, Snapshot
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 INTERVAL_MS = 250
 TRAVEL_MS = 100  # how often nodes that come into view get their pictures while the viewport moves
@@ -26,8 +23,8 @@ _ACTIVATIONS = "activations"
 class Thumbnails(QObject):
     """Keeps the nodes in view showing what they compute; a picture is drawn once a snapshot."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
+    def __init__(self, view: Canvas, parent: QWidget) -> None:
+        super().__init__(parent)
         self._view = view
         self._workspace = view.workspace
         self._drawn: dict[str, tuple[Snapshot, Picture | None]] = {}
@@ -37,7 +34,7 @@ class Thumbnails(QObject):
         self._soon.setSingleShot(True)
         self._soon.setInterval(TRAVEL_MS)
         self._soon.timeout.connect(self.look_again)
-        self._live = Live(self._workspace, view, self._probes, self._redraw, INTERVAL_MS)
+        self._live = Live(self._workspace, parent, self._probes, self._redraw, INTERVAL_MS)
 
     def look_again(self) -> None:
         """The view shows other nodes now."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
 
 from app.canvas.items.node_item import NodeItem
+from app.canvas.scene.canvas import Canvas
 from app.canvas.scene.scene import PortHit
 from engine.document.graph import Link
 
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
-
-def tip_at(view: GraphView, place: QPoint) -> str:
+def tip_at(view: Canvas, place: QPoint) -> str:
     """The text for a point of the viewport: problem, port, node or wire; empty for empty canvas."""
     scene = view.graph_scene
     point = view.mapToScene(place)
@@ -32,7 +29,7 @@ def tip_at(view: GraphView, place: QPoint) -> str:
     return _wire(view, wire.link) if wire is not None else ""
 
 
-def _port(view: GraphView, hit: PortHit) -> str:
+def _port(view: Canvas, hit: PortHit) -> str:
     spot = view.graph_scene.node_items[hit.node_id].face.layout.spot(hit.port, hit.side)
     if spot is None:
         return ""
@@ -48,7 +45,7 @@ def _port(view: GraphView, hit: PortHit) -> str:
     return "<br>".join(lines)
 
 
-def _node(view: GraphView, item: NodeItem) -> str:
+def _node(view: Canvas, item: NodeItem) -> str:
     lines = []
     if item.shortened:
         lines += [f"<b>{escape(item.face.name[:200])}</b>", escape(item.face.summary)]
@@ -57,7 +54,7 @@ def _node(view: GraphView, item: NodeItem) -> str:
     return "<br>".join(line for line in lines if line)
 
 
-def _wire(view: GraphView, link: Link) -> str:
+def _wire(view: Canvas, link: Link) -> str:
     items = view.graph_scene.node_items
     source, target = items[link.source].face.name, items[link.target].face.name
     text = f"{source} · {link.source_port} → {target} · {link.target_port}"

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from app.canvas.tools.base import Pointer
+from app.canvas.tools.base import Pointer, Surface
 from app.canvas.tools.move import MoveNodes
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class PressBadge(MoveNodes):
     """Opens the problems of the node when the button comes up where it went down."""
 
-    def __init__(self, view: GraphView, start: Pointer, grabbed: str) -> None:
+    def __init__(self, view: Surface, start: Pointer, grabbed: str) -> None:
         super().__init__(view, start, grabbed, click_selects=True)
         self._node_id = grabbed
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QPoint, QPointF, Qt
 
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
+from app.canvas.finder import Finder
+from app.canvas.overlay import CursorHint
+from app.canvas.problem_popup import ProblemPopup
+from app.canvas.scene.canvas import Canvas, GraphOnShow
 
 THRESHOLD = 4  # pixels a press must travel before it is a drag
 
@@ -46,8 +48,7 @@ class Interaction:
         """Whether the canvas moves along when this is dragged to its edge."""
         return False
 
-    def __init__(self, view: GraphView, start: Pointer) -> None:
-        self.view = view
+    def __init__(self, view: GraphOnShow, start: Pointer) -> None:
         self.scene = view.graph_scene
         self.workspace = view.workspace
         self.start = start
@@ -68,3 +69,26 @@ class Interaction:
     def travelled(self, pointer: Pointer) -> bool:
         """Whether the pointer is far enough from the press to mean a drag."""
         return (pointer.view - self.start.view).manhattanLength() >= THRESHOLD
+
+
+class GestureControl(Protocol):
+    """Who holds the gesture under way."""
+
+    def turn_into(self, interaction: Interaction, pointer: Pointer) -> None: ...
+    def keep(self, interaction: Interaction) -> None: ...
+    def done(self, interaction: Interaction) -> None: ...
+
+
+class Surface(Canvas, Protocol):
+    """The canvas as a gesture uses it: what it keeps to, says, opens and hands on to."""
+
+    @property
+    def snapping(self) -> bool: ...
+    @property
+    def hint(self) -> CursorHint: ...
+    @property
+    def finder(self) -> Finder: ...
+    @property
+    def problems(self) -> ProblemPopup: ...
+    @property
+    def gestures(self) -> GestureControl: ...

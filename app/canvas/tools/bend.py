@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt
 
 from app.canvas.items.bends import with_bend
 from app.canvas.items.geometry import Point, finite, snapped
-from app.canvas.tools.base import Interaction, Pointer
+from app.canvas.tools.base import Interaction, Pointer, Surface
 from app.canvas.tools.cut import Stroke
 from engine.document.edits import SetBends
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class DragBend(Interaction):
     """Moves one bend; a click selects it. Ctrl leaves the snapping grid."""
 
-    def __init__(self, view: GraphView, start: Pointer, link: Link, index: int) -> None:
+    def __init__(self, view: Surface, start: Pointer, link: Link, index: int) -> None:
         super().__init__(view, start)
+        self.view = view
         self._link, self._index = link, index
         self._before = self.scene.bends(link)
         self._points: tuple[Point, ...] | None = None

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF
 
 from app.canvas.items.link_item import Marquee
+from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.tools.base import Interaction, Pointer
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class BoxSelect(Interaction):
@@ -21,7 +18,7 @@ class BoxSelect(Interaction):
     With Shift or Ctrl the box adds to what was selected.
     """
 
-    def __init__(self, view: GraphView, start: Pointer) -> None:
+    def __init__(self, view: GraphOnShow, start: Pointer) -> None:
         super().__init__(view, start)
         scene = view.graph_scene
         self._before = (view.workspace.selection, scene.selected_links, scene.dressing.chosen)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.canvas.editing import editing
 from app.canvas.items.geometry import Point
 from app.canvas.items.strokes import StrokeItem
+from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.tools.base import Interaction, Pointer
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class Stroke(Interaction):
@@ -19,7 +15,7 @@ class Stroke(Interaction):
 
     cuts = False
 
-    def __init__(self, view: GraphView, start: Pointer) -> None:
+    def __init__(self, view: GraphOnShow, start: Pointer) -> None:
         super().__init__(view, start)
         self.crossed: dict[Link, Point] = {}
         self._line: StrokeItem | None = None

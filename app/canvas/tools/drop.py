@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
@@ -12,12 +10,10 @@ from app.canvas.editing import editing
 from app.canvas.editing.insertion import REACH
 from app.canvas.items.geometry import FIRST_PORT, HEIGHT, RADIUS, WIDTH, Point, snapped
 from app.canvas.items.link_item import DRAFT_Z
+from app.canvas.scene.canvas import GraphOnShow
 from app.theme import current_theme
 from app.workspace.block_library import KEPT
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 MIME = "application/x-neuroloom-node"
 
@@ -57,7 +53,7 @@ class Ghost(QGraphicsItem):
 class DropNode:
     """Follows a drag over the canvas; a drop on a wire puts the node into it, unless Alt is down."""
 
-    def __init__(self, view: GraphView, type_id: str) -> None:
+    def __init__(self, view: GraphOnShow, type_id: str) -> None:
         self._view = view
         self._scene = view.graph_scene
         self._type_id = type_id

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from PySide6.QtCore import QMimeData, QPointF, Qt
+from PySide6.QtCore import QMimeData, QPointF, Qt, SignalInstance
 
 from app.canvas.items.geometry import FIRST_PORT, WIDTH, Point, snapped
+from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.tools.drop import MIME, DropNode, Ghost
 
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
-
 PROJECT = ".nloom"
+
+
+class TakesFiles(GraphOnShow, Protocol):
+    """A canvas onto which files may fall."""
+
+    @property
+    def files_dropped(self) -> SignalInstance: ...
 
 
 def dropped_data(mime: QMimeData) -> list[Path]:
@@ -27,7 +32,7 @@ def dropped_paths(mime: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile() and url.toLocalFile()]
 
 
-def drop_of(view: GraphView, mime: QMimeData) -> Drop | None:
+def drop_of(view: TakesFiles, mime: QMimeData) -> Drop | None:
     """What follows a drag over the canvas; None for one that the canvas does not take."""
     if paths := dropped_data(mime):
         return DropFiles(view, paths)
@@ -39,7 +44,7 @@ def drop_of(view: GraphView, mime: QMimeData) -> Drop | None:
 class DropFiles:
     """Follows a drag of files over the canvas: shows where a node would stand, or which would read it."""
 
-    def __init__(self, view: GraphView, paths: list[Path]) -> None:
+    def __init__(self, view: TakesFiles, paths: list[Path]) -> None:
         self._view = view
         self._scene = view.graph_scene
         self.paths = paths

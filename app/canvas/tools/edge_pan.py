@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QPoint, QRect, QTimer
 
+from app.canvas.scene.canvas import Canvas
 from app.canvas.tools.base import Pointer
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 EDGE = 8  # pixels inside the viewport that count as its edge
 FASTEST = 28  # pixels a step
@@ -20,9 +18,10 @@ STEP_MS = 30
 class EdgePan(QObject):
     """Pans while the pointer of a gesture rests at the edge, or beyond it, and moves the gesture along."""
 
-    def __init__(self, view: GraphView) -> None:
-        super().__init__(view)
+    def __init__(self, view: Canvas, moved: Callable[[Pointer], None]) -> None:
+        super().__init__(view.viewport())
         self._view = view
+        self._moved = moved
         self._pointer: Pointer | None = None
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._step)
@@ -56,5 +55,4 @@ class EdgePan(QObject):
         way = self._way(pointer.view)
         self._view.travel()
         self._view.navigation.pan_by(-way.x(), -way.y())
-        moved = Pointer(pointer.view, self._view.mapToScene(pointer.view), pointer.modifiers)
-        self._view.gestures.move(moved)
+        self._moved(Pointer(pointer.view, self._view.mapToScene(pointer.view), pointer.modifiers))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.canvas.items.link_item import DraftWire
 from app.canvas.scene.scene import PortHit
-from app.canvas.tools.base import Interaction, Pointer
+from app.canvas.tools.base import Interaction, Pointer, Surface
 from engine.catalogue.connect import can_connect
 from engine.document.edits import Connect, Disconnect
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class MoveWires(Interaction):
@@ -21,8 +16,9 @@ class MoveWires(Interaction):
     Let go anywhere else, they stay where they were.
     """
 
-    def __init__(self, view: GraphView, start: Pointer, hit: PortHit) -> None:
+    def __init__(self, view: Surface, start: Pointer, hit: PortHit) -> None:
         super().__init__(view, start)
+        self.view = view
         self._hit = hit
         graph = self.workspace.graph
         self._links = [one for one in graph.outgoing(hit.node_id) if one.source_port == hit.port]

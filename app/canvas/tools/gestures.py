@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 
 from app.canvas.editing import editing
+from app.canvas.editing.composing import Composing
+from app.canvas.scene.shown import Shown
 from app.canvas.tools.badge import PressBadge
-from app.canvas.tools.base import Interaction, Pointer
+from app.canvas.tools.base import Interaction, Pointer, Surface
 from app.canvas.tools.bend import AddBends, DragBend
 from app.canvas.tools.box import BoxSelect
 from app.canvas.tools.cut import CutWires
@@ -20,20 +22,28 @@ from app.canvas.tools.pan import Pan
 from app.canvas.tools.resize import ResizeNote
 from app.canvas.tools.wire import from_port
 
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
-
 WIRE_REACH = 6.0
 _LEFT, _MIDDLE, _RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton
+
+
+class PressedCanvas(Surface, Protocol):
+    """The canvas with what a double press opens and what follows the pointer."""
+
+    @property
+    def compose(self) -> Composing: ...
+    @property
+    def shown(self) -> Shown: ...
+    def rename_selected(self) -> None: ...
+    def open_search_at(self, place: QPoint) -> None: ...
 
 
 class Gestures:
     """Holds at most one Interaction and feeds it the pointer; without one, shows what the pointer is over."""
 
-    def __init__(self, view: GraphView) -> None:
+    def __init__(self, view: PressedCanvas) -> None:
         self._view = view
         self.current: Interaction | None = None
-        self._edge = EdgePan(view)
+        self._edge = EdgePan(view, self.move)
         self._button = Qt.MouseButton.NoButton
         self._space = False
         self._hovered: str | None = None

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QLineF, QPointF
 
-from app.canvas.tools.base import Interaction, Pointer
+from app.canvas.tools.base import Interaction, Pointer, Surface
 from app.canvas.tools.wire import taken_off
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 END = 48.0  # scene units from a port; a press on the wire that near, or nearer, means its end
 
@@ -19,8 +14,9 @@ END = 48.0  # scene units from a port; a press on the wire that near, or nearer,
 class GrabWire(Interaction):
     """A wire that was pressed; turns into another gesture once it is dragged."""
 
-    def __init__(self, view: GraphView, start: Pointer, link: Link) -> None:
+    def __init__(self, view: Surface, start: Pointer, link: Link) -> None:
         super().__init__(view, start)
+        self.view = view
         self._link = link
 
     def move(self, pointer: Pointer) -> None:

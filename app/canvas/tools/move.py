@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Qt
 
@@ -11,11 +10,8 @@ from app.canvas.editing.framing import membership
 from app.canvas.editing.insertion import Insertion, find_insertion
 from app.canvas.items.bends import carried_bends
 from app.canvas.items.geometry import Point, finite, snapped
-from app.canvas.tools.base import Interaction, Pointer
+from app.canvas.tools.base import Interaction, Pointer, Surface
 from engine.document.edits import ChangeNote, Edit, Move
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class MoveNodes(Interaction):
@@ -25,8 +21,9 @@ class MoveNodes(Interaction):
     nodes out of their frames, or puts them into the frame under the pointer.
     """
 
-    def __init__(self, view: GraphView, start: Pointer, grabbed: str, *, click_selects: bool) -> None:
+    def __init__(self, view: Surface, start: Pointer, grabbed: str, *, click_selects: bool) -> None:
         super().__init__(view, start)
+        self.view = view
         self._grabbed = grabbed
         self._click_selects = click_selects
         self._origins: dict[str, Point] = {}

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt
 
+from app.canvas.scene.canvas import Canvas
 from app.canvas.tools.base import Interaction, Pointer
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 
 class Pan(Interaction):
     """Middle button, or the left one with the space bar: the picture follows the pointer."""
 
-    def __init__(self, view: GraphView, start: Pointer) -> None:
+    def __init__(self, view: Canvas, start: Pointer) -> None:
         super().__init__(view, start)
+        self.view = view
         self._last = start.view
         view.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
 

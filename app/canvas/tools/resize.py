@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from app.canvas.items.geometry import Point, snapped
+from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.tools.base import Interaction, Pointer
 from engine.document.edits import ChangeNote
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 SMALLEST = (64.0, 40.0)
 LARGEST = 4000.0
@@ -19,7 +16,7 @@ LARGEST = 4000.0
 class ResizeNote(Interaction):
     """Follows the pointer with the lower right corner of a note; one step on release."""
 
-    def __init__(self, view: GraphView, start: Pointer, note_id: str) -> None:
+    def __init__(self, view: GraphOnShow, start: Pointer, note_id: str) -> None:
         super().__init__(view, start)
         self._note_id = note_id
         self._size: Point | None = None

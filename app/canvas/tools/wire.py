@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF
 
@@ -11,13 +10,10 @@ from app.canvas.editing.joining import fitting_types, new_node_for
 from app.canvas.items.geometry import FIRST_PORT, WIDTH, Point
 from app.canvas.items.link_item import DraftWire
 from app.canvas.scene.scene import PortHit
-from app.canvas.tools.base import Interaction, Pointer
+from app.canvas.tools.base import Interaction, Pointer, Surface
 from engine.catalogue.connect import Verdict, can_connect
 from engine.document.edits import AddNodes, Connect, Disconnect, Edit
 from engine.document.graph import Link
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
 
 MOST_JUDGED = 200  # nodes in view; beyond it, only the one under the cursor is judged
 
@@ -41,7 +37,7 @@ class Loose:
         return Link(node_id, port, self.node_id, self.port)
 
 
-def from_port(view: GraphView, start: Pointer, hit: PortHit) -> DragWire:
+def from_port(view: Surface, start: Pointer, hit: PortHit) -> DragWire:
     """A new wire from a port, or the one that ends there taken off its input."""
     graph = view.workspace.graph
     old = graph.feeding(hit.node_id, hit.port) if hit.side == "in" else None
@@ -50,7 +46,7 @@ def from_port(view: GraphView, start: Pointer, hit: PortHit) -> DragWire:
     return DragWire(view, start, Loose(hit.node_id, hit.port, hit.side))
 
 
-def taken_off(view: GraphView, start: Pointer, link: Link, side: str) -> DragWire:
+def taken_off(view: Surface, start: Pointer, link: Link, side: str) -> DragWire:
     """A wire taken off its input ("in") or off its output ("out"); the other end stays."""
     if side == "in":
         return DragWire(view, start, Loose(link.source, link.source_port, "out"), link)
@@ -63,8 +59,9 @@ class DragWire(Interaction):
     The document is not touched before the release: a wire taken off a port is only hidden until then.
     """
 
-    def __init__(self, view: GraphView, start: Pointer, fixed: Loose, old: Link | None = None) -> None:
+    def __init__(self, view: Surface, start: Pointer, fixed: Loose, old: Link | None = None) -> None:
         super().__init__(view, start)
+        self.view = view
         self.fixed = fixed
         self._old = old
         self._draft: DraftWire | None = None

@@ -34,7 +34,7 @@ def bar(view: GraphView, workspace: Workspace) -> FindBar:
             next_id=30,
         )
     )
-    made = FindBar(view)
+    made = FindBar(view, view)
     made.open()
     return made
 

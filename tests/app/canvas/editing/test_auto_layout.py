@@ -24,7 +24,7 @@ Build = Callable[..., None]
 
 @pytest.fixture
 def laying(view: GraphView) -> LayingOut:
-    return LayingOut(view)
+    return LayingOut(view, view)
 
 
 @pytest.fixture
