@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtGui import QAction
 
 from app.canvas.editing.joining import addable
 from app.window.actions import COMMANDS, Command
 from app.window.command_palette import Entry
+from app.window.file_commands import FileCommands
+from app.window.in_front import Window
 from app.window.welcome import examples
-
-if TYPE_CHECKING:
-    from app.window.main_window import MainWindow
+from app.workspace.recent_files import RecentFiles
 
 # It would only open what is open.
 _NOT_OFFERED = ("show_commands",)
 
 
-def command_entries(window: MainWindow) -> list[Entry]:
+class EntriesWindow(Window, Protocol):
+    """The window with its menus, and with what opens files."""
+
+    @property
+    def actions_by_name(self) -> Mapping[str, QAction]: ...
+    @property
+    def recent(self) -> RecentFiles: ...
+    @property
+    def files(self) -> FileCommands: ...
+
+
+def command_entries(window: EntriesWindow) -> list[Entry]:
     """Everything that can be done now, in the order of the menus."""
     return [
         *_from_menus(window),
@@ -30,7 +42,7 @@ def command_entries(window: MainWindow) -> list[Entry]:
     ]
 
 
-def _from_menus(window: MainWindow) -> list[Entry]:
+def _from_menus(window: EntriesWindow) -> list[Entry]:
     found = []
     for command in COMMANDS:
         if command.name not in _NOT_OFFERED:
@@ -59,7 +71,7 @@ def _plain(text: str) -> str:
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
 
 
-def _node_types(window: MainWindow) -> list[Entry]:
+def _node_types(window: EntriesWindow) -> list[Entry]:
     types = addable(window.workspace)
     return [
         Entry(
@@ -73,14 +85,14 @@ def _node_types(window: MainWindow) -> list[Entry]:
     ]
 
 
-def _add(window: MainWindow, type_id: str) -> None:
+def _add(window: EntriesWindow, type_id: str) -> None:
     if not window.at_work:
         window.files.new_project()
     window.canvas.add_node(type_id, None)
     window.canvas.setFocus()
 
 
-def _blocks(window: MainWindow) -> list[Entry]:
+def _blocks(window: EntriesWindow) -> list[Entry]:
     workspace = window.workspace
     project = workspace.document.project
     places = [
@@ -100,7 +112,7 @@ def _blocks(window: MainWindow) -> list[Entry]:
     ]
 
 
-def _documents(window: MainWindow) -> list[Entry]:
+def _documents(window: EntriesWindow) -> list[Entry]:
     documents = window.documents
     found = [
         Entry(
@@ -119,7 +131,7 @@ def _documents(window: MainWindow) -> list[Entry]:
     return found
 
 
-def _examples(window: MainWindow) -> list[Entry]:
+def _examples(window: EntriesWindow) -> list[Entry]:
     return [
         Entry(
             f"example:{example.path.stem}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
@@ -23,9 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import SMALL, current_theme
 from app.widgets.fuzzy import score
-
-if TYPE_CHECKING:
-    from app.window.main_window import MainWindow
+from app.window.in_front import Window
 
 SIZE = QSize(560, 396)
 ROW = 30
@@ -84,12 +81,12 @@ class CommandPalette(QFrame):
     The focus goes back to where it was before anything is run, so that a command finds what it is meant for.
     """
 
-    def __init__(self, window: MainWindow, host: QWidget, entries: Callable[[], list[Entry]]) -> None:
-        super().__init__(host)
+    def __init__(self, window: Window, entries: Callable[[], list[Entry]]) -> None:
+        super().__init__(window.central)
         self.setObjectName("commandPalette")
         self.setAccessibleName("Commands")
         self._window = window
-        self._host = host
+        self._host = window.central
         self._find_entries = entries
         self._entries: list[Entry] = []
         self._before: QWidget | None = None

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QMessageBox, QStackedWidget
 
 from app.canvas.scene.shown import choose_labels, choose_pictures, labels_always, shows_pictures
+from app.canvas.view import GraphView
+from app.documents.document_page import DocumentPage
 from app.theme import CHOICES, choose_theme, themes
 from app.window.actions import CANVAS_COMMANDS, COMMANDS
-from app.window.command_entries import command_entries
+from app.window.command_entries import EntriesWindow, command_entries
 from app.window.command_palette import CommandPalette
 from app.window.graph_commands import GraphCommands
+from app.window.open_files import OpenFiles
+from app.window.run_commands import RunCommands
 from app.window.shortcut_sheet import ShortcutsDialog
-
-if TYPE_CHECKING:
-    from app.canvas.view import GraphView
-    from app.documents.document_page import DocumentPage
-    from app.window.main_window import MainWindow
+from app.window.top_bar import TopBar
 
 # Commands that have another name on the canvas.
 _ON_CANVAS = {
@@ -75,15 +75,30 @@ _FOR_BLOCKS = ("ungroup_nodes", "enter_block", "separate_block", "keep_block")
 _FOR_CANVAS = ("paste", "select_all", "zoom_in", "zoom_out", "zoom_reset", *CANVAS_COMMANDS)
 
 
+class CommandedWindow(EntriesWindow, Protocol):
+    """The window with everything that a menu reaches."""
+
+    @property
+    def pages(self) -> QStackedWidget: ...
+    @property
+    def runs(self) -> RunCommands: ...
+    @property
+    def top_bar(self) -> TopBar: ...
+    @property
+    def open_files(self) -> OpenFiles: ...
+    def show_welcome(self) -> None: ...
+    def close(self) -> bool: ...
+
+
 class Commands:
     """Runs the commands of one window on the document in front, and keeps their menu entries up to date.
 
     A command is the method of that name here, of the file or graph commands, or of the canvas.
     """
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: CommandedWindow) -> None:
         self._window = window
-        self._graph = GraphCommands(window)
+        self._graph = GraphCommands(window, window.files)
         self._palette: CommandPalette | None = None
         window.pages.currentChanged.connect(self._changed)
 
@@ -141,7 +156,7 @@ class Commands:
 
     def views_window(self) -> None:
         """Shows the views in a window of their own, or back where they were."""
-        views = self._window.bottom.views
+        views = self._window.document_page.bottom.views
         if views.own_window is None:
             views.move_out()
         else:
@@ -178,7 +193,7 @@ class Commands:
         self.refresh()
 
     def _toggle(self, name: str) -> None:
-        panel = self._window.side_panels()[name]
+        panel = self._window.document_page.side_panels()[name]
         panel.setVisible(panel.isHidden())
         self.refresh()
 
@@ -186,15 +201,15 @@ class Commands:
 
     def find_type(self) -> None:
         """Puts the caret into the palette's search field."""
-        if self._window.palette_panel.isHidden():
+        if self._window.document_page.palette_panel.isHidden():
             self._toggle("toggle_palette")
-        self._window.palette_panel.focus_search()
+        self._window.document_page.palette_panel.focus_search()
 
     def edit_node(self) -> None:
         """Puts the caret into the inspector's first field."""
-        if self._window.inspector.isHidden():
+        if self._window.document_page.inspector.isHidden():
             self._toggle("toggle_inspector")
-        self._window.inspector.focus_first_field()
+        self._window.document_page.inspector.focus_first_field()
 
     def next_problem(self) -> None:
         """Shows the problem after the selected node's, in the order of the list."""
@@ -206,7 +221,7 @@ class Commands:
             return
         current = self._window.workspace.selection[0] if self._window.workspace.selection else None
         index = places.index(current) + 1 if current in places else 0
-        self._window.bottom.show_panel("Problems")
+        self._window.document_page.bottom.show_panel("Problems")
         self._window.workspace.reveal(places[index % len(places)])
 
     # -- documents --------------------------------------------------------------------------------
@@ -218,6 +233,11 @@ class Commands:
     def previous_document(self) -> None:
         """Shows the document in the tab to the left."""
         self._window.documents.step(-1)
+
+    def reopen_files(self) -> None:
+        """Whether the next start shows the files that are open at the end of this one."""
+        self._window.open_files.want(not self._window.open_files.wanted)
+        self.refresh()
 
     # -- train and help ---------------------------------------------------------------------------
 
@@ -243,15 +263,15 @@ class Commands:
 
     def edit_plan(self) -> None:
         """Opens the whole plan in the inspector."""
-        if self._window.inspector.isHidden():
+        if self._window.document_page.inspector.isHidden():
             self._toggle("toggle_inspector")
         self._window.workspace.select(())
-        self._window.inspector.edit_plan()
+        self._window.document_page.inspector.edit_plan()
 
     def train_sweep(self) -> None:
         """Opens the dialog that trains with several values."""
-        self._window.bottom.show_panel("Runs")
-        self._window.bottom.runs.sweep()
+        self._window.document_page.bottom.show_panel("Runs")
+        self._window.document_page.bottom.runs.sweep()
 
     def train_reset(self) -> None:
         """Goes back to the weights that the seed gives."""
@@ -274,12 +294,12 @@ class Commands:
         """Opens the list of everything that can be done."""
         window = self._window
         if self._palette is None:
-            self._palette = CommandPalette(window, window.central, partial(command_entries, window))
+            self._palette = CommandPalette(window, partial(command_entries, window))
         self._palette.open()
 
     def show_shortcuts(self) -> None:
         """Lists all shortcuts."""
-        dialog = ShortcutsDialog(self._window)
+        dialog = ShortcutsDialog(self._window.central)
         dialog.exec()
         dialog.deleteLater()
 
@@ -288,7 +308,7 @@ class Commands:
         from importlib.metadata import version
 
         QMessageBox.about(
-            self._window,
+            self._window.central,
             "About Neuroloom",
             f"<b>Neuroloom {version('neuroloom')}</b><p>Draw a neural network, watch it learn, "
             f"take the Python with you.</p><p>Runs are kept in {self._window.workspace.places.runs}.</p>",
@@ -331,12 +351,12 @@ class Commands:
         trainer = workspace.trainer
         back = trainer is not None and trainer.can_go_back
         actions["train_back"].setEnabled(at_work and back)
-        for name, panel in window.side_panels().items():
+        for name, panel in window.document_page.side_panels().items():
             actions[name].setChecked(not panel.isHidden())
         for name in ("enlarge_views", "views_window"):
             actions[name].setEnabled(at_work)
         actions["enlarge_views"].setChecked(window.document_page.views_enlarged)
-        actions["views_window"].setChecked(window.bottom.views.own_window is not None)
+        actions["views_window"].setChecked(window.document_page.bottom.views.own_window is not None)
         for choice in CHOICES:
             actions[f"theme_{choice}"].setChecked(themes.choice == choice)
         actions["reopen_files"].setChecked(window.open_files.wanted)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QPoint, QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.documents.document_file import SUFFIX
+from app.documents.document_page import DocumentPage
 from app.panels.export_dialog import ExportDialog
-from app.widgets.banner import Notice
+from app.widgets.banner import Banner, Notice
 from app.widgets.questions import ask
+from app.window.in_front import Window
+from app.window.top_bar import TopBar
 from app.workspace.data_files import data_filter, data_folder
+from app.workspace.recent_files import RecentFiles
 from engine.document import autosave
 from engine.document.crashes import Crash
-
-if TYPE_CHECKING:
-    from app.documents.document_page import DocumentPage
-    from app.window.main_window import MainWindow
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,24 @@ OVERWRITE = "Overwrite it"
 DONT = "Cancel"
 
 
+class FilesWindow(Window, Protocol):
+    """The window with the files it has had open and where it tells of them."""
+
+    @property
+    def recent(self) -> RecentFiles: ...
+    @property
+    def banner(self) -> Banner: ...
+    @property
+    def top_bar(self) -> TopBar: ...
+    @property
+    def actions_by_name(self) -> Mapping[str, QAction]: ...
+    def close_document(self, page: DocumentPage) -> bool: ...
+
+
 class FileCommands:
     """Opens each project in a tab of its own; a file that is open already is only brought to the front."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: FilesWindow) -> None:
         self._window = window
         self._documents = window.documents
 
@@ -46,7 +60,9 @@ class FileCommands:
 
     def open_project(self) -> None:
         """Asks for project files and opens them."""
-        names, _ = QFileDialog.getOpenFileNames(self._window, "Open project", str(self.folder()), _FILTER)
+        names, _ = QFileDialog.getOpenFileNames(
+            self._window.central, "Open project", str(self.folder()), _FILTER
+        )
         for name in names:
             self.open_path(Path(name))
 
@@ -56,7 +72,7 @@ class FileCommands:
         if known is not None:
             self._documents.show(known)
             return
-        project = self._window.file.read(path)
+        project = self._window.document_page.file.read(path)
         if project is not None:
             page = self._documents.spare()
             page.notice = None
@@ -65,7 +81,7 @@ class FileCommands:
 
     def open_example(self, path: Path) -> None:
         """Opens a copy of an example."""
-        project = self._window.file.read(path)
+        project = self._window.document_page.file.read(path)
         if project is not None:
             page = self._documents.spare()
             page.notice = None
@@ -75,14 +91,14 @@ class FileCommands:
     def open_data(self) -> None:
         """Asks for files of data and adds a node for each."""
         names, _ = QFileDialog.getOpenFileNames(
-            self._window, "Open data", str(self.data_folder()), data_filter()
+            self._window.central, "Open data", str(self.data_folder()), data_filter()
         )
         self.open_data_paths([Path(name) for name in names])
 
     def open_data_folder(self) -> None:
         """Asks for a folder of data, such as images in folders by class, and adds a node for it."""
         name = QFileDialog.getExistingDirectory(
-            self._window, "Open a folder of data", str(self.data_folder())
+            self._window.central, "Open a folder of data", str(self.data_folder())
         )
         self.open_data_paths([Path(name)] if name else [])
 
@@ -132,7 +148,7 @@ class FileCommands:
             return self._save_as(page)
         if page.file.changed_outside():
             answer = ask(
-                self._window,
+                self._window.central,
                 f"“{page.file.name}” was changed by another program.",
                 "What that program wrote is lost if you save over it.",
                 (OVERWRITE, DONT),
@@ -144,7 +160,7 @@ class FileCommands:
     def _save_as(self, page: DocumentPage) -> bool:
         title = page.workspace.document.project.title or "untitled"
         path = page.workspace.document.path or self.folder() / f"{_file_name(title)}{SUFFIX}"
-        name, _ = QFileDialog.getSaveFileName(self._window, "Save project", str(path), _FILTER)
+        name, _ = QFileDialog.getSaveFileName(self._window.central, "Save project", str(path), _FILTER)
         if not name:
             return False
         target = page.file.target(Path(name))
@@ -167,7 +183,7 @@ class FileCommands:
         if workspace.engine is None:
             workspace.message.emit("The engine is still starting; export is ready in a moment.", "info")
             return
-        dialog = ExportDialog(workspace, self.folder(), self._window)
+        dialog = ExportDialog(workspace, self.folder(), self._window.central)
         dialog.exec()
         dialog.deleteLater()
 
@@ -197,16 +213,11 @@ class FileCommands:
         """Closes the document in front, after asking about its run and its changes."""
         self._window.close_document(self._window.document_page)
 
-    def reopen_files(self) -> None:
-        """Whether the next start shows the files that are open at the end of this one."""
-        self._window.open_files.want(not self._window.open_files.wanted)
-        self._window.commands.refresh()
-
     # -- after a crash ----------------------------------------------------------------------------
 
     def offer_recovery(self) -> bool:
         """Offers the documents that a crash left behind; True if they were opened, each in a tab."""
-        found = self._window.file.left_behind()
+        found = self._window.document_page.file.left_behind()
         readable = [one for one in found if one.project is not None]
         for one in found:
             if one.project is None:
@@ -216,7 +227,7 @@ class FileCommands:
             return False
         restore, drop, later = "Restore", "Discard", "Ask later"
         answer = ask(
-            self._window,
+            self._window.central,
             "Restore unsaved work?",
             f"Neuroloom ended unexpectedly while {_listed(readable)} held unsaved changes.",
             (restore, drop, later),

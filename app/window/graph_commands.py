@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from app.canvas.editing import aligning as arranging
 from app.canvas.editing.auto_layout import LayingOut
 from app.canvas.find_bar import FindBar
 from app.panels.picture_dialog import PictureDialog
-
-if TYPE_CHECKING:
-    from app.window.main_window import MainWindow
+from app.window.file_commands import FileCommands
+from app.window.in_front import InFront
 
 
 class GraphCommands:
     """Runs them on the canvas in front; what a canvas needs for them is made when it is first asked for."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: InFront, files: FileCommands) -> None:
         self._window = window
+        self._files = files
 
     def lay_out(self) -> None:
         """Arranges the selected nodes, or all, in columns from left to right."""
@@ -66,6 +65,6 @@ class GraphCommands:
         """Offers to save a picture of the graph."""
         window = self._window
         name = Path(window.document_page.file.name).stem
-        dialog = PictureDialog(window.canvas, window.files.folder(), name, window)
+        dialog = PictureDialog(window.canvas, self._files.folder(), name, window.central)
         dialog.exec()
         dialog.deleteLater()

@@ -64,7 +64,7 @@ class MainWindow(QMainWindow):
         self._closed = False
         self._lay_out()
         self.files = FileCommands(self)
-        self.runs = RunCommands(self)
+        self.runs = RunCommands(self, self.files)
         self.commands = Commands(self)
         self.actions_by_name = build_menus(self.top_bar.menu_bar, self, self.commands.handlers())
         self._connect()

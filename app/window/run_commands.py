@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog, QFileDialog
 
+from app.documents.document_page import DocumentPage
 from app.runs.dialogs import WeightsDialog
+from app.window.file_commands import FileCommands
+from app.window.in_front import Window
 from engine.document.files import load_project
 from engine.errors import NeuroloomError
 from engine.runs.branch import branch, run_of
 from engine.runs.compare import graph_hash, plan_hash
 from engine.runs.records import PROJECT, new_folder
-
-if TYPE_CHECKING:
-    from app.documents.document_page import DocumentPage
-    from app.window.main_window import MainWindow
 
 WEIGHT_FILES = "Weights (*.safetensors *.pt *.pth *.bin *.ckpt);;All files (*)"
 
@@ -25,8 +23,9 @@ WEIGHT_FILES = "Weights (*.safetensors *.pt *.pth *.bin *.ckpt);;All files (*)"
 class RunCommands:
     """Connects the runs panel of each document with the window it is in."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: Window, files: FileCommands) -> None:
         self._window = window
+        self._files = files
 
     def follow(self, page: DocumentPage) -> None:
         """Does what the runs panel of a page asks for."""
@@ -41,7 +40,7 @@ class RunCommands:
 
         Saving it asks for a name, so that the run keeps what it was trained with.
         """
-        project = self._window.file.read(folder / PROJECT)
+        project = self._window.document_page.file.read(folder / PROJECT)
         if project is None:
             return None
         page = self._window.documents.spare()
@@ -84,7 +83,7 @@ class RunCommands:
         if errors:
             self._window.tell(f"Before training: {errors[0].message}", "error")
             return
-        dialog = WeightsDialog(workspace, place, self._window)
+        dialog = WeightsDialog(workspace, place, self._window.central)
         wanted = dialog.exec() == QDialog.DialogCode.Accepted
         dialog.deleteLater()
         page = self._window.document_page
@@ -95,8 +94,10 @@ class RunCommands:
     def start_from_weights(self) -> None:
         """Asks for a file of weights to begin a run with."""
         runs = self._window.workspace.places.runs
-        begin = runs if runs.is_dir() else self._window.files.folder()
-        name, _ = QFileDialog.getOpenFileName(self._window, "Start from weights", str(begin), WEIGHT_FILES)
+        begin = runs if runs.is_dir() else self._files.folder()
+        name, _ = QFileDialog.getOpenFileName(
+            self._window.central, "Start from weights", str(begin), WEIGHT_FILES
+        )
         if name:
             self.begin_with(Path(name))
 
