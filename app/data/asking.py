@@ -6,9 +6,9 @@ from typing import Any
 
 from app.data.facts import Source
 from app.data.roles import TABLE, filled, rows_of
+from app.open_document import CheckedDocument
 from app.workspace.classes import classes_of
 from app.workspace.engine_parts import Shapes
-from app.workspace.workspace import Workspace
 from engine.catalogue import Data
 from engine.data.checks.findings import Asked, Compared
 from engine.document.graph import Link, Node, Project
@@ -16,7 +16,7 @@ from engine.errors import NeuroloomError
 from nodes.data.rows import REPEATING
 
 
-def used_node(workspace: Workspace) -> str:
+def used_node(workspace: CheckedDocument) -> str:
     """The data node that the network uses, else the first; empty without one."""
     graph, catalogue = workspace.document.project.graph, workspace.catalogue
     found = [
@@ -28,7 +28,7 @@ def used_node(workspace: Workspace) -> str:
     return next(iter(used or found), "")
 
 
-def shown_node(workspace: Workspace) -> str:
+def shown_node(workspace: CheckedDocument) -> str:
     """The single selected data node, else the one that the network uses."""
     if len(workspace.selection) == 1:
         node = workspace.node(workspace.selection[0])
@@ -38,20 +38,20 @@ def shown_node(workspace: Workspace) -> str:
     return used_node(workspace)
 
 
-def trainer_reads(workspace: Workspace, node_id: str) -> bool:
+def trainer_reads(workspace: CheckedDocument, node_id: str) -> bool:
     """Whether the trainer reads this node's data, now or as soon as it comes to it."""
     graph = workspace.document.project.graph
     return node_id == used_node(workspace) and bool(graph.outgoing(node_id)) and not workspace.errors()
 
 
-def source_of(workspace: Workspace, node: Node, splits: Any) -> Source:
+def source_of(workspace: CheckedDocument, node: Node, splits: Any) -> Source:
     """What the facts of a node are gathered from."""
     params = filled(workspace, node)
     table = params if TABLE in params and "delimiter" in params else None
     return Source(node, workspace.catalogue, splits, _asked(workspace, node, params), table)
 
 
-def _asked(workspace: Workspace, node: Node, params: dict[str, Any]) -> Asked:
+def _asked(workspace: CheckedDocument, node: Node, params: dict[str, Any]) -> Asked:
     kind = workspace.type_of(node)
     choices = {spec.name: spec.choices for spec in kind.params if spec.choices} if kind is not None else {}
     targets = {name for name, row in rows_of(node).items() if row[2] in ("target", "weight")}
@@ -69,7 +69,7 @@ def _asked(workspace: Workspace, node: Node, params: dict[str, Any]) -> Asked:
     )
 
 
-def _around(workspace: Workspace, node_id: str) -> Asked:
+def _around(workspace: CheckedDocument, node_id: str) -> Asked:
     """What the network around a data node says of its columns; those of transforms behind it have theirs."""
     from engine.emit.folding import Prepared  # it brings torch, which the window starts without
 
@@ -124,7 +124,7 @@ def _compared(project: Project, book: Shapes, link: Link) -> Compared | None:
     return Compared(loss.id, loss.type, size, layer.id, layer.name, weighed)
 
 
-def feature_names(workspace: Workspace, node: Node) -> tuple[str, ...]:
+def feature_names(workspace: CheckedDocument, node: Node) -> tuple[str, ...]:
     """What the numbers of a table's features are called; empty where they have no names."""
     try:
         made = workspace.catalogue.make(node)

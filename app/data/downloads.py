@@ -8,9 +8,9 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.open_document import CheckedDocument
 from app.widgets.background import Background
 from app.workspace.thread_progress import ThreadProgress
-from app.workspace.workspace import Workspace
 from engine.data.sets.needed import not_here
 from engine.data.sets.public_files import PublicSet, folder_of, megabytes
 from engine.data.watch import Stopped, Watch
@@ -118,7 +118,7 @@ class Download(QObject):
 class Downloads(QObject):
     """Lists the sets that a document's nodes need and that are not here, and downloads them."""
 
-    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+    def __init__(self, workspace: CheckedDocument, window: QWidget) -> None:
         super().__init__(window)
         self._workspace = workspace
         self._window = window

@@ -18,11 +18,11 @@ from app.data.roles import Roles, rows_of
 from app.data.special import SPECIAL
 from app.data.table import DataTable
 from app.data.tokens import TokensPage
+from app.open_document import TrainableDocument
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.classes import classes_of
 from app.workspace.data_files import path_spec
 from app.workspace.engine_parts import RunControl
-from app.workspace.workspace import Workspace
 from engine.data.checks.findings import Change
 from engine.data.checks.mending import edits_of
 from engine.document.edits import Edit
@@ -47,7 +47,7 @@ PAGES = ("overview", "rows", "columns", "tokens", "findings")
 class DataPanel(QWidget):
     """Facts and samples of the selected data node, else of the one that the network uses."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("dataPanel")
         self._workspace = workspace

@@ -27,9 +27,9 @@ from app.charts.segments import Segments
 from app.data.class_picker import ClassPicker
 from app.data.point_strokes import Point, far_enough, points_of, rounded, rubbed, spanning, strewn
 from app.look.asked import of_class
+from app.open_document import OpenDocument
 from app.widgets.count_field import count_field
 from app.widgets.labels import label
-from app.workspace.workspace import Workspace
 from engine.data.sets.pasted import read_points, written_points
 from engine.document.edits import Edit, SetParam
 from engine.errors import NeuroloomError, ParamError
@@ -52,7 +52,7 @@ class PointsPad(QWidget):
 
     told = Signal(str)
 
-    def __init__(self, workspace: Workspace, node_id: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: OpenDocument, node_id: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("pointsPad")
         self._workspace = workspace

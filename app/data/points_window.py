@@ -7,13 +7,13 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from app.data.points_pad import PointsPad
-from app.workspace.workspace import Workspace
+from app.open_document import OpenDocument
 
 
 class PointsWindow(QDialog):
     """The pad of one node; it closes by itself when the node is gone."""
 
-    def __init__(self, workspace: Workspace, node_id: str, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: OpenDocument, node_id: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("pointsWindow")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.open_document import OpenDocument
 from app.widgets.background import Background
-from app.workspace.workspace import Workspace
 from engine.document.edits import Edit, SetParam
 from engine.document.graph import Node
 from engine.errors import NeuroloomError
@@ -54,7 +54,7 @@ def with_row(node: Node, name: str, row: Row) -> Edit:
 class Roles:
     """Menus of roles and kinds; a kind that needs the whole column, such as its classes, reads it beside."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget) -> None:
+    def __init__(self, workspace: OpenDocument, parent: QWidget) -> None:
         self._workspace = workspace
         self._parent = parent
         self._asked: tuple[str, str, str] = ("", "", "")
@@ -135,7 +135,7 @@ class _Do:
         self._do()
 
 
-def filled(workspace: Workspace, node: Node) -> dict[str, Value]:
+def filled(workspace: OpenDocument, node: Node) -> dict[str, Value]:
     """A node's parameters with the defaults of its type."""
     kind = workspace.type_of(node)
     usual = {spec.name: spec.default for spec in kind.params} if kind is not None else {}

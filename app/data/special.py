@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from app.workspace.workspace import Workspace
+from app.open_document import OpenDocument
 
-Factory = Callable[[Workspace, str], QWidget]  # with the id of the node
+Factory = Callable[[OpenDocument, str], QWidget]  # with the id of the node
 
 
-def _points(workspace: Workspace, node_id: str) -> QWidget:
+def _points(workspace: OpenDocument, node_id: str) -> QWidget:
     from app.data.points_pad import PointsPad  # it brings pyqtgraph, which the window starts without
 
     return PointsPad(workspace, node_id)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.data.panel import DataPanel
+from app.open_document import TrainableDocument
 from app.panels.code import CodePanel
 from app.panels.problems import ProblemsPanel
 from app.panels.views import ViewsPanel
@@ -13,13 +14,12 @@ from app.runs.panel import RunsPanel
 from app.runs.training import TrainingPanel
 from app.widgets.labels import label
 from app.widgets.tab_bar import CountingTabBar
-from app.workspace.workspace import Workspace
 
 
 class BottomPanels(QWidget):
     """A row of tabs over a stack of panels; the problems tab carries their number."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("bottom")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -11,9 +11,9 @@ from app.inspector.node_page import NodePage
 from app.inspector.plan_focus import PlanFocus
 from app.inspector.plan_page import PlanPage
 from app.inspector.several_page import SeveralPage
+from app.open_document import TrainableDocument
 from app.theme import themes
 from app.widgets.tab_order import reach_after
-from app.workspace.workspace import Workspace
 from engine.document.document import Change
 
 MARGIN = 16
@@ -25,7 +25,7 @@ class InspectorPanel(QWidget):
 
     left = Signal()  # Esc, with nothing to take back
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("inspector")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.inspector.state_field import StateField, chooses_state
+from app.open_document import TrainableDocument
 from app.theme import current_theme
 from app.widgets.fields import FieldRow, fact_row
 from app.widgets.icons import pixmap
@@ -20,7 +21,6 @@ from app.widgets.labels import ElidedLabel, label, rule, title_field
 from app.widgets.path_field import PathField
 from app.workspace.data_files import MISSING, choose, path_spec
 from app.workspace.remedies import use_fix
-from app.workspace.workspace import Workspace
 from engine.catalogue import NodeType
 from engine.catalogue.params import ParamSpec
 from engine.data.open.opening import READERS
@@ -39,7 +39,7 @@ _HIGH = re.compile("[⁰ⁱ⁴-ⁿ¹²³ˣᵀ]+")
 class NodePage(QWidget):
     """Everything about one node. It is made for one id and thrown away with the selection."""
 
-    def __init__(self, workspace: Workspace, node_id: str, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, node_id: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self.node_id = node_id
@@ -261,7 +261,7 @@ class NodePage(QWidget):
 class ProblemNote(QWidget):
     """A problem's sentence with its fix as a button."""
 
-    def __init__(self, workspace: Workspace, problem: Problem, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, problem: Problem, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._problem = problem
@@ -297,7 +297,7 @@ def sentence(problem: Problem, name: str) -> str:
     return bare if bare == problem.message else bare[:1].upper() + bare[1:]
 
 
-def apply_fix(workspace: Workspace, problem: Problem) -> None:
+def apply_fix(workspace: TrainableDocument, problem: Problem) -> None:
     """Makes the step that a problem's fix proposes, or begins it."""
     fix = problem.fix
     if fix is not None and fix.begin is not None:
@@ -326,7 +326,7 @@ def shape_text(signature: Signature | None) -> str:
     return _UNKNOWN if signature is None else signature.full
 
 
-def _facts(workspace: Workspace, node: Node) -> dict[str, str]:
+def _facts(workspace: TrainableDocument, node: Node) -> dict[str, str]:
     """The facts of a node in the order they are shown; "…" while the engine starts."""
     shapes = workspace.shapes
     graph = workspace.graph_around(node.id) or workspace.graph
@@ -349,7 +349,7 @@ def _facts(workspace: Workspace, node: Node) -> dict[str, str]:
     return facts
 
 
-def _made(workspace: Workspace, node: Node) -> NodeType | None:
+def _made(workspace: TrainableDocument, node: Node) -> NodeType | None:
     try:
         return workspace.catalogue.make(node)
     except NeuroloomError:

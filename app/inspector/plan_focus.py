@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.open_document import TrainableDocument
 from app.workspace.plan_parts import can_learn, parts_of
-from app.workspace.workspace import Workspace
 from engine.document.document import Change
 from engine.document.edits import SetPlan
 from engine.document.names import numbered
@@ -27,7 +27,7 @@ class PlanFocus(QObject):
     moved = Signal()  # another phase or objective is on show, or the editor itself is wanted or not
     choosing_changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.workspace = workspace
         self.wanted = False  # whether the whole editor was asked for, though the plan needs none of it

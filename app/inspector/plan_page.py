@@ -14,11 +14,12 @@ from app.inspector.plan_objective import OPTIMISER, SCHEDULE, batch_of, show_opt
 from app.inspector.plan_phases import PlanEditor
 from app.inspector.plan_stop import EPOCHS, PATIENCE, RESTORE
 from app.inspector.schedule_picture import SchedulePicture
+from app.open_document import TrainableDocument
 from app.widgets.fields import FieldRow
 from app.widgets.labels import label, rule, title_field
 from app.widgets.notes_field import NotesField
 from app.workspace.plan_parts import recorded
-from app.workspace.workspace import DEVICES, Workspace
+from app.workspace.workspace import DEVICES
 from engine.catalogue.params import ParamSpec
 from engine.catalogue.training.checks import PLAIN_PLANS, is_general
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
@@ -51,7 +52,7 @@ class PlanPage(QWidget):
     grown = Signal()  # other fields are on show
 
     def __init__(
-        self, workspace: Workspace, focus: PlanFocus | None = None, parent: QWidget | None = None
+        self, workspace: TrainableDocument, focus: PlanFocus | None = None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._workspace = workspace

@@ -8,16 +8,18 @@ from typing import Any
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.inspector.node_page import shared_specs
+from app.open_document import CheckedDocument
 from app.widgets.fields import FieldRow, fact_row
 from app.widgets.labels import label, rule
-from app.workspace.workspace import Workspace
 from engine.document.edits import SetParam
 
 
 class SeveralPage(QWidget):
     """A change made here is made to every selected node, in one step."""
 
-    def __init__(self, workspace: Workspace, ids: tuple[str, ...], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, workspace: CheckedDocument, ids: tuple[str, ...], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self.ids = ids

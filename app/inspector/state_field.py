@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from app.open_document import OpenDocument
 from app.widgets.fields import FieldRow, QuietCombo
-from app.workspace.workspace import Workspace
 from engine.catalogue.params import ParamSpec
 from engine.document.blocks import ports_of
 from engine.document.graph import BLOCK_INPUT, Node
@@ -23,7 +23,7 @@ def chooses_state(node: Node | None, spec: ParamSpec) -> bool:
 class StateField(FieldRow):
     """A combo box of the outputs of the block that an input belongs to."""
 
-    def __init__(self, workspace: Workspace, node_id: str, spec: ParamSpec) -> None:
+    def __init__(self, workspace: OpenDocument, node_id: str, spec: ParamSpec) -> None:
         self._workspace = workspace
         self._node_id = node_id
         super().__init__(spec)

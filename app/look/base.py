@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.controls import row
-from app.workspace.workspace import Workspace
+from app.open_document import TrainableDocument
 from engine.catalogue import NodeType
 from engine.document.graph import Node, Project
 from engine.feed.feed import Probe, Snapshot
@@ -30,7 +30,7 @@ Table = tuple[
 class Subject:
     """What a picture is of: a node of the project, or the whole model where `node_id` is empty."""
 
-    workspace: Workspace
+    workspace: TrainableDocument
     node_id: str = ""
 
     @property

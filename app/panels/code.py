@@ -9,13 +9,13 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from app.open_document import TrainableDocument
 from app.theme import current_theme, themes
 from app.widgets.background import Background
 from app.widgets.empty import EmptyState
 from app.widgets.icons import icon
 from app.widgets.labels import ElidedLabel
 from app.widgets.python_text import PythonText
-from app.workspace.workspace import Workspace
 from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class CodePanel(QWidget):
 
     export_requested = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("code")
         self._workspace = workspace

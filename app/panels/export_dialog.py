@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.open_document import TrainableDocument
 from app.panels.exporting import data_size, export, own_folder, trained_weights
 from app.widgets.background import Background
 from app.widgets.labels import label, restyle
-from app.workspace.workspace import Workspace
 from engine.errors import NeuroloomError
 
 _PATIENCE_MS = 1000
@@ -31,7 +31,7 @@ _PATIENCE_MS = 1000
 class ExportDialog(QDialog):
     """Asks for the file and what goes with it, then writes in a thread; `written` holds the files."""
 
-    def __init__(self, workspace: Workspace, folder: Path, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, folder: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("exportDialog")
         self.setWindowTitle("Export Python")

@@ -31,11 +31,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.open_document import OpenDocument
 from app.theme import BODY, SMALL, current_theme, themes
 from app.widgets.labels import label
 from app.widgets.search_field import SearchField
 from app.workspace.block_library import Kept, kept, shelf
-from app.workspace.workspace import Workspace
 from engine.catalogue import Catalogue, NodeType
 
 NODE_MIME = "application/x-neuroloom-node"
@@ -249,7 +249,7 @@ class PalettePanel(QWidget):
 
     add_requested = Signal(str)
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: OpenDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("palette")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -9,11 +9,11 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.inspector.node_page import apply_fix, sentence
+from app.open_document import TrainableDocument
 from app.theme import current_theme, themes
 from app.widgets.empty import EmptyState
 from app.widgets.icons import pixmap
 from app.widgets.labels import ElidedLabel, label
-from app.workspace.workspace import Workspace
 from engine.shapes.problems import Problem
 
 # More rows than anyone reads would make each edit slow.
@@ -26,7 +26,7 @@ class ProblemRow(QFrame):
 
     activated = Signal(object)
 
-    def __init__(self, workspace: Workspace, problem: Problem, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, problem: Problem, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self.problem = problem
@@ -76,7 +76,7 @@ class ProblemsPanel(QWidget):
 
     counted = Signal(int, str)
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("problems")
         self._workspace = workspace

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from app.look.dock.dock import ViewsDock
 from app.look.dock.offered import NOTHING, SEVERAL
+from app.open_document import TrainableDocument
 from app.widgets.labels import label
-from app.workspace.workspace import Workspace
 
 __all__ = ["NOTHING", "SEVERAL", "ViewsPanel", "ViewsWindow"]
 
@@ -21,7 +21,7 @@ class ViewsPanel(QWidget):
 
     window_changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("viewsPanel")
         self._workspace = workspace

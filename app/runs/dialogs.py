@@ -18,11 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.open_document import OpenDocument
 from app.runs.columns import when
 from app.widgets.background import Background
 from app.widgets.count_field import count_field
 from app.widgets.labels import ElidedLabel, label, restyle, rule
-from app.workspace.workspace import Workspace, checkpoints_kept
+from app.workspace.workspace import checkpoints_kept
 from engine.catalogue import Catalogue
 from engine.document.files import load_project
 from engine.document.graph import Project
@@ -140,7 +141,7 @@ class WeightsDialog(QDialog):
 
     reported = Signal()  # the report, or why there is none, is on show
 
-    def __init__(self, workspace: Workspace, place: Path, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: OpenDocument, place: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("weightsDialog")
         self.setWindowTitle("Start from weights")

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
+from app.open_document import TrainableDocument
 from app.runs.menu import RunsMenu
 from app.runs.model import MOST, RunsModel
 from app.runs.plot import Drawn, RunsPlot
@@ -17,7 +18,6 @@ from app.widgets.background import Background
 from app.widgets.empty import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.search_field import SearchField
-from app.workspace.workspace import Workspace
 from engine.errors import NeuroloomError
 from engine.runs.index import RunIndex, RunRecord, read_run
 from engine.runs.records import Labels, write_labels
@@ -47,7 +47,7 @@ class RunsPanel(QWidget):
     branch_wanted = Signal(Path)
     weights_wanted = Signal(Path)
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("runsPanel")
         self.workspace = workspace

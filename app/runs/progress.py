@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.look.base import Subject
 from app.look.own import scaled_words
+from app.open_document import TrainableDocument
 from app.runs.run_status import DeviceChip, MetricText, ProgressText
 from app.theme import Theme, current_theme, themes
 from app.widgets.icons import icon
 from app.workspace.engine_parts import RunControl
 from app.workspace.pace import Pace
-from app.workspace.workspace import Workspace
 from engine.document.names import spoken
 from engine.feed.feed import Feed
 
@@ -37,7 +37,7 @@ class TrainingBar(QWidget):
 
     back_changed = Signal()  # whether one can step back
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trainingBar")
         self._workspace = workspace

@@ -25,11 +25,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.charts.picture import number
+from app.open_document import TrainableDocument
 from app.runs.columns import took, value_words
 from app.widgets.background import Background
 from app.widgets.count_field import count_field
 from app.widgets.labels import label, restyle, rule
-from app.workspace.workspace import DEVICES, Workspace
+from app.workspace.workspace import DEVICES
 from engine.catalogue.training.numbers import WORDS, number_of
 from engine.errors import NeuroloomError
 from engine.runs.sweep import FAILED, FINISHED, RUNNING, Sweep, Trial, grid
@@ -49,7 +50,7 @@ class SweepDialog(QDialog):
     project_wanted = Signal(Path)
     runs_wanted = Signal(str)
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sweepDialog")
         self.setWindowTitle("Sweep")

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QSizePolicy
 from app.charts.picture import colour_of, figures
 from app.look.base import Subject
 from app.look.own import scaled_words
+from app.open_document import TrainableDocument
 from app.runs.run_csv import metrics_csv
 from app.runs.training_answers import TrainingAnswers
 from app.runs.training_curves import TrainingCurves
@@ -21,7 +22,6 @@ from app.theme import Theme, current_theme, themes
 from app.widgets.labels import ElidedLabel
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
-from app.workspace.workspace import Workspace
 from engine.feed.feed import Feed
 
 PADDING = 16
@@ -33,7 +33,7 @@ ROOMY = 280  # a height from which two lines over the columns leave these room e
 class TrainingPanel(QWidget):
     """Everything about the run that is not about one node."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trainingPanel")
         self._workspace = workspace

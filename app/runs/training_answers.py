@@ -13,11 +13,11 @@ from app.charts.segments import Segments
 from app.charts.series import Line, SeriesPlot
 from app.look.base import Subject
 from app.look.own import answer_units, still_scaled
+from app.open_document import TrainableDocument
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
-from app.workspace.workspace import Workspace
 from engine.catalogue import NodeType
 from engine.feed.feed import Probe, Snapshot
 
@@ -29,7 +29,7 @@ _LIST_WIDTH = 92
 class TrainingAnswers(QWidget):
     """The validation split: a confusion matrix for a head with classes, a forecast for one with numbers."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trainingAnswers")
         self._workspace = workspace

@@ -13,11 +13,11 @@ from app.charts.run_curves import RunCurves, quantity, words
 from app.charts.segments import Segments
 from app.look.base import Subject
 from app.look.own import scaled_words
+from app.open_document import TrainableDocument
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.plan_parts import objective_series
 from app.workspace.watching import Live, Probes
-from app.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from app.charts.curves import CurvePlot
@@ -41,7 +41,7 @@ class TrainingCurves(QWidget):
 
     export_asked = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trainingCurves")
         self._workspace = workspace
@@ -255,7 +255,7 @@ def _title(name: str) -> str:
 class EmptyTraining(QWidget):
     """What stands there before the first run: what will come, and the step that brings it."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._words = label("", "empty", wrap=True)

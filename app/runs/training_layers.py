@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVB
 from app.charts.arrays.activations import Activations, example_words
 from app.charts.bars import ROW, Bar, Bars
 from app.charts.picture import percent
+from app.open_document import TrainableDocument
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.watching import Live, Probes
-from app.workspace.workspace import Workspace
 from engine.feed.feed import Feed, Probe, Snapshot
 
 NORMS = Probe("", "norms")
@@ -26,7 +26,7 @@ ROOM_FOR_BOTH, ROOM_FOR_WORDS = 170, 205  # pixels of height
 class TrainingLayers(QWidget):
     """Activations of the selected node (or the first convolution) over the gradient norms of all layers."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trainingLayers")
         self._workspace = workspace

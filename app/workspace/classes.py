@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from app.open_document import OpenDocument
 from app.workspace.scopes import upstream
-from app.workspace.workspace import Workspace
 from engine.catalogue import Data
 from engine.errors import NeuroloomError
 
 Classes = dict[str, tuple[str, ...]]  # column -> names
 
 
-def data_of(workspace: Workspace, node_id: str) -> str:
+def data_of(workspace: OpenDocument, node_id: str) -> str:
     """The data node that a node is or hangs on, the first of several; empty where there is none."""
     if workspace.node(node_id) is None:
         return ""
@@ -23,7 +23,7 @@ def data_of(workspace: Workspace, node_id: str) -> str:
     return ""
 
 
-def classes_of(workspace: Workspace, node_id: str) -> Classes:
+def classes_of(workspace: OpenDocument, node_id: str) -> Classes:
     """The names of the classes of each column of a data node that has classes."""
     node = workspace.node(node_id)
     if node is None:

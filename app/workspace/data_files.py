@@ -10,8 +10,8 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.open_document import CheckedDocument
 from app.widgets.background import Background
-from app.workspace.workspace import Workspace
 from engine.catalogue import NodeType
 from engine.catalogue.params import ParamSpec
 from engine.data.open.opening import OPENERS, stamp
@@ -89,7 +89,7 @@ def _lacking(form: tuple[tuple[str, Value], ...], _written: int) -> str:
 class DataFiles(QObject):
     """Lists what is wrong with the files of a document's data nodes among its problems."""
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, workspace: CheckedDocument, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self.states: list[State] = []
@@ -150,7 +150,7 @@ class DataFiles(QObject):
         return Problem(read.node_id, state.sentence, read.parameter, "warning", fix, CHANGED)
 
 
-def table_params(workspace: Workspace, node: Node) -> dict[str, Value] | None:
+def table_params(workspace: CheckedDocument, node: Node) -> dict[str, Value] | None:
     """The parameters of a node that reads a table, defaults included; None for any other."""
     if node.type != TABLE_FILE:
         return None
@@ -168,7 +168,7 @@ def data_filter() -> str:
     return f"Data ({ends});;All files (*)"
 
 
-def data_folder(workspace: Workspace) -> Path:
+def data_folder(workspace: CheckedDocument) -> Path:
     """Where the next file of data is likely to be: where the last was, else beside the project."""
     stored = str(workspace.settings.value("data/folder", ""))
     path = workspace.document.path
@@ -177,7 +177,7 @@ def data_folder(workspace: Workspace) -> Path:
     return path.parent if path is not None else Path.home()
 
 
-def choose(parent: QWidget, workspace: Workspace, spec: ParamSpec, now: str) -> Path | None:
+def choose(parent: QWidget, workspace: CheckedDocument, spec: ParamSpec, now: str) -> Path | None:
     """Asks for a file or folder in the place of `now`; None if the person thinks better of it."""
     start = Path(now).parent if now and Path(now).parent.is_dir() else data_folder(workspace)
     if spec.folder or (now and Path(now).is_dir()):

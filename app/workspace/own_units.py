@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
+from app.open_document import TrainableDocument
 from app.widgets.background import Background
-from app.workspace.workspace import Workspace
 from engine.catalogue import Catalogue, Column, Data
 from engine.data.tables.row_cells import Cell, cells_of
 from engine.document.graph import Node, Project
@@ -31,8 +31,8 @@ class OwnUnitsFinder(QObject):
 
     found = Signal()
 
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace)
+    def __init__(self, workspace: TrainableDocument) -> None:
+        super().__init__(workspace.owner)
         self._workspace = workspace
         self._asked: tuple[object, Node, object] | None = None
         self._known: Known | None = None
@@ -41,10 +41,9 @@ class OwnUnitsFinder(QObject):
         workspace.closing.connect(self._worker.close)
 
     @classmethod
-    def of(cls, workspace: Workspace) -> OwnUnitsFinder:
+    def of(cls, workspace: TrainableDocument) -> OwnUnitsFinder:
         """The workspace's own, made when it is first asked for."""
-        known = workspace.findChild(cls)
-        return known if isinstance(known, cls) else cls(workspace)
+        return workspace.owner.findChild(cls) or cls(workspace)
 
     def known(self, project: Project, book: ShapeBook) -> Known | None:
         """What is known of the columns of the run, by name; None until its data are there and looked at.

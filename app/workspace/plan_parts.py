@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.workspace.workspace import Workspace
+from app.open_document import TrainableDocument
 from engine.catalogue import Layer, Loss, NodeType
 from engine.catalogue.bypass import origin
 from engine.catalogue.identifiers import NameBook, slug
@@ -13,12 +13,12 @@ from engine.errors import NeuroloomError
 TRAINED, FROZEN, UNTOUCHED = "trained", "frozen", "untouched"
 
 
-def is_layer(workspace: Workspace, node: Node) -> bool:
+def is_layer(workspace: TrainableDocument, node: Node) -> bool:
     found = workspace.type_of(node)
     return bool(node.block) or (found is not None and issubclass(found, Layer))
 
 
-def can_learn(workspace: Workspace, node_id: str) -> bool:
+def can_learn(workspace: TrainableDocument, node_id: str) -> bool:
     """Whether a node of the whole network has weights; while the engine starts, whether it may have."""
     node = workspace.document.project.graph.nodes.get(node_id)
     if node is None or not is_layer(workspace, node):
@@ -27,18 +27,18 @@ def can_learn(workspace: Workspace, node_id: str) -> bool:
     return shapes is None or bool(shapes.parameters(node_id)) or shapes.facts(node_id) is None
 
 
-def learners(workspace: Workspace) -> dict[str, str]:
+def learners(workspace: TrainableDocument) -> dict[str, str]:
     """The nodes that can be trained, each with its name, in the order of the network."""
     graph = workspace.document.project.graph
     return {one: named(graph, one) for one in _ordered(graph) if can_learn(workspace, one)}
 
 
-def losses(workspace: Workspace) -> dict[str, str]:
+def losses(workspace: TrainableDocument) -> dict[str, str]:
     """The loss nodes of the network, each with its name."""
     return _of_kind(workspace, Loss)
 
 
-def rule_nodes(workspace: Workspace) -> dict[str, str]:
+def rule_nodes(workspace: TrainableDocument) -> dict[str, str]:
     """The nodes that learn by a rule of their own, each with its name."""
     graph = workspace.document.project.graph
     learning = (one for one in _ordered(graph) if _by_rule(workspace, graph.nodes[one]))
@@ -51,7 +51,7 @@ def named(graph: Graph, node_id: str) -> str:
     return f"{node_id}, which is gone" if node is None else node.name or node_id
 
 
-def recorded(workspace: Workspace) -> tuple[str, ...]:
+def recorded(workspace: TrainableDocument) -> tuple[str, ...]:
     """The names of the values that a run of this plan records after each epoch, in the order of use."""
     project = workspace.document.project
     metrics = [node for node in project.graph.nodes.values() if _metric(workspace, node)]
@@ -82,7 +82,7 @@ def objective_series(project: Project) -> tuple[str, ...]:
     return tuple(found)
 
 
-def parts_of(workspace: Workspace, objective: Objective) -> dict[str, str]:
+def parts_of(workspace: TrainableDocument, objective: Objective) -> dict[str, str]:
     """What an objective does with each node: "trained", "frozen" or "untouched"; nothing for the others."""
     project = workspace.document.project
     graph = project.graph
@@ -98,7 +98,7 @@ def parts_of(workspace: Workspace, objective: Objective) -> dict[str, str]:
     return found
 
 
-def needs(workspace: Workspace, objective: Objective) -> set[str]:
+def needs(workspace: TrainableDocument, objective: Objective) -> set[str]:
     """The nodes that run for an objective, its losses among them."""
     graph = workspace.document.project.graph
     if isinstance(objective, Rule):
@@ -111,7 +111,7 @@ def needs(workspace: Workspace, objective: Objective) -> set[str]:
     return {*wanted, *(one for node_id in wanted for one in graph.ancestors(node_id))}
 
 
-def moves(workspace: Workspace, objective: Objective) -> set[str]:
+def moves(workspace: TrainableDocument, objective: Objective) -> set[str]:
     """The layers that an objective changes: those it names and all that share their weights."""
     graph = workspace.document.project.graph
     if isinstance(objective, Minimise) and not objective.of:
@@ -121,7 +121,7 @@ def moves(workspace: Workspace, objective: Objective) -> set[str]:
     return {one for one in graph.nodes if _root(graph, one) in roots}
 
 
-def _inside(workspace: Workspace, project: Project, found: dict[str, str]) -> None:
+def _inside(workspace: TrainableDocument, project: Project, found: dict[str, str]) -> None:
     """What is true of a block is true of what is in it; of its instances, the one that learns most counts."""
     strongest = (TRAINED, FROZEN, UNTOUCHED)
     scopes = [(scope, graph) for scope, graph in project.graphs() if scope]
@@ -143,17 +143,17 @@ def _root(graph: Graph, node_id: str) -> str:
     return node_id if other is None else other.id
 
 
-def _by_rule(workspace: Workspace, node: Node) -> bool:
+def _by_rule(workspace: TrainableDocument, node: Node) -> bool:
     kind = workspace.type_of(node)
     return kind is not None and issubclass(kind, Layer) and kind.learns_by_rule
 
 
-def _metric(workspace: Workspace, node: Node) -> bool:
+def _metric(workspace: TrainableDocument, node: Node) -> bool:
     kind = workspace.type_of(node)
     return kind is not None and kind.kind == "metric"
 
 
-def _of_kind(workspace: Workspace, wanted: type[NodeType]) -> dict[str, str]:
+def _of_kind(workspace: TrainableDocument, wanted: type[NodeType]) -> dict[str, str]:
     graph = workspace.document.project.graph
     found = {}
     for node_id in _ordered(graph):

@@ -12,7 +12,7 @@ from engine.document.plan import Plan
 from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:
-    from app.workspace.workspace import Workspace
+    from app.open_document import TrainableDocument
     from engine.feed.feed import Event, Remedy
     from engine.shapes.problems import Fix
 
@@ -27,7 +27,7 @@ def mended(plan: Plan, remedy: Remedy, phase: int = 0) -> Plan | None:
         return None
 
 
-def answers_to(workspace: Workspace, event: Event) -> Answers:
+def answers_to(workspace: TrainableDocument, event: Event) -> Answers:
     """What a person may answer to an event: use the number, and train again where the run is over."""
     remedy = event.remedy
     if remedy is None and event.kind == "error":
@@ -45,19 +45,19 @@ def answers_to(workspace: Workspace, event: Event) -> Answers:
     return ((f"Use {words}", use), ("Start over with it", again))
 
 
-def _first_network(workspace: Workspace) -> Answers:
+def _first_network(workspace: TrainableDocument) -> Answers:
     """Where nothing could be trained as no layer reads the data: draw some, and train them."""
     problems = workspace.shapes.problems if workspace.shapes is not None else ()
     fixes = [one.fix for one in problems if one.code == "no-layer" and one.fix is not None]
     return ((f"{fixes[0].label} and train", partial(_draw, workspace, fixes[0])),) if fixes else ()
 
 
-def _draw(workspace: Workspace, fix: Fix) -> None:
+def _draw(workspace: TrainableDocument, fix: Fix) -> None:
     if use_fix(workspace, fix):
         workspace.train()
 
 
-def use_fix(workspace: Workspace, fix: Fix) -> bool:
+def use_fix(workspace: TrainableDocument, fix: Fix) -> bool:
     """Makes the step that a fix proposes; False where that cannot be, with a message."""
     try:
         edits = fix.edits(workspace.document.project)
@@ -70,7 +70,7 @@ def use_fix(workspace: Workspace, fix: Fix) -> bool:
     return done
 
 
-def use_remedy(workspace: Workspace, remedy: Remedy, phase: int, *, again: bool = False) -> None:
+def use_remedy(workspace: TrainableDocument, remedy: Remedy, phase: int, *, again: bool = False) -> None:
     """Puts the number into the plan, as one step that can be undone; `again` trains from the first weights.
 
     Without it a run that is under way goes on with it.

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from app.open_document import TrainableDocument
 from app.workspace.pace import Pace
-from app.workspace.workspace import Workspace
 from engine.feed.feed import Probe
 
 log = logging.getLogger(__name__)
@@ -20,8 +20,8 @@ Probes = frozenset[Probe]
 class Watching(QObject):
     """Keeps what each owner shows; the trainer is told the union, once for all changes of one event."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace)
+    def __init__(self, workspace: TrainableDocument) -> None:
+        super().__init__(workspace.owner)
         self._workspace = workspace
         self._shown: dict[str, Probes] = {}
         self._told: tuple[int, Probes] | None = None
@@ -55,9 +55,9 @@ class Watching(QObject):
             trainer.watch(self.union)
 
 
-def watching(workspace: Workspace) -> Watching:
+def watching(workspace: TrainableDocument) -> Watching:
     """The one registry of a window."""
-    found: Watching | None = workspace.findChild(Watching)
+    found = workspace.owner.findChild(Watching)
     return found if found is not None else Watching(workspace)
 
 
@@ -69,7 +69,7 @@ class Live(QObject):
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: TrainableDocument,
         widget: QWidget,
         probes: Callable[[], Probes],
         redraw: Callable[[], None],

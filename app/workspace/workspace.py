@@ -1,7 +1,8 @@
 """What one tab works on: the document, what is selected, its shapes and its trainer.
 
 Panels and the canvas hold a Workspace and nothing of each other. It is the only place where the
-document meets the engine parts that need torch, which arrive some seconds after the window.
+document meets the engine parts that need torch, which arrive some seconds after the window. What panels and the
+canvas may ask of it stands in `app.open_document`.
 """
 
 from __future__ import annotations
@@ -117,6 +118,11 @@ class Workspace(QObject):
         self._retrain.setSingleShot(True)
         self._retrain.setInterval(TRAINER_DELAY_MS)
         self._retrain.timeout.connect(self._tell_trainer)
+
+    @property
+    def owner(self) -> QObject:
+        """The parent of what lives as long as the document."""
+        return self
 
     # -- engine -----------------------------------------------------------------------------------
 

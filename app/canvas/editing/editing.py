@@ -11,9 +11,9 @@ from app.canvas.editing.insertion import insertion_of
 from app.canvas.editing.joining import first_join, new_node
 from app.canvas.items.bends import carried_bends, with_bend
 from app.canvas.items.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
+from app.open_document import SelectableDocument
 from app.workspace import block_library
 from app.workspace.block_library import KEPT
-from app.workspace.workspace import Workspace
 from engine.catalogue.connect import can_connect, node_type
 from engine.document.clipboard import copy_text, paste
 from engine.document.edits import (
@@ -33,7 +33,7 @@ from engine.shapes.rewire import cutting, removing_and_reconnecting, replacing
 
 
 def delete(
-    workspace: Workspace,
+    workspace: SelectableDocument,
     ids: Iterable[str],
     links: Iterable[Link],
     *,
@@ -62,13 +62,13 @@ def delete(
     return bool(edits) and workspace.apply(label, *edits)
 
 
-def cut_wires(workspace: Workspace, links: Iterable[Link]) -> bool:
+def cut_wires(workspace: SelectableDocument, links: Iterable[Link]) -> bool:
     """Removes wires that a stroke has crossed, as one step."""
     edits = cutting(workspace.document.project, links)
     return bool(edits) and workspace.apply("Cut wires", *edits)
 
 
-def replace_node(workspace: Workspace, node_id: str, type_id: str) -> bool:
+def replace_node(workspace: SelectableDocument, node_id: str, type_id: str) -> bool:
     """Puts a node of another type in a node's place, with what fits of its values and wires."""
     before = set(workspace.graph.nodes)
     try:
@@ -82,19 +82,19 @@ def replace_node(workspace: Workspace, node_id: str, type_id: str) -> bool:
     return True
 
 
-def add_bend(workspace: Workspace, line: list[Point], link: Link, place: Point) -> bool:
+def add_bend(workspace: SelectableDocument, line: list[Point], link: Link, place: Point) -> bool:
     """Leads a wire, drawn as `line`, through one more point."""
     points = with_bend(line, workspace.graph.bends(link), place)
     return workspace.apply("Add bend", SetBends(link, points))
 
 
-def remove_bend(workspace: Workspace, link: Link, index: int) -> bool:
+def remove_bend(workspace: SelectableDocument, link: Link, index: int) -> bool:
     """Takes one bend out of a wire."""
     points = workspace.graph.bends(link)
     return workspace.apply("Remove bend", SetBends(link, (*points[:index], *points[index + 1 :])))
 
 
-def copy(workspace: Workspace, ids: Iterable[str]) -> bool:
+def copy(workspace: SelectableDocument, ids: Iterable[str]) -> bool:
     """Puts nodes with the wires among them, and notes, on the clipboard, as text that pastes anywhere."""
     chosen = tuple(ids)
     if not chosen:
@@ -105,12 +105,12 @@ def copy(workspace: Workspace, ids: Iterable[str]) -> bool:
     return True
 
 
-def paste_clipboard(workspace: Workspace, at: Point) -> tuple[str, ...]:
+def paste_clipboard(workspace: SelectableDocument, at: Point) -> tuple[str, ...]:
     """Adds the nodes on the clipboard around a scene point and selects them; says why when there are none."""
     return paste_text(workspace, QGuiApplication.clipboard().text(), at)
 
 
-def paste_text(workspace: Workspace, text: str, at: Point) -> tuple[str, ...]:
+def paste_text(workspace: SelectableDocument, text: str, at: Point) -> tuple[str, ...]:
     """Adds copied nodes so that their middle is at a scene point, and selects them."""
     if not text.strip():
         workspace.message.emit("There is nothing to paste: copy some nodes first.", "info")
@@ -125,7 +125,7 @@ def paste_text(workspace: Workspace, text: str, at: Point) -> tuple[str, ...]:
     return ids
 
 
-def duplicate(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
+def duplicate(workspace: SelectableDocument, ids: Iterable[str]) -> tuple[str, ...]:
     """Copies nodes beside themselves, leaving the clipboard alone."""
     nodes = workspace.graph.nodes
     chosen = [node_id for node_id in ids if node_id in nodes]
@@ -145,7 +145,7 @@ def duplicate(workspace: Workspace, ids: Iterable[str]) -> tuple[str, ...]:
     return made
 
 
-def nudge(workspace: Workspace, ids: Iterable[str], by: Point) -> bool:
+def nudge(workspace: SelectableDocument, ids: Iterable[str], by: Point) -> bool:
     """Moves nodes a little; repeated nudges are one step."""
     nodes = workspace.graph.nodes
     positions = {
@@ -158,7 +158,7 @@ def nudge(workspace: Workspace, ids: Iterable[str], by: Point) -> bool:
     return bool(positions) and workspace.apply("Move", Move(positions), *bends, merge=key)
 
 
-def rename(workspace: Workspace, node_id: str, name: str) -> bool:
+def rename(workspace: SelectableDocument, node_id: str, name: str) -> bool:
     """Gives a node the name that was typed; an empty or unchanged one is no step."""
     node = workspace.node(node_id)
     if node is None or not name.strip() or name == node.name:
@@ -166,7 +166,7 @@ def rename(workspace: Workspace, node_id: str, name: str) -> bool:
     return workspace.apply("Rename", Rename(node_id, name))
 
 
-def add(workspace: Workspace, type_id: str, place: Point, *, into: Link | None = None) -> str | None:
+def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link | None = None) -> str | None:
     """Adds a node with its top left corner at `place`, into a wire if one is named, and selects it."""
     if type_id.startswith(KEPT):
         made = add_kept(workspace, type_id.removeprefix(KEPT), place)
@@ -184,7 +184,7 @@ def add(workspace: Workspace, type_id: str, place: Point, *, into: Link | None =
     return node.id
 
 
-def add_kept(workspace: Workspace, name: str, place: Point) -> tuple[str, ...]:
+def add_kept(workspace: SelectableDocument, name: str, place: Point) -> tuple[str, ...]:
     """Adds a block of the user's library with its corner at `place`."""
     try:
         text = block_library.read(workspace.places.blocks, name)
@@ -194,7 +194,7 @@ def add_kept(workspace: Workspace, name: str, place: Point) -> tuple[str, ...]:
     return paste_text(workspace, text, (place[0] + WIDTH / 2, place[1] + HEIGHT / 2))
 
 
-def _insert(workspace: Workspace, node: Node, link: Link) -> tuple[Edit, ...]:
+def _insert(workspace: SelectableDocument, node: Node, link: Link) -> tuple[Edit, ...]:
     found = workspace.catalogue.get(node.type)
     if found is None:
         return ()
@@ -204,7 +204,7 @@ def _insert(workspace: Workspace, node: Node, link: Link) -> tuple[Edit, ...]:
     return insertion.edits() if insertion is not None else ()
 
 
-def add_after(workspace: Workspace, type_id: str, source: str, boxes: dict[str, Box]) -> str | None:
+def add_after(workspace: SelectableDocument, type_id: str, source: str, boxes: dict[str, Box]) -> str | None:
     """Adds a node to the right of another and joins the two where their ports allow it."""
     before = workspace.node(source)
     if before is None:
@@ -221,7 +221,7 @@ def add_after(workspace: Workspace, type_id: str, source: str, boxes: dict[str, 
     return node.id
 
 
-def _join(workspace: Workspace, before: Node, node: Node) -> Link | None:
+def _join(workspace: SelectableDocument, before: Node, node: Node) -> Link | None:
     trial = workspace.document.project.copy()
     source_type = node_type(workspace.catalogue, before, trial)
     if source_type is None:
@@ -244,7 +244,7 @@ class Joining:
         return Link(self._source, self._port, node_id, port)
 
 
-def connect_in_order(workspace: Workspace, ids: tuple[str, ...]) -> bool:
+def connect_in_order(workspace: SelectableDocument, ids: tuple[str, ...]) -> bool:
     """Wires nodes from left to right, each to the next, through the first free ports that fit."""
     graph = workspace.graph
     chosen = sorted(
@@ -266,7 +266,9 @@ def connect_in_order(workspace: Workspace, ids: tuple[str, ...]) -> bool:
     return workspace.apply("Connect", *(Connect(link) for link in made))
 
 
-def _free_join(workspace: Workspace, project: Project, source: str, target: str) -> tuple[Link | None, str]:
+def _free_join(
+    workspace: SelectableDocument, project: Project, source: str, target: str
+) -> tuple[Link | None, str]:
     reason = ""
     graph = project.graph_of(workspace.scope)
     kinds = [node_type(workspace.catalogue, graph.nodes[key], project) for key in (source, target)]

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.canvas.items.frame_item import FrameItem
-from app.workspace.workspace import Workspace
+from app.open_document import OpenDocument
 from engine.document.dressing import Frame
 from engine.document.edits import ChangeFrame, Edit, RemoveFrame
 
 
-def membership(workspace: Workspace, ids: Iterable[str], into: FrameItem | None) -> list[Edit]:
+def membership(workspace: OpenDocument, ids: Iterable[str], into: FrameItem | None) -> list[Edit]:
     """Takes nodes out of the frames they are in and puts them into one, unless they are all in it already.
 
     A frame that loses its last member goes.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from app.canvas.items.face import new_name
 from app.canvas.items.geometry import Point, finite, snapped
-from app.workspace.workspace import Workspace
+from app.open_document import OpenDocument
 from engine.catalogue import NodeType
 from engine.catalogue.connect import Verdict, can_connect, node_type
 from engine.document.edits import AddNodes
@@ -17,7 +17,7 @@ OUTSIDE = ("data", "loss", "metric")  # kinds that a block has no use for
 JoinTo = Callable[[str, str], Link]  # (node id, port) -> the link that would join it
 
 
-def addable(workspace: Workspace) -> list[type[NodeType]]:
+def addable(workspace: OpenDocument) -> list[type[NodeType]]:
     """The types that can be added to the graph that is shown.
 
     Inside a block those are its ports too, but no data, losses or metrics: it is a part of the model.
@@ -30,19 +30,19 @@ def addable(workspace: Workspace) -> list[type[NodeType]]:
     return [*(found for found in ports if found is not None), *inner]
 
 
-def fitting_types(workspace: Workspace, join: JoinTo) -> list[type[NodeType]]:
+def fitting_types(workspace: OpenDocument, join: JoinTo) -> list[type[NodeType]]:
     """The types a new node may have so that a wire can reach it, in the catalogue's order."""
     return [found for found in addable(workspace) if _fits(workspace, found, join)]
 
 
-def _fits(workspace: Workspace, found: type[NodeType], join: JoinTo) -> bool:
+def _fits(workspace: OpenDocument, found: type[NodeType], join: JoinTo) -> bool:
     trial = workspace.document.project.copy()
     node = Node(trial.new_id(), found.type_id)
     AddNodes((node,), into=workspace.scope).apply(trial)
     return first_join(workspace, trial, node, join) is not None
 
 
-def first_join(workspace: Workspace, project: Project, node: Node, join: JoinTo) -> Verdict | None:
+def first_join(workspace: OpenDocument, project: Project, node: Node, join: JoinTo) -> Verdict | None:
     """The first possible wire between a node of `project` and a loose end; None when no port fits."""
     made = node_type(workspace.catalogue, node, project)
     if made is None:
@@ -56,7 +56,7 @@ def first_join(workspace: Workspace, project: Project, node: Node, join: JoinTo)
     return None
 
 
-def new_node(workspace: Workspace, type_id: str, place: Point) -> Node | None:
+def new_node(workspace: OpenDocument, type_id: str, place: Point) -> Node | None:
     """A node of this type that is not in the document yet; None for a type the catalogue lacks."""
     found = workspace.catalogue.get(type_id)
     if found is None:
@@ -66,7 +66,7 @@ def new_node(workspace: Workspace, type_id: str, place: Point) -> Node | None:
 
 
 def new_node_for(
-    workspace: Workspace, type_id: str, place: Point, join: JoinTo
+    workspace: OpenDocument, type_id: str, place: Point, join: JoinTo
 ) -> tuple[Node, Link | None] | None:
     """A new node with the first wire that joins it."""
     node = new_node(workspace, type_id, place)

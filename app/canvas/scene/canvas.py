@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QWidget
 
 from app.canvas.scene.navigation import Navigation
 from app.canvas.scene.scene import GraphScene
-from app.workspace.workspace import Workspace
+from app.open_document import TrainableDocument
 
 
 class GraphOnShow(Protocol):
     """The document, and the items that show the graph in front."""
 
     @property
-    def workspace(self) -> Workspace: ...
+    def workspace(self) -> TrainableDocument: ...
     @property
     def graph_scene(self) -> GraphScene: ...
 

@@ -19,9 +19,9 @@ from app.canvas.items.routing import Boxes
 from app.canvas.items.strokes import crossing
 from app.canvas.scene.dressing import Dressing
 from app.canvas.scene.wires import Wires
+from app.open_document import TrainableDocument
 from app.theme import themes
 from app.workspace.engine_parts import Shapes
-from app.workspace.workspace import Workspace
 from engine.document.document import Change
 from engine.document.graph import Link, Node, link_key
 from engine.shapes.problems import Problem
@@ -49,7 +49,7 @@ class GraphScene(QGraphicsScene):
     arranged = Signal()  # nodes came, went or moved
     link_selection_changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.workspace = workspace
         self.node_items: dict[str, NodeItem] = {}

@@ -18,8 +18,8 @@ from PySide6.QtSvg import QSvgGenerator
 from app.canvas.items.link_item import LabelItem, LinkItem
 from app.canvas.items.node_item import NodeItem
 from app.canvas.scene.scene import GraphScene
+from app.open_document import TrainableDocument
 from app.theme import DARK, LIGHT, Theme, current_theme, themes
-from app.workspace.workspace import Workspace
 from engine.errors import NeuroloomError
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -40,7 +40,7 @@ class Look:
 
 
 def save_picture(
-    workspace: Workspace,
+    workspace: TrainableDocument,
     path: Path,
     look: Look | None = None,
     *,
@@ -88,7 +88,7 @@ def _theme(name: str) -> Theme:
 class _Portrait(GraphScene):
     """The graph without anything that is only of the moment."""
 
-    def __init__(self, workspace: Workspace, *, background: bool) -> None:
+    def __init__(self, workspace: TrainableDocument, *, background: bool) -> None:
         self._background = background
         super().__init__(workspace)
 

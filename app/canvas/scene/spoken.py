@@ -13,7 +13,7 @@ from engine.document.graph import Graph, Link, Node
 from engine.shapes.signatures import Signature
 
 if TYPE_CHECKING:
-    from app.workspace.workspace import Workspace
+    from app.open_document import CheckedDocument
 
 MOST_NAMED = 8  # of several selected nodes; hearing more is worse than a number
 
@@ -83,7 +83,7 @@ def described(view: GraphOnShow) -> str:
     return f"{_count(len(graph.nodes), 'node')}, {_count(wires, 'wire')}. Nothing selected."
 
 
-def _place(workspace: Workspace) -> str:
+def _place(workspace: CheckedDocument) -> str:
     name = workspace.way[-1][1]
     return f"Canvas, inside the block {name}" if workspace.scope else f"Canvas, {name}"
 

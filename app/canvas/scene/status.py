@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from app.workspace.workspace import Workspace
+from app.open_document import CheckedDocument
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def status_parts(workspace: Workspace, zoom: float) -> list[str]:
+def status_parts(workspace: CheckedDocument, zoom: float) -> list[str]:
     """Zoom, parameters, multiply-adds of one example and number of problems, as far as they are known."""
     return [zoom_part(zoom), *fact_parts(workspace)]
 
@@ -17,7 +17,7 @@ def zoom_part(zoom: float) -> str:
     return f"{zoom * 100:.0f} %"
 
 
-def fact_parts(workspace: Workspace) -> list[str]:
+def fact_parts(workspace: CheckedDocument) -> list[str]:
     """What is known of the graph: it takes a sum over all nodes."""
     shapes = workspace.shapes
     if shapes is None:

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app.charts.arrays.tiles import Tiles
 from app.charts.colourmaps import SIGNED
 from app.charts.picture import number
+from app.open_document import TrainableDocument
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.watching import Live, Probes
-from app.workspace.workspace import Workspace
 from engine.feed.feed import Probe, Snapshot
 
 WHAT = "filters"
@@ -66,7 +66,7 @@ def caption(snapshot: Snapshot) -> str:
 class FiltersNow(QWidget):
     """The inspector's small picture of the selected layer's weights; hidden for nodes without weights."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("filtersNow")
         self._workspace = workspace

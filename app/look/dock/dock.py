@@ -27,10 +27,10 @@ from app.look.dock.stored_runs import StoredRuns
 from app.look.dock.strip import Strip
 from app.look.dock.timeline import Timeline
 from app.look.registry import picture_kinds
+from app.open_document import TrainableDocument
 from app.widgets.labels import label
 from app.workspace.scopes import only_drawn
 from app.workspace.watching import Live, Probes
-from app.workspace.workspace import Workspace
 from engine.document.document import Change
 from engine.feed.history import History
 
@@ -47,7 +47,7 @@ class ViewsDock(QWidget):
 
     room_wanted = Signal(bool)  # a picture was enlarged: the dock would like the place of the canvas
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("viewsDock")
         self._workspace = workspace

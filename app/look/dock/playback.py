@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from app.workspace.workspace import Workspace
+from app.open_document import TrainableDocument
 from engine.feed.feed import Probe, Snapshot
 from engine.feed.history import History
 
@@ -14,7 +14,7 @@ class Playback(QObject):
 
     moved = Signal()  # another moment, or another run
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._step: int | None = None

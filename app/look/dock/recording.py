@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject
 
 from app.look.dock.card import PictureCard
+from app.open_document import TrainableDocument
 from app.workspace.watching import Probes, watching
-from app.workspace.workspace import Workspace
 from engine.feed.history import DEFAULT_BUDGET
 
 _BUDGET, _HIDDEN = "views/record_mb", "views/record_hidden"
@@ -18,7 +18,7 @@ MEGABYTE = 2**20
 class Recording(QObject):
     """Tells the history what to keep. The choices are the user's, for every project."""
 
-    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QObject) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._owner = f"recorded {id(self)}"

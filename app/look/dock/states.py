@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.look.base import Probes, Subject
-from app.workspace.workspace import Workspace
+from app.open_document import TrainableDocument
 from engine.feed.feed import Probe, Snapshot
 
 GONE = "The node of this picture was deleted."
@@ -31,7 +31,7 @@ class State:
     dim: bool = False
 
 
-def waiting_words(workspace: Workspace, probes: Probes) -> str:
+def waiting_words(workspace: TrainableDocument, probes: Probes) -> str:
     """What a picture waits for."""
     if workspace.trainer is None:
         return workspace.engine_error or "The engine is starting; the pictures come in a moment."

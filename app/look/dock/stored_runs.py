@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from app.open_document import TrainableDocument
 from app.widgets.background import Background
-from app.workspace.workspace import Workspace
 from engine.errors import NeuroloomError
 from engine.feed.history import History, recorded
 from engine.runs.index import RunIndex, RunRecord
@@ -22,7 +22,7 @@ Then = Callable[[str, History], None]
 class StoredRuns(QObject):
     """Lists runs with recorded pictures, and reads one after the other."""
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, workspace: TrainableDocument, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._index = RunIndex(workspace.places.runs)

@@ -10,7 +10,7 @@ from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.measures import Measure, Measures, share_word
 from app.look.registry import picture_kind
-from app.workspace.workspace import Workspace
+from app.open_document import SelectableDocument
 from engine.feed.feed import Probe
 
 NORMS, ACTIVITY = Probe("", "norms"), Probe("", "layer_activity")
@@ -37,7 +37,7 @@ def trains(subject: Subject) -> bool:
     return any(kind is not None and kind.kind == "layer" for kind in kinds)
 
 
-def name_in(workspace: Workspace, node_id: str) -> str:
+def name_in(workspace: SelectableDocument, node_id: str) -> str:
     """What a node is called on the canvas."""
     node = workspace.node(node_id)
     kind = workspace.type_of(node) if node is not None else None
