@@ -1,8 +1,8 @@
 """What one tab works on: the document, what is selected, its shapes and its trainer.
 
-Panels and the canvas hold a Workspace and nothing of each other. It is the only place where the
-document meets the engine parts that need torch, which arrive some seconds after the window. What panels and the
-canvas may ask of it stands in `app.open_document`.
+Panels and the canvas hold a Workspace, as far as they use it (`app.open_document`), and nothing of each
+other. It is the only place where the document meets the engine parts that need torch, which arrive some
+seconds after the window.
 """
 
 from __future__ import annotations
