@@ -8,17 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
 
 from app.canvas.items.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
+from app.canvas.view import GraphView
 from app.data.card import OpeningCard
+from app.documents.document_file import DocumentFile
 from app.widgets.background import Background
 from app.widgets.banner import Notice
 from app.workspace.data_files import choose, path_spec, table_params
 from app.workspace.thread_progress import ThreadProgress
 from engine.data.open.opening import Opened, open_data, open_for, stamp
+from app.workspace.workspace import Workspace
 from engine.data.open.replacing import replaced
 from engine.data.watch import Stopped, Watch
 from engine.document.document import Change
@@ -28,9 +32,6 @@ from engine.document.names import names_of
 from engine.errors import DataError, NeuroloomError
 from engine.shapes.rewire import replacing
 from engine.values import Value
-
-if TYPE_CHECKING:
-    from app.documents.document_page import DocumentPage
 
 log = logging.getLogger(__name__)
 
@@ -121,12 +122,24 @@ def _pairs(path: Path, second: Path | None, watch: Watch) -> Opened:
         raise DataError(str(error)) from error
 
 
+class FilledPage(Protocol):
+    """The page of a document that data are put into."""
+
+    @property
+    def workspace(self) -> Workspace: ...
+    @property
+    def file(self) -> DocumentFile: ...
+    @property
+    def canvas(self) -> GraphView: ...
+    def show_data(self) -> None: ...
+
+
 class DataOpening(QObject):
     """Opens data for one document. Requests wait for each other; nothing changes until one is done."""
 
-    def __init__(self, page: DocumentPage) -> None:
-        super().__init__(page)
-        self._page = page
+    def __init__(self, page: FilledPage, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._page, self._parent = page, parent
         self._workspace = page.workspace
         self._waiting: deque[Wanted] = deque()
         self._progress = ThreadProgress()
@@ -178,7 +191,7 @@ class DataOpening(QObject):
         spec = path_spec(self._workspace.type_of(node)) if node is not None else None
         if node is None or spec is None:
             return
-        chosen = path or choose(self._page, self._workspace, spec, str(node.params.get(spec.name, "")))
+        chosen = path or choose(self._parent, self._workspace, spec, str(node.params.get(spec.name, "")))
         if chosen is not None:
             self.read(node_id, chosen)
 

@@ -51,10 +51,10 @@ class DocumentPage(QWidget):
         self.canvas = GraphView(workspace)
         self.inspector = InspectorPanel(workspace)
         self.bottom = BottomPanels(workspace)
-        self.opening = DataOpening(self)
+        self.opening = DataOpening(self, self)
         self.data_files = DataFiles(self.workspace, self)
         self.downloads = Downloads(self.workspace, self)
-        self.on_nodes = OnNodes(self.canvas, self.bottom.views.dock.kind_of_card)
+        self.on_nodes = OnNodes(self.canvas, self.canvas, self.bottom.views.dock.kind_of_card)
         self._before_enlarging: list[int] = []
         self._enlarged_for_card = False
         self.at_work = False

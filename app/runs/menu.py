@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from PySide6.QtCore import QObject, QPoint, QUrl
+from PySide6.QtCore import QObject, QPoint, QUrl, SignalInstance
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton
+from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
+from app.open_document import TrainableDocument
 from app.runs.dialogs import CheckpointsDialog, CompareDialog, differences
+from app.runs.table import RunsTable
 from app.widgets.background import Background
 from app.widgets.questions import ask
 from engine.errors import NeuroloomError
@@ -19,20 +21,37 @@ from engine.runs.deleted import delete, restore
 from engine.runs.index import RunRecord
 from engine.runs.records import CHECKPOINT, CHECKPOINTS, INTERRUPTED, PROJECT, RUNNING, UNREADABLE
 
-if TYPE_CHECKING:
-    from app.runs.panel import RunsPanel
-
 _CAN_GO_ON = ("stopped", INTERRUPTED, "failed")
 DELETE = "Delete"
 CANCEL = "Cancel"
 
 
+class ListedRuns(Protocol):
+    """The runs in a table, and what their panel does with them."""
+
+    @property
+    def workspace(self) -> TrainableDocument: ...
+    @property
+    def table(self) -> RunsTable: ...
+    @property
+    def project_wanted(self) -> SignalInstance: ...
+    @property
+    def continue_wanted(self) -> SignalInstance: ...
+    @property
+    def branch_wanted(self) -> SignalInstance: ...
+    @property
+    def weights_wanted(self) -> SignalInstance: ...
+    def sweep(self) -> None: ...
+    def refresh(self) -> None: ...
+    def say(self, text: str, answer: str = "", action: object = None) -> None: ...
+
+
 class RunsMenu(QObject):
     """The commands of the panel; each says in its tool tip why it cannot be used now."""
 
-    def __init__(self, panel: RunsPanel) -> None:
-        super().__init__(panel)
-        self._panel = panel
+    def __init__(self, panel: ListedRuns, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._panel, self._parent = panel, parent
         self._writer = Background("runs-events", self)
         self._writer.finished.connect(self._written)
         panel.workspace.closing.connect(self._writer.close)
@@ -111,7 +130,7 @@ class RunsMenu(QObject):
 
     def menu(self) -> QMenu:
         """What can be done with the selected runs, as a menu; whoever asks shows and deletes it."""
-        menu = QMenu(self._panel)
+        menu = QMenu(self._parent)
         menu.setToolTipsVisible(True)
         chosen = self.chosen
         one = chosen[0] if len(chosen) == 1 else None
@@ -168,10 +187,10 @@ class RunsMenu(QObject):
             if len(chosen) == 2:
                 old, new = sorted(chosen, key=lambda record: record.started)
                 found = differences(old, new, workspace.catalogue)
-                dialog = CompareDialog(old, new, found, self._panel)
+                dialog = CompareDialog(old, new, found, self._parent)
             else:
                 found = differences(chosen[0], workspace.document.project, workspace.catalogue)
-                dialog = CompareDialog(chosen[0], None, found, self._panel)
+                dialog = CompareDialog(chosen[0], None, found, self._parent)
         except NeuroloomError as error:
             workspace.message.emit(str(error), "error")
             return
@@ -181,7 +200,7 @@ class RunsMenu(QObject):
     def _ask_csv(self) -> None:
         chosen = self.chosen
         name = f"{chosen[0].name}.csv" if len(chosen) == 1 else "runs.csv"
-        place, _ = QFileDialog.getSaveFileName(self._panel, "Export CSV", name, "CSV files (*.csv)")
+        place, _ = QFileDialog.getSaveFileName(self._parent, "Export CSV", name, "CSV files (*.csv)")
         if place:
             self.export_csv(Path(place))
 
@@ -220,7 +239,7 @@ class RunsMenu(QObject):
         if len(chosen) > 1:
             words = f"Delete {len(chosen)} runs?"
             hint = "They are moved aside and can be brought back."
-            if ask(self._panel, words, hint, (DELETE, CANCEL)) != DELETE:
+            if ask(self._parent, words, hint, (DELETE, CANCEL)) != DELETE:
                 return
         moved = []
         try:
@@ -245,7 +264,7 @@ class RunsMenu(QObject):
         self._panel.refresh()
 
     def _ask_checkpoints(self) -> None:
-        dialog = CheckpointsDialog(self._panel.workspace.settings, self._panel)
+        dialog = CheckpointsDialog(self._panel.workspace.settings, self._parent)
         dialog.exec()
         dialog.deleteLater()
 

@@ -65,7 +65,7 @@ class RunsPanel(QWidget):
         self._count = ElidedLabel("", "small")
         self._count.setObjectName("runsCount")
         self._count.setFixedWidth(76)
-        self.menu = RunsMenu(self)
+        self.menu = RunsMenu(self, self)
         self.notice = _Notice()
         self._empty = EmptyState(*_LOADING, "Read again")
         self._empty.setObjectName("runsEmpty")

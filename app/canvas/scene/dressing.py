@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF
 
+from app.canvas.drawn_nodes import DrawnNodes
 from app.canvas.items import geometry as g
 from app.canvas.items.chain_item import ChainItem
 from app.canvas.items.frame_item import MARGIN, STEP, TITLE, FrameItem
@@ -15,14 +15,11 @@ from engine.document.dressing import Frame, Note
 from engine.layout.clusters import Cluster
 from engine.values import natural
 
-if TYPE_CHECKING:
-    from app.canvas.scene.scene import GraphScene
-
 
 class Dressing:
     """Follows the frames, notes and shared weights of the scope that a scene shows."""
 
-    def __init__(self, scene: GraphScene) -> None:
+    def __init__(self, scene: DrawnNodes) -> None:
         self._scene = scene
         self.frames: dict[str, FrameItem] = {}
         self.notes: dict[str, NoteItem] = {}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
+from app.canvas.drawn_nodes import DrawnNodes
 from app.canvas.items import geometry as g
 from app.canvas.items.lanes import MOST, set_apart
 from app.canvas.items.link_item import LinkItem
 from app.canvas.items.routing import Boxes, Route, bent_route, find_route
 from engine.document.graph import Link, link_key
-
-if TYPE_CHECKING:
-    from app.canvas.scene.scene import GraphScene
 
 MOST_EARLIER = 10_000  # ways kept because an undo may bring them back
 _NOWHERE = Route(((0.0, 0.0), (0.0, 0.0)), True, (0.0, 0.0, 0.0, 0.0))
@@ -21,7 +18,7 @@ _NOWHERE = Route(((0.0, 0.0), (0.0, 0.0)), True, (0.0, 0.0, 0.0, 0.0))
 class Wires:
     """One LinkItem a link; knows which wires a node has and where each of them runs."""
 
-    def __init__(self, scene: GraphScene) -> None:
+    def __init__(self, scene: DrawnNodes) -> None:
         self._scene = scene
         self.items: dict[Link, LinkItem] = {}
         self._of: dict[str, set[Link]] = {}

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.canvas.items.geometry import RADIUS, WIDTH
 from app.canvas.items.node_item import NodeItem
-from app.canvas.view import GraphView
+from app.canvas.scene.canvas import Canvas
 from app.look.base import LivePicture, PictureKind, Probes, Subject
 from app.look.dock.card import MIME
 from app.look.dock.states import is_picture
@@ -88,16 +88,16 @@ class OnNodes(QObject):
 
     changed = Signal()  # what hangs where
 
-    def __init__(self, view: GraphView, kind_of_card: Callable[[str], str]) -> None:
+    def __init__(self, view: Canvas, parent: QWidget, kind_of_card: Callable[[str], str]) -> None:
         """`kind_of_card` gives the id of the kind of a card by its key, empty for an unknown one."""
-        super().__init__(view)
+        super().__init__(parent)
         self._view = view
         self._workspace = view.workspace
         self._kind_of_card = kind_of_card
         self._hung: dict[str, _Hung] = {}
-        self._hidden = QWidget(view)  # holds the pictures: they are painted into images, never on screen
+        self._hidden = QWidget(parent)  # holds the pictures: they are painted into images, never on screen
         self._hidden.hide()
-        self._live = Live(self._workspace, view, self._probes, self._redraw, INTERVAL_MS)
+        self._live = Live(self._workspace, parent, self._probes, self._redraw, INTERVAL_MS)
         view.viewport().installEventFilter(self)
         self._workspace.scope_changed.connect(self._hang_all)
         self._workspace.changed.connect(self._hang_all)
