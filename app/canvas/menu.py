@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon, QPixmap
@@ -12,31 +11,14 @@ from PySide6.QtWidgets import QMenu
 
 from app.canvas.canvas_commands import CanvasCommands
 from app.canvas.items.frame_item import frame_colour
-from app.canvas.overlay import StatusLine
-from app.canvas.scene.shown import Shown, labels_always, shows_pictures
+from app.canvas.scene.shown import labels_always, shows_pictures
 from app.theme import current_theme
 from engine.document.dressing import COLOURS
 
 Entry = tuple[str, Callable[[], object]]
 
 
-class SwitchedCanvas(CanvasCommands, Protocol):
-    """The canvas with what its menu switches on and off."""
-
-    @property
-    def snapping(self) -> bool: ...
-    @property
-    def shows_minimap(self) -> bool: ...
-    @property
-    def shown(self) -> Shown: ...
-    @property
-    def status(self) -> StatusLine: ...
-    def set_snapping(self, on: bool) -> None: ...
-    def set_minimap(self, shown: bool) -> None: ...
-    def set_status(self, shown: bool) -> None: ...
-
-
-def canvas_menu(view: SwitchedCanvas) -> QMenu:
+def canvas_menu(view: CanvasCommands) -> QMenu:
     """What can be done with the selection, or with the canvas when nothing is selected."""
     menu = QMenu(view.viewport())
     menu.setObjectName("canvasMenu")
@@ -171,7 +153,7 @@ def _for_canvas(view: CanvasCommands) -> list[Entry]:
     return entries
 
 
-def _switches(view: SwitchedCanvas, menu: QMenu) -> None:
+def _switches(view: CanvasCommands, menu: QMenu) -> None:
     menu.addSeparator()
     settings = view.workspace.settings
     for text, shown, switch in (

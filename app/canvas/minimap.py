@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
@@ -20,17 +18,10 @@ ROUNDED = 5.0  # the height from which round corners can be seen
 LARGEST_SCALE = 0.14
 
 
-class MappedCanvas(Canvas, Protocol):
-    """The canvas with the area that its graph takes up."""
-
-    @property
-    def extent(self) -> QRectF | None: ...
-
-
 class Minimap(QWidget):
     """Shows where the viewport is; a press or drag moves it there."""
 
-    def __init__(self, view: MappedCanvas, parent: QWidget) -> None:
+    def __init__(self, view: Canvas, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("minimap")
         self.setFixedSize(SIZE)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSettings
 
-from app.workspace.workspace import Workspace
+from app.canvas.scene.canvas import Canvas
 
 GROUP = "canvas_views"
 MOST = 200  # graphs remembered
@@ -17,19 +16,10 @@ MOST = 200  # graphs remembered
 Place = tuple[float, QPointF]
 
 
-class Traveller(Protocol):
-    """A canvas that can be looked at from somewhere; None where its user has not moved it."""
-
-    @property
-    def workspace(self) -> Workspace: ...
-    def seen_from(self) -> Place | None: ...
-    def show_from(self, place: Place | None) -> None: ...
-
-
 class RememberedView:
     """Keeps zoom and centre of each graph of a project file from one opening to the next."""
 
-    def __init__(self, view: Traveller, settings: QSettings, path: Path | None) -> None:
+    def __init__(self, view: Canvas, settings: QSettings, path: Path | None) -> None:
         self._view = view
         self._settings = settings
         self._path = path

@@ -414,7 +414,7 @@ class GraphView(PaintedView):
     # -- drops from the palette, and of files
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        drop = drop_of(self, event.mimeData())
+        drop = drop_of(self, event.mimeData(), self.files_dropped)
         if drop is None:
             event.ignore()
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -13,7 +12,6 @@ from app.canvas.canvas_commands import CanvasCommands
 from app.canvas.editing import editing
 from app.canvas.editing.neighbours import nearest
 from app.canvas.items.geometry import SNAP, Point
-from app.canvas.tools.base import Interaction
 
 PAN = 80.0
 _ARROWS: dict[int, Point] = {
@@ -28,19 +26,7 @@ _SHIFT = Qt.KeyboardModifier.ShiftModifier
 _ALT = Qt.KeyboardModifier.AltModifier
 
 
-class KeyedCanvas(CanvasCommands, Protocol):
-    """The canvas with what only keys ask of it."""
-
-    @property
-    def interaction(self) -> Interaction | None: ...
-    def undo(self) -> None: ...
-    def redo(self) -> None: ...
-    def zoom_in(self) -> None: ...
-    def zoom_out(self) -> None: ...
-    def zoom_reset(self) -> None: ...
-
-
-def press(view: KeyedCanvas, event: QKeyEvent) -> bool:
+def press(view: CanvasCommands, event: QKeyEvent) -> bool:
     """Does what a key stands for; False when it stands for nothing here."""
     modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     if view.interaction is not None and view.interaction.key(Qt.Key(event.key())):
@@ -60,7 +46,7 @@ def press(view: KeyedCanvas, event: QKeyEvent) -> bool:
     return True
 
 
-def _standard(view: KeyedCanvas) -> tuple[tuple[QKeySequence.StandardKey, Callable[[], object]], ...]:
+def _standard(view: CanvasCommands) -> tuple[tuple[QKeySequence.StandardKey, Callable[[], object]], ...]:
     keys = QKeySequence.StandardKey
     return (
         (keys.Undo, view.undo),
@@ -74,7 +60,7 @@ def _standard(view: KeyedCanvas) -> tuple[tuple[QKeySequence.StandardKey, Callab
     )
 
 
-def _commands(view: KeyedCanvas) -> dict[tuple[int, Qt.KeyboardModifier], Callable[[], object]]:
+def _commands(view: CanvasCommands) -> dict[tuple[int, Qt.KeyboardModifier], Callable[[], object]]:
     key = Qt.Key
     return {
         (key.Key_Tab, _PLAIN): partial(_enter_or_search, view),
@@ -100,7 +86,7 @@ def _commands(view: KeyedCanvas) -> dict[tuple[int, Qt.KeyboardModifier], Callab
     }
 
 
-def _escape(view: KeyedCanvas) -> bool:
+def _escape(view: CanvasCommands) -> bool:
     if view.cancel_interaction():
         return True
     scene, workspace = view.graph_scene, view.workspace
@@ -113,12 +99,12 @@ def _escape(view: KeyedCanvas) -> bool:
     return True
 
 
-def _enter_or_search(view: KeyedCanvas) -> None:
+def _enter_or_search(view: CanvasCommands) -> None:
     if not view.compose.enter():
         view.open_search()
 
 
-def _arrow(view: KeyedCanvas, way: Point, modifiers: Qt.KeyboardModifier) -> bool:
+def _arrow(view: CanvasCommands, way: Point, modifiers: Qt.KeyboardModifier) -> bool:
     """Arrows move the selected nodes, with Alt the selection; with nothing selected they move the canvas."""
     chosen = view.workspace.selection
     if modifiers & _ALT:

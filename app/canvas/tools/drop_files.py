@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
 
 from PySide6.QtCore import QMimeData, QPointF, Qt, SignalInstance
 
@@ -12,13 +11,6 @@ from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.tools.drop import MIME, DropNode, Ghost
 
 PROJECT = ".nloom"
-
-
-class TakesFiles(GraphOnShow, Protocol):
-    """A canvas onto which files may fall."""
-
-    @property
-    def files_dropped(self) -> SignalInstance: ...
 
 
 def dropped_data(mime: QMimeData) -> list[Path]:
@@ -32,10 +24,10 @@ def dropped_paths(mime: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile() and url.toLocalFile()]
 
 
-def drop_of(view: TakesFiles, mime: QMimeData) -> Drop | None:
-    """What follows a drag over the canvas; None for one that the canvas does not take."""
+def drop_of(view: GraphOnShow, mime: QMimeData, dropped: SignalInstance) -> Drop | None:
+    """What follows a drag over the canvas, which tells `dropped` of files; None for what it does not take."""
     if paths := dropped_data(mime):
-        return DropFiles(view, paths)
+        return DropFiles(view, paths, dropped)
     if mime.hasFormat(MIME):
         return DropNode(view, bytes(mime.data(MIME).data()).decode("utf-8", "replace"))
     return None
@@ -44,8 +36,8 @@ def drop_of(view: TakesFiles, mime: QMimeData) -> Drop | None:
 class DropFiles:
     """Follows a drag of files over the canvas: shows where a node would stand, or which would read it."""
 
-    def __init__(self, view: TakesFiles, paths: list[Path]) -> None:
-        self._view = view
+    def __init__(self, view: GraphOnShow, paths: list[Path], dropped: SignalInstance) -> None:
+        self._view, self._dropped = view, dropped
         self._scene = view.graph_scene
         self.paths = paths
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
@@ -65,7 +57,7 @@ class DropFiles:
 
     def release(self, point: QPointF, modifiers: Qt.KeyboardModifier) -> None:
         """Hands the files on."""
-        self._view.files_dropped.emit(self.paths, self.corner(point), self.onto(point))
+        self._dropped.emit(self.paths, self.corner(point), self.onto(point))
 
     def cancel(self) -> None:
         """Takes the ghost away."""
