@@ -23,12 +23,9 @@ _NOT_OFFERED = ("show_commands",)
 class EntriesWindow(Window, Protocol):
     """The window with its menus, and with what opens files."""
 
-    @property
-    def actions_by_name(self) -> Mapping[str, QAction]: ...
-    @property
-    def recent(self) -> RecentFiles: ...
-    @property
-    def files(self) -> FileCommands: ...
+    actions_by_name: Mapping[str, QAction]
+    recent: RecentFiles
+    files: FileCommands
 
 
 def command_entries(window: EntriesWindow) -> list[Entry]:

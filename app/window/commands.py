@@ -78,14 +78,11 @@ _FOR_CANVAS = ("paste", "select_all", "zoom_in", "zoom_out", "zoom_reset", *CANV
 class CommandedWindow(EntriesWindow, Protocol):
     """The window with everything that a menu reaches."""
 
-    @property
-    def pages(self) -> QStackedWidget: ...
-    @property
-    def runs(self) -> RunCommands: ...
-    @property
-    def top_bar(self) -> TopBar: ...
-    @property
-    def open_files(self) -> OpenFiles: ...
+    pages: QStackedWidget
+    runs: RunCommands
+    top_bar: TopBar
+    open_files: OpenFiles
+
     def show_welcome(self) -> None: ...
     def close(self) -> bool: ...
 

@@ -34,14 +34,11 @@ DONT = "Cancel"
 class FilesWindow(Window, Protocol):
     """The window with the files it has had open and where it tells of them."""
 
-    @property
-    def recent(self) -> RecentFiles: ...
-    @property
-    def banner(self) -> Banner: ...
-    @property
-    def top_bar(self) -> TopBar: ...
-    @property
-    def actions_by_name(self) -> Mapping[str, QAction]: ...
+    recent: RecentFiles
+    banner: Banner
+    top_bar: TopBar
+    actions_by_name: Mapping[str, QAction]
+
     def close_document(self, page: DocumentPage) -> bool: ...
 
 

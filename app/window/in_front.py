@@ -16,23 +16,22 @@ from app.workspace.workspace import Workspace
 class InFront(Protocol):
     """The document in front and what shows it. Dialogs about it stand over `central`."""
 
+    central: QWidget
+
     @property
     def document_page(self) -> DocumentPage: ...
     @property
     def workspace(self) -> Workspace: ...
     @property
     def canvas(self) -> GraphView: ...
-    @property
-    def central(self) -> QWidget: ...
 
 
 class Window(InFront, Protocol):
     """The documents that are open, the person's settings, and how to show, tell and ask."""
 
-    @property
-    def documents(self) -> Documents: ...
-    @property
-    def settings(self) -> QSettings: ...
+    documents: Documents
+    settings: QSettings
+
     @property
     def at_work(self) -> bool: ...
     def show_workbench(self) -> None: ...

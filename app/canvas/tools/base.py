@@ -82,13 +82,10 @@ class GestureControl(Protocol):
 class Surface(Canvas, Protocol):
     """The canvas as a gesture uses it: what it keeps to, says, opens and hands on to."""
 
-    @property
-    def snapping(self) -> bool: ...
-    @property
-    def hint(self) -> CursorHint: ...
-    @property
-    def finder(self) -> Finder: ...
-    @property
-    def problems(self) -> ProblemPopup: ...
+    snapping: bool
+    hint: CursorHint
+    finder: Finder
+    problems: ProblemPopup
+
     @property
     def gestures(self) -> GestureControl: ...

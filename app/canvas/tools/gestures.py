@@ -29,10 +29,9 @@ _LEFT, _MIDDLE, _RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton,
 class PressedCanvas(Surface, Protocol):
     """The canvas with what a double press opens and what follows the pointer."""
 
-    @property
-    def compose(self) -> Composing: ...
-    @property
-    def shown(self) -> Shown: ...
+    compose: Composing
+    shown: Shown
+
     def rename_selected(self) -> None: ...
     def open_search_at(self, place: QPoint) -> None: ...
 
