@@ -21,7 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGestureEvent, QToolTip, QWidget
 
-from app.canvas.editing import editing, keys
+from app.canvas import keys
+from app.canvas.editing import editing
 from app.canvas.editing.composing import Composing
 from app.canvas.finder import Finder
 from app.canvas.items.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot

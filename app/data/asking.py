@@ -6,9 +6,9 @@ from typing import Any
 
 from app.data.facts import Source
 from app.data.roles import TABLE, filled, rows_of
-from app.open_document import CheckedDocument
 from app.workspace.classes import classes_of
 from app.workspace.engine_parts import Shapes
+from app.workspace.open_document import CheckedDocument
 from engine.catalogue import Data
 from engine.data.checks.findings import Asked, Compared
 from engine.document.graph import Link, Node, Project
@@ -71,7 +71,7 @@ def _asked(workspace: CheckedDocument, node: Node, params: dict[str, Any]) -> As
 
 def _around(workspace: CheckedDocument, node_id: str) -> Asked:
     """What the network around a data node says of its columns; those of transforms behind it have theirs."""
-    from engine.emit.folding import Prepared  # it brings torch, which the window starts without
+    from engine.shapes.folding import Prepared  # it brings torch, which the window starts without
 
     graph, book = workspace.document.project.graph, workspace.shapes
     if book is None or node_id not in book.types:

@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.open_document import CheckedDocument
 from app.widgets.background import Background
+from app.workspace.open_document import CheckedDocument
 from app.workspace.thread_progress import ThreadProgress
 from engine.data.sets.needed import not_here
 from engine.data.sets.public_files import PublicSet, folder_of, megabytes

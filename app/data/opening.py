@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QWidget
 from app.canvas.items.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.canvas.view import GraphView
 from app.data.card import OpeningCard
-from app.documents.document_file import DocumentFile
 from app.widgets.background import Background
 from app.widgets.banner import Notice
 from app.workspace.data_files import choose, path_spec, table_params
+from app.workspace.document_file import DocumentFile
 from app.workspace.thread_progress import ThreadProgress
-from engine.data.open.opening import Opened, open_data, open_for, stamp
 from app.workspace.workspace import Workspace
+from engine.data.open.opening import Opened, open_data, open_for, stamp
 from engine.data.open.replacing import replaced
 from engine.data.watch import Stopped, Watch
 from engine.document.document import Change

@@ -18,11 +18,11 @@ from app.data.roles import Roles, rows_of
 from app.data.special import SPECIAL
 from app.data.table import DataTable
 from app.data.tokens import TokensPage
-from app.open_document import TrainableDocument
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.classes import classes_of
 from app.workspace.data_files import path_spec
 from app.workspace.engine_parts import RunControl
+from app.workspace.open_document import TrainableDocument
 from engine.data.checks.findings import Change
 from engine.data.checks.mending import edits_of
 from engine.document.edits import Edit

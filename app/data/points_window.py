@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from app.data.points_pad import PointsPad
-from app.open_document import OpenDocument
+from app.workspace.open_document import OpenDocument
 
 
 class PointsWindow(QDialog):

@@ -8,8 +8,8 @@ from functools import partial
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.open_document import OpenDocument
 from app.widgets.background import Background
+from app.workspace.open_document import OpenDocument
 from engine.document.edits import Edit, SetParam
 from engine.document.graph import Node
 from engine.errors import NeuroloomError

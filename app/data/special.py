@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from app.open_document import OpenDocument
+from app.workspace.open_document import OpenDocument
 
 Factory = Callable[[OpenDocument, str], QWidget]  # with the id of the node
 

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.data.panel import DataPanel
-from app.open_document import TrainableDocument
 from app.panels.code import CodePanel
 from app.panels.problems import ProblemsPanel
 from app.panels.views import ViewsPanel
@@ -14,6 +13,7 @@ from app.runs.panel import RunsPanel
 from app.runs.training import TrainingPanel
 from app.widgets.labels import label
 from app.widgets.tab_bar import CountingTabBar
+from app.workspace.open_document import TrainableDocument
 
 
 class BottomPanels(QWidget):

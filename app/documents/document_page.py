@@ -11,7 +11,6 @@ from app.canvas.view import GraphView
 from app.data.downloads import Downloads
 from app.data.opening import DataOpening
 from app.documents.bottom_panels import BottomPanels
-from app.documents.document_file import DocumentFile
 from app.inspector.inspector import InspectorPanel
 from app.look.dock.on_nodes import OnNodes
 from app.panels.palette import PalettePanel
@@ -20,6 +19,7 @@ from app.widgets.banner import Notice
 from app.widgets.breadcrumb import Breadcrumb
 from app.widgets.document_tabs import TabFace
 from app.workspace.data_files import DataFiles
+from app.workspace.document_file import DocumentFile
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
 

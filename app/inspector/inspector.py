@@ -11,9 +11,9 @@ from app.inspector.node_page import NodePage
 from app.inspector.plan_focus import PlanFocus
 from app.inspector.plan_page import PlanPage
 from app.inspector.several_page import SeveralPage
-from app.open_document import TrainableDocument
 from app.theme import themes
 from app.widgets.tab_order import reach_after
+from app.workspace.open_document import TrainableDocument
 from engine.document.document import Change
 
 MARGIN = 16

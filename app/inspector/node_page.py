@@ -13,13 +13,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.inspector.state_field import StateField, chooses_state
-from app.open_document import TrainableDocument
 from app.theme import current_theme
 from app.widgets.fields import FieldRow, fact_row
 from app.widgets.icons import pixmap
 from app.widgets.labels import ElidedLabel, label, rule, title_field
 from app.widgets.path_field import PathField
 from app.workspace.data_files import MISSING, choose, path_spec
+from app.workspace.open_document import TrainableDocument
 from app.workspace.remedies import use_fix
 from engine.catalogue import NodeType
 from engine.catalogue.params import ParamSpec

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 from app.workspace.plan_parts import can_learn, parts_of
 from engine.document.document import Change
 from engine.document.edits import SetPlan

@@ -14,10 +14,10 @@ from app.inspector.plan_objective import OPTIMISER, SCHEDULE, batch_of, show_opt
 from app.inspector.plan_phases import PlanEditor
 from app.inspector.plan_stop import EPOCHS, PATIENCE, RESTORE
 from app.inspector.schedule_picture import SchedulePicture
-from app.open_document import TrainableDocument
 from app.widgets.fields import FieldRow
 from app.widgets.labels import label, rule, title_field
 from app.widgets.notes_field import NotesField
+from app.workspace.open_document import TrainableDocument
 from app.workspace.plan_parts import recorded
 from app.workspace.workspace import DEVICES
 from engine.catalogue.params import ParamSpec

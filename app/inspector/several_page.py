@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.inspector.node_page import shared_specs
-from app.open_document import CheckedDocument
 from app.widgets.fields import FieldRow, fact_row
 from app.widgets.labels import label, rule
+from app.workspace.open_document import CheckedDocument
 from engine.document.edits import SetParam
 
 

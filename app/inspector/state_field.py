@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.open_document import OpenDocument
 from app.widgets.fields import FieldRow, QuietCombo
+from app.workspace.open_document import OpenDocument
 from engine.catalogue.params import ParamSpec
 from engine.document.blocks import ports_of
 from engine.document.graph import BLOCK_INPUT, Node

@@ -10,7 +10,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.look.controls import row
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 from engine.catalogue import NodeType
 from engine.document.graph import Node, Project
 from engine.feed.feed import Probe, Snapshot

@@ -9,13 +9,13 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from app.open_document import TrainableDocument
 from app.theme import current_theme, themes
 from app.widgets.background import Background
 from app.widgets.empty import EmptyState
 from app.widgets.icons import icon
 from app.widgets.labels import ElidedLabel
 from app.widgets.python_text import PythonText
+from app.workspace.open_document import TrainableDocument
 from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.open_document import TrainableDocument
 from app.panels.exporting import data_size, export, own_folder, trained_weights
 from app.widgets.background import Background
 from app.widgets.labels import label, restyle
+from app.workspace.open_document import TrainableDocument
 from engine.errors import NeuroloomError
 
 _PATIENCE_MS = 1000

@@ -31,11 +31,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.open_document import OpenDocument
 from app.theme import BODY, SMALL, current_theme, themes
 from app.widgets.labels import label
 from app.widgets.search_field import SearchField
 from app.workspace.block_library import Kept, kept, shelf
+from app.workspace.open_document import OpenDocument
 from engine.catalogue import Catalogue, NodeType
 
 NODE_MIME = "application/x-neuroloom-node"

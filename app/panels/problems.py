@@ -9,11 +9,11 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.inspector.node_page import apply_fix, sentence
-from app.open_document import TrainableDocument
 from app.theme import current_theme, themes
 from app.widgets.empty import EmptyState
 from app.widgets.icons import pixmap
 from app.widgets.labels import ElidedLabel, label
+from app.workspace.open_document import TrainableDocument
 from engine.shapes.problems import Problem
 
 # More rows than anyone reads would make each edit slow.

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from app.look.dock.dock import ViewsDock
 from app.look.dock.offered import NOTHING, SEVERAL
-from app.open_document import TrainableDocument
 from app.widgets.labels import label
+from app.workspace.open_document import TrainableDocument
 
 __all__ = ["NOTHING", "SEVERAL", "ViewsPanel", "ViewsWindow"]
 

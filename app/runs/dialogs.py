@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.open_document import OpenDocument
 from app.runs.columns import when
 from app.widgets.background import Background
 from app.widgets.count_field import count_field
 from app.widgets.labels import ElidedLabel, label, restyle, rule
+from app.workspace.open_document import OpenDocument
 from app.workspace.workspace import checkpoints_kept
 from engine.catalogue import Catalogue
 from engine.document.files import load_project

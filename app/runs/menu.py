@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, QPoint, QUrl, SignalInstance
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
-from app.open_document import TrainableDocument
 from app.runs.dialogs import CheckpointsDialog, CompareDialog, differences
 from app.runs.table import RunsTable
 from app.widgets.background import Background
 from app.widgets.questions import ask
+from app.workspace.open_document import TrainableDocument
 from engine.errors import NeuroloomError
 from engine.runs.as_csv import runs_csv
 from engine.runs.deleted import delete, restore

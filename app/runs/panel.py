@@ -8,7 +8,6 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
-from app.open_document import TrainableDocument
 from app.runs.menu import RunsMenu
 from app.runs.model import MOST, RunsModel
 from app.runs.plot import Drawn, RunsPlot
@@ -18,6 +17,7 @@ from app.widgets.background import Background
 from app.widgets.empty import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.search_field import SearchField
+from app.workspace.open_document import TrainableDocument
 from engine.errors import NeuroloomError
 from engine.runs.index import RunIndex, RunRecord, read_run
 from engine.runs.records import Labels, write_labels

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.look.base import Subject
 from app.look.own import scaled_words
-from app.open_document import TrainableDocument
 from app.runs.run_status import DeviceChip, MetricText, ProgressText
 from app.theme import Theme, current_theme, themes
 from app.widgets.icons import icon
 from app.workspace.engine_parts import RunControl
+from app.workspace.open_document import TrainableDocument
 from app.workspace.pace import Pace
 from engine.document.names import spoken
 from engine.feed.feed import Feed

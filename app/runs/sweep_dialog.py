@@ -25,11 +25,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.charts.picture import number
-from app.open_document import TrainableDocument
 from app.runs.columns import took, value_words
 from app.widgets.background import Background
 from app.widgets.count_field import count_field
 from app.widgets.labels import label, restyle, rule
+from app.workspace.open_document import TrainableDocument
 from app.workspace.workspace import DEVICES
 from engine.catalogue.training.numbers import WORDS, number_of
 from engine.errors import NeuroloomError

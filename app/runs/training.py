@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QSizePolicy
 from app.charts.picture import colour_of, figures
 from app.look.base import Subject
 from app.look.own import scaled_words
-from app.open_document import TrainableDocument
 from app.runs.run_csv import metrics_csv
 from app.runs.training_answers import TrainingAnswers
 from app.runs.training_curves import TrainingCurves
 from app.runs.training_layers import TrainingLayers
 from app.theme import Theme, current_theme, themes
 from app.widgets.labels import ElidedLabel
+from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
 from engine.feed.feed import Feed

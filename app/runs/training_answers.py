@@ -13,9 +13,9 @@ from app.charts.segments import Segments
 from app.charts.series import Line, SeriesPlot
 from app.look.base import Subject
 from app.look.own import answer_units, still_scaled
-from app.open_document import TrainableDocument
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label
+from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
 from engine.catalogue import NodeType

@@ -13,8 +13,8 @@ from app.charts.run_curves import RunCurves, quantity, words
 from app.charts.segments import Segments
 from app.look.base import Subject
 from app.look.own import scaled_words
-from app.open_document import TrainableDocument
 from app.widgets.labels import ElidedLabel, label
+from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.plan_parts import objective_series
 from app.workspace.watching import Live, Probes

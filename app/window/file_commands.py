@@ -12,7 +12,6 @@ from PySide6.QtCore import QPoint, QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from app.documents.document_file import SUFFIX
 from app.documents.document_page import DocumentPage
 from app.panels.export_dialog import ExportDialog
 from app.widgets.banner import Banner, Notice
@@ -20,6 +19,7 @@ from app.widgets.questions import ask
 from app.window.in_front import Window
 from app.window.top_bar import TopBar
 from app.workspace.data_files import data_filter, data_folder
+from app.workspace.document_file import SUFFIX
 from app.workspace.recent_files import RecentFiles
 from engine.document import autosave
 from engine.document.crashes import Crash

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 from app.canvas.tools.drop_files import dropped_paths
 from app.canvas.view import GraphView
 from app.documents.bottom_panels import BottomPanels
-from app.documents.document_file import DocumentFile
 from app.documents.document_page import DocumentPage
 from app.documents.documents import Documents
 from app.inspector.inspector import InspectorPanel
@@ -29,6 +28,7 @@ from app.window.open_files import OpenFiles
 from app.window.run_commands import RunCommands
 from app.window.top_bar import TopBar
 from app.window.welcome import WelcomePage, example_path
+from app.workspace.document_file import DocumentFile
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.open_document import OpenDocument
+from app.workspace.open_document import OpenDocument
 from app.workspace.scopes import upstream
 from engine.catalogue import Data
 from engine.errors import NeuroloomError

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.open_document import CheckedDocument
 from app.widgets.background import Background
+from app.workspace.open_document import CheckedDocument
 from engine.catalogue import NodeType
 from engine.catalogue.params import ParamSpec
 from engine.data.open.opening import OPENERS, stamp

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
-from app.open_document import TrainableDocument
 from app.widgets.background import Background
+from app.workspace.open_document import TrainableDocument
 from engine.catalogue import Catalogue, Column, Data
 from engine.data.tables.row_cells import Cell, cells_of
 from engine.document.graph import Node, Project

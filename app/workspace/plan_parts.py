@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 from engine.catalogue import Layer, Loss, NodeType
 from engine.catalogue.bypass import origin
 from engine.catalogue.identifiers import NameBook, slug

@@ -12,7 +12,7 @@ from engine.document.plan import Plan
 from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:
-    from app.open_document import TrainableDocument
+    from app.workspace.open_document import TrainableDocument
     from engine.feed.feed import Event, Remedy
     from engine.shapes.problems import Fix
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 from app.workspace.pace import Pace
 from engine.feed.feed import Probe
 

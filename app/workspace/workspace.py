@@ -1,6 +1,6 @@
 """What one tab works on: the document, what is selected, its shapes and its trainer.
 
-Panels and the canvas hold a Workspace, as far as they use it (`app.open_document`), and nothing of each
+Panels and the canvas hold what they use of it (`app.workspace.open_document`), and nothing of each
 other. It is the only place where the document meets the engine parts that need torch, which arrive some
 seconds after the window.
 """

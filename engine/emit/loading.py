@@ -10,10 +10,10 @@ from engine.catalogue import Column, Data
 from engine.catalogue.emitter import build
 from engine.document.shipped import datasets_folder
 from engine.emit.entry import plain_text
-from engine.emit.folding import Prepared, Step
 from engine.emit.lines import WIDTH, Line, laid_out, quoted
 from engine.emit.model import Assembly
 from engine.errors import EmitError
+from engine.shapes.folding import Prepared, Step
 
 
 def home_text(folder: Path | None, beside: Path | None) -> str:

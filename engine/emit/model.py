@@ -30,10 +30,10 @@ from engine.catalogue.symbols import Expr, name
 from engine.catalogue.training.checks import is_general
 from engine.document.graph import Graph, Link, Project
 from engine.emit.classes import Classes, Version
-from engine.emit.folding import folded
 from engine.emit.lines import Line, indented, laid_out, statement, tapped
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
 from engine.errors import EmitError, NeuroloomError
+from engine.shapes.folding import folded
 from engine.shapes.inside import within
 from engine.shapes.links import tied, ties
 from engine.shapes.shapes import ShapeBook, Signature

@@ -18,7 +18,7 @@ from engine.data.fitted import Fitted
 from engine.data.loading.node import read_node, too_large
 from engine.document.graph import Node
 from engine.document.shipped import datasets_folder, reading
-from engine.emit.folding import Prepared
+from engine.shapes.folding import Prepared
 from engine.values import Value
 
 COMPARED = 2000  # rows

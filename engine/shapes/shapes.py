@@ -267,7 +267,7 @@ class ShapeBook:
         transforms = [made for made in self.types.values() if isinstance(made, Transform)]
         if not transforms or not all(made.columns() for made in transforms):
             return project, self
-        from engine.emit.folding import folded  # it needs this module
+        from engine.shapes.folding import folded  # it needs this module
 
         return folded(project, self)
 

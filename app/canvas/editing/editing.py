@@ -11,9 +11,9 @@ from app.canvas.editing.insertion import insertion_of
 from app.canvas.editing.joining import first_join, new_node
 from app.canvas.items.bends import carried_bends, with_bend
 from app.canvas.items.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
-from app.open_document import SelectableDocument
 from app.workspace import block_library
 from app.workspace.block_library import KEPT
+from app.workspace.open_document import SelectableDocument
 from engine.catalogue.connect import can_connect, node_type
 from engine.document.clipboard import copy_text, paste
 from engine.document.edits import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from app.canvas.items.frame_item import FrameItem
-from app.open_document import OpenDocument
+from app.workspace.open_document import OpenDocument
 from engine.document.dressing import Frame
 from engine.document.edits import ChangeFrame, Edit, RemoveFrame
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from app.canvas.items.face import new_name
 from app.canvas.items.geometry import Point, finite, snapped
-from app.open_document import OpenDocument
+from app.workspace.open_document import OpenDocument
 from engine.catalogue import NodeType
 from engine.catalogue.connect import Verdict, can_connect, node_type
 from engine.document.edits import AddNodes

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.canvas.scene.navigation import Navigation
 from app.canvas.scene.scene import GraphScene
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 
 
 class GraphOnShow(Protocol):

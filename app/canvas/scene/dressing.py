@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QPointF, QRectF
 
-from app.canvas.drawn_nodes import DrawnNodes
 from app.canvas.items import geometry as g
 from app.canvas.items.chain_item import ChainItem
+from app.canvas.items.drawn_nodes import DrawnNodes
 from app.canvas.items.frame_item import MARGIN, STEP, TITLE, FrameItem
 from app.canvas.items.note_item import NoteItem
 from engine.document.dressing import Frame, Note

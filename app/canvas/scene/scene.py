@@ -19,9 +19,9 @@ from app.canvas.items.routing import Boxes
 from app.canvas.items.strokes import crossing
 from app.canvas.scene.dressing import Dressing
 from app.canvas.scene.wires import Wires
-from app.open_document import TrainableDocument
 from app.theme import themes
 from app.workspace.engine_parts import Shapes
+from app.workspace.open_document import TrainableDocument
 from engine.document.document import Change
 from engine.document.graph import Link, Node, link_key
 from engine.shapes.problems import Problem

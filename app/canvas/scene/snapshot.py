@@ -18,8 +18,8 @@ from PySide6.QtSvg import QSvgGenerator
 from app.canvas.items.link_item import LabelItem, LinkItem
 from app.canvas.items.node_item import NodeItem
 from app.canvas.scene.scene import GraphScene
-from app.open_document import TrainableDocument
 from app.theme import DARK, LIGHT, Theme, current_theme, themes
+from app.workspace.open_document import TrainableDocument
 from engine.errors import NeuroloomError
 
 SUFFIXES = (".svg", ".png", ".pdf")

@@ -13,7 +13,7 @@ from engine.document.graph import Graph, Link, Node
 from engine.shapes.signatures import Signature
 
 if TYPE_CHECKING:
-    from app.open_document import CheckedDocument
+    from app.workspace.open_document import CheckedDocument
 
 MOST_NAMED = 8  # of several selected nodes; hearing more is worse than a number
 

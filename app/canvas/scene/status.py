@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.open_document import CheckedDocument
+from app.workspace.open_document import CheckedDocument
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from app.canvas.drawn_nodes import DrawnNodes
 from app.canvas.items import geometry as g
+from app.canvas.items.drawn_nodes import DrawnNodes
 from app.canvas.items.lanes import MOST, set_apart
 from app.canvas.items.link_item import LinkItem
 from app.canvas.items.routing import Boxes, Route, bent_route, find_route

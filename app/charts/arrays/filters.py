@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app.charts.arrays.tiles import Tiles
 from app.charts.colourmaps import SIGNED
 from app.charts.picture import number
-from app.open_document import TrainableDocument
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label
+from app.workspace.open_document import TrainableDocument
 from app.workspace.watching import Live, Probes
 from engine.feed.feed import Probe, Snapshot
 

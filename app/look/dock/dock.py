@@ -27,8 +27,8 @@ from app.look.dock.stored_runs import StoredRuns
 from app.look.dock.strip import Strip
 from app.look.dock.timeline import Timeline
 from app.look.registry import picture_kinds
-from app.open_document import TrainableDocument
 from app.widgets.labels import label
+from app.workspace.open_document import TrainableDocument
 from app.workspace.scopes import only_drawn
 from app.workspace.watching import Live, Probes
 from engine.document.document import Change

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 from engine.feed.feed import Probe, Snapshot
 from engine.feed.history import History
 

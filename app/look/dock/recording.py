@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject
 
 from app.look.dock.card import PictureCard
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 from app.workspace.watching import Probes, watching
 from engine.feed.history import DEFAULT_BUDGET
 

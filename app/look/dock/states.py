@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.look.base import Probes, Subject
-from app.open_document import TrainableDocument
+from app.workspace.open_document import TrainableDocument
 from engine.feed.feed import Probe, Snapshot
 
 GONE = "The node of this picture was deleted."

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from app.open_document import TrainableDocument
 from app.widgets.background import Background
+from app.workspace.open_document import TrainableDocument
 from engine.errors import NeuroloomError
 from engine.feed.history import History, recorded
 from engine.runs.index import RunIndex, RunRecord

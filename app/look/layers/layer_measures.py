@@ -10,7 +10,7 @@ from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.measures import Measure, Measures, share_word
 from app.look.registry import picture_kind
-from app.open_document import SelectableDocument
+from app.workspace.open_document import SelectableDocument
 from engine.feed.feed import Probe
 
 NORMS, ACTIVITY = Probe("", "norms"), Probe("", "layer_activity")

@@ -8,7 +8,7 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QLabel, QMenuBar, QWidget
 
-from app.canvas.editing import keys
+from app.canvas import keys
 from app.canvas.view import GraphView
 from app.window.actions import COMMANDS, GESTURES, MENUS, build_menus
 from app.window.shortcut_sheet import ShortcutsDialog

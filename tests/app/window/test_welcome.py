@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.documents.document_file import DocumentFile
 from app.window import welcome
 from app.window.welcome import WelcomePage, example_path, examples
+from app.workspace.document_file import DocumentFile
 from app.workspace.workspace import Workspace
 from engine.document.files import load_project
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app.documents.document_file import DocumentFile
+from app.workspace.document_file import DocumentFile
 from app.workspace.scopes import only_drawn, trail_to, upstream
 from app.workspace.workspace import Workspace
 from engine.document.blocks import group

@@ -11,7 +11,7 @@ from app.canvas.items.detail import Detail
 from app.canvas.items.geometry import Point
 from app.canvas.items.node_item import NodeItem
 from app.canvas.items.routing import Boxes
-from app.open_document import OpenDocument
+from app.workspace.open_document import OpenDocument
 from engine.document.graph import Link
 
 

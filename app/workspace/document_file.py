@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.documents.outside_changes import OutsideChanges
+from app.workspace.outside_changes import OutsideChanges
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
 from engine.document import autosave

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.documents.document_file import DocumentFile
+from app.workspace.document_file import DocumentFile
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
 from engine.document.files import load_project
