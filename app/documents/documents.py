@@ -11,8 +11,8 @@ from app.documents.document_page import DocumentPage
 from app.widgets.banner import Notice
 from app.widgets.document_tabs import DocumentTabs
 from app.workspace.engine_start import EngineStart
+from app.workspace.event_buttons import answers_to
 from app.workspace.recent_files import RecentFiles
-from app.workspace.remedies import answers_to
 from app.workspace.workspace import Workspace
 from engine.feed.feed import Event
 

@@ -19,8 +19,8 @@ from app.widgets.icons import pixmap
 from app.widgets.labels import ElidedLabel, label, rule, title_field
 from app.widgets.path_field import PathField
 from app.workspace.data_files import MISSING, choose, path_spec
+from app.workspace.event_buttons import use_fix
 from app.workspace.open_document import TrainableDocument
-from app.workspace.remedies import use_fix
 from engine.catalogue import NodeType
 from engine.catalogue.params import ParamSpec
 from engine.data.open.opening import READERS

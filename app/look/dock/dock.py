@@ -17,9 +17,9 @@ from app.look.dock.dock_menu import DockMenu
 from app.look.dock.drawing import Drawing
 from app.look.dock.following import ENOUGH, follow, following
 from app.look.dock.grid import CardGrid
-from app.look.dock.layout import Layout, keep, kept, place_of
 from app.look.dock.offered import NOTHING, offered, why_empty
 from app.look.dock.on_nodes import OnNodes
+from app.look.dock.pinned import Layout, keep, kept, place_of
 from app.look.dock.playback import Playback
 from app.look.dock.recording import Recording
 from app.look.dock.states import name_of

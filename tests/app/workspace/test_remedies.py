@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.window.main_window import MainWindow
 from app.window.welcome import example_path
-from app.workspace.remedies import answers_to, mended
+from app.workspace.event_buttons import answers_to, mended
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes, SetPlan
 from engine.document.files import load_project, save_project, to_text

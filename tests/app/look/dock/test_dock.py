@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.look.base import Subject
 from app.look.dock.card import SIZES
 from app.look.dock.dock import ViewsDock
-from app.look.dock.layout import Layout, Place, from_text, keep, kept, to_text
+from app.look.dock.pinned import Layout, Place, from_text, keep, kept, to_text
 from app.look.registry import proposed
 from engine.document.edits import Remove
 from engine.feed.feed import Probe
