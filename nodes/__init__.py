@@ -1,8 +1,9 @@
-"""The built-in node types, one module a family. Importing this package registers them all."""
+"""The built-in node types, one module a family. Importing this package registers them and their rules."""
 
 from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
+    advice,
     augment,
     blocks,
     convolution,
@@ -40,6 +41,8 @@ from nodes.data import drawn as data_drawn
 from nodes.data import made as data_made
 from nodes.data import made_sets as data_made_sets
 from nodes.data import sets as data
+
+__all__ = ["advice"]  # its rules register themselves
 
 for _module in (  # in this order in the palette
     table_file,

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import Expr, F, torch
+from engine.catalogue.traits import LayerTraits, Squash
 from nodes.wires import need_axis
 
 NONE = "none"
@@ -96,6 +97,7 @@ class Sigmoid(Activation):
     aliases: ClassVar[tuple[str, ...]] = ("logistic",)
     formula = "y = 1 / (1 + e⁻ˣ)"
     source = "Rumelhart, Hinton and Williams, 1986"
+    traits = LayerTraits(squashes=Squash.SIGMOID)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return torch.sigmoid(x)
@@ -106,6 +108,7 @@ class Tanh(Activation):
 
     formula = "y = (eˣ - e⁻ˣ) / (eˣ + e⁻ˣ)"
     source = "LeCun, Bottou, Orr and Müller, 1998"
+    traits = LayerTraits(squashes=Squash.TANH)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return torch.tanh(x)
@@ -116,6 +119,7 @@ class Softmax(Activation):
 
     formula = "yᵢ = exp(xᵢ) / Σⱼ exp(xⱼ)"
     source = "Bridle, 1990"
+    traits = LayerTraits(squashes=Squash.SOFTMAX)
     axis: int = param(1, label="Over axis", minimum=-8, maximum=8, doc="1 is the class axis; -1 is the last")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -140,6 +144,7 @@ class Hardtanh(Activation):
     aliases: ClassVar[tuple[str, ...]] = ("saturating linear", "clip")
     formula = "y = min(1, max(-1, x))"
     source = "Collobert, 2004"
+    traits = LayerTraits(squashes=Squash.HARD_TANH)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return F.hardtanh(x)

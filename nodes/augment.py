@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.params import Pair
 from engine.catalogue.symbols import Expr, carried, without_defaults
+from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
 from nodes.images import BORDERS, IMAGE, need_room, need_window, two
 from nodes.wires import need_axes, plural, shown, sizes
@@ -334,6 +335,7 @@ class LabelNoise(Augmentation):
     takes_whole = True
     shows = ()
     hands_on: ClassVar[Mapping[str, str]] = {"output": "x"}
+    traits = LayerTraits(class_count=ClassCount("x", "classes", "classes"))
     formula = "y = another class with chance p, else x; y = x after training"
     source = "Xie, Wang, Wei, Wang and Tian, 2016"
     share: float = param(0.1, minimum=0, maximum=1, label="Share wrong", doc="of the labels of each batch")
@@ -355,6 +357,7 @@ class Mixing(Augmentation, abstract=True):
 
     takes_whole = True
     hands_on: ClassVar[Mapping[str, str]] = {"output": "x", "target": "target"}
+    traits = LayerTraits(class_count=ClassCount("target", "classes", "classes"))
     ports_in = (
         Port("x", doc="what is mixed"),
         Port("target", doc="class numbers, or numbers that can be mixed"),

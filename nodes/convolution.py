@@ -8,6 +8,7 @@ from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.params import Pair
 from engine.catalogue.symbols import Expr, F, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
+from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
 from nodes.wires import need_axes, plural, shown
@@ -93,6 +94,7 @@ class Conv1d(Convolution):
     aliases: ClassVar[tuple[str, ...]] = ("convolution", "temporal")
     formula = "yₖ[t] = f(bₖ + Σ W[k, c, u] · x[c, s·t + u]), stride s"
     source = "Waibel, Hanazawa, Hinton, Shikano and Lang, 1989"
+    traits = LayerTraits(channels_first=True)
     kernel: int = param(3, minimum=1, doc="length of the window")
     stride: int = param(1, minimum=1, doc="steps the window moves at a time")
     padding: int = param(0, minimum=0, doc="zeros added at each end")

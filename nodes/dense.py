@@ -7,6 +7,7 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
+from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
 
@@ -18,6 +19,7 @@ class Linear(Layer):
     aliases: ClassVar[tuple[str, ...]] = ("dense", "fc", "fully connected", "perceptron", "affine")
     formula = "y = f(W x + b)"
     source = "Rosenblatt, 1958; Rumelhart, Hinton and Williams, 1986"
+    traits = LayerTraits(units="units", dense=True, takes_matrix=True)
     units: int = param(64, minimum=1, doc="how many outputs")
     bias: bool = param(True, doc="add a learned offset to each unit")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
@@ -42,6 +44,7 @@ class DropConnect(Layer):
     aliases: ClassVar[tuple[str, ...]] = ("dense", "dropped weights", "linear")
     formula = "y = f((M · W) x / (1 - p) + b), M = 0 with chance p, else 1; all of W after training"
     source = "Wan, Zeiler, Zhang, LeCun and Fergus, 2013"
+    traits = LayerTraits(units="units")
     units: int = param(64, minimum=1, doc="how many outputs")
     share: float = param(
         0.5, minimum=0, below=1, label="Share dropped", doc="chance of each weight to be dropped"
@@ -72,6 +75,7 @@ class NoisyLinear(Layer):
     aliases: ClassVar[tuple[str, ...]] = ("dense", "weight noise", "linear", "gaussian noise")
     formula = "y = f((W + N(0, s²)) x + b); W alone after training"
     source = "An, 1996; Graves, 2011"
+    traits = LayerTraits(units="units")
     units: int = param(64, minimum=1, doc="how many outputs")
     deviation: float = param(0.05, minimum=0, label="Standard deviation", doc="of the noise on each weight")
     bias: bool = param(True, doc="add a learned offset to each unit")
@@ -100,6 +104,9 @@ class Embedding(Layer):
     takes_whole = True
     formula = "y = W[x], row x of the table"
     source = "Bengio, Ducharme, Vincent and Jauvin, 2003"
+    traits = LayerTraits(
+        class_count=ClassCount("x", "entries", "rows", whose="the table"), matrix=("entries", "size")
+    )
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
     padding: int | None = param(

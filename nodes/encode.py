@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import carried, without_defaults
+from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
 from nodes.wires import need_axes, plural
 
@@ -27,6 +28,7 @@ class OfClasses(Encoding, abstract=True):
     """An encoding of class numbers."""
 
     takes_whole = True
+    traits = LayerTraits(class_count=ClassCount("x", "classes", "classes"))
     classes: int = param(10, minimum=2, maximum=100_000, doc="how many there are")
 
     def _need_classes(self, x: Wire) -> None:

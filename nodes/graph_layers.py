@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
+from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
 from nodes.wires import sizes as shown
@@ -79,6 +80,7 @@ class GraphConvolution(AlongEdges):
     aliases: ClassVar[tuple[str, ...]] = ("gcn", "kipf", "graph network", "gnn", "message passing", "conv")
     formula = "y = f(D^(-1/2) (A + I) D^(-1/2) x W + b), D: the degrees with the node itself"
     source = "Kipf and Welling, 2017"
+    traits = LayerTraits(dense=True)
     units: int = param(16, minimum=1, doc="how many outputs each node has")
     how: str = param(
         SYMMETRIC,

@@ -8,6 +8,7 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.params import Floats, Pair
 from engine.catalogue.symbols import Expr, F, carried, without_defaults
+from engine.catalogue.traits import Preparation
 from engine.errors import EmitError
 from nodes.wires import need_axes, shown, sizes
 
@@ -152,6 +153,7 @@ class Normalise(ImageLayer):
     Where they shall be found from the training data, use Standardise.
     """
 
+    preparation = Preparation.SCALED
     title = "Normalise"
     aliases: ClassVar[tuple[str, ...]] = ("normalize", "mean and deviation", "imagenet")
     formula = "y[c] = (x[c] - mean[c]) / deviation[c]"

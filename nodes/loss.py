@@ -7,9 +7,10 @@ from typing import ClassVar
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
 from engine.catalogue.params import Floats
-from engine.catalogue.questions import UNCOUNTED, class_axis
 from engine.catalogue.symbols import Expr, F, carried, torch, without_defaults
+from engine.catalogue.traits import Answer, LossTraits, Player, Squash
 from engine.errors import EmitError
+from engine.shapes.heads import UNCOUNTED, class_axis
 from nodes.wires import same_shapes, sizes
 
 
@@ -41,6 +42,7 @@ class CrossEntropy(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("softmax loss", "log loss", "nll", "classification")
     formula = "L = -log( exp(x_y) / Σⱼ exp(xⱼ) ), mean over the batch; y: the right class"
     source = "Bridle, 1990; label smoothing: Szegedy and others, 2015"
+    traits = LossTraits(answers=Answer.CLASSES, contains=Squash.SOFTMAX, class_weights="class_weights")
     ports_in = (
         Port("prediction", doc="class scores (logits), one a class"),
         Port("target", doc="number of the right class, from 0; or the share of each class"),
@@ -100,6 +102,7 @@ class BCEWithLogits(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("bce", "logistic loss", "sigmoid loss")
     formula = "L = -y log σ(x) - (1 - y) log(1 - σ(x)), mean"
     source = "Cox, 1958"
+    traits = LossTraits(answers=Answer.YES_NO, contains=Squash.SIGMOID, class_weights="yes_weight")
     ports_in = (Port("prediction", doc="scores (logits)"), Port("target", doc="0 or 1, of the same shape"))
     yes_weight: float = param(
         1.0, above=0, label="Weight of a yes", doc="how much a 1 counts beside a 0; above 1 where it is rare"
@@ -197,6 +200,7 @@ class Distillation(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("teacher and student", "soft targets", "knowledge distillation")
     formula = "L = a T² CE(softmax(t/T), softmax(x/T)) + (1 - a) CE(y, softmax(x))"
     source = "Hinton, Vinyals and Dean, 2015"
+    traits = LossTraits(answers=Answer.CLASSES, contains=Squash.SOFTMAX)
     ports_in = (
         Port("prediction", label="student", doc="class scores of the student"),
         Port("teacher", doc="class scores of the teacher"),
@@ -228,6 +232,7 @@ class DiscriminatorLoss(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("gan", "adversarial", "critic", "minimax", "wgan", "hinge")
     formula = "L = -mean log D(x) - mean log(1 - D(G(z))), D = σ(score)"
     source = "Goodfellow and others, 2014; Mao 2017; Lim and Ye 2017; Arjovsky 2017"
+    traits = LossTraits(trains=Player.DISCRIMINATOR)
     ports_in = (
         Port("real", doc="scores (logits) of real examples"),
         Port("made", doc="scores of made examples"),
@@ -259,6 +264,7 @@ class GeneratorLoss(WeightedLoss):
     aliases: ClassVar[tuple[str, ...]] = ("gan", "adversarial", "non-saturating", "minimax", "wgan", "hinge")
     formula = "non-saturating: L = -mean log D(G(z)); minimax: L = mean log(1 - D(G(z)))"
     source = "Goodfellow and others, 2014"
+    traits = LossTraits(trains=Player.GENERATOR, saturates=("form", "minimax"))
     ports_in = (Port("made", doc="scores (logits) of made examples"),)
     form: str = param(
         "non-saturating",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
-from engine.catalogue.questions import class_axis
 from engine.catalogue.symbols import F, carried, equal, torch, without_defaults
+from engine.catalogue.traits import Answer, LossTraits
 from engine.errors import EmitError
+from engine.shapes.heads import class_axis
 from nodes.loss import left_out_param, numbers
 from nodes.wires import same_shapes, sizes
 
@@ -21,6 +22,7 @@ class Accuracy(Metric):
         Port("target", doc="right class; or 0 and 1, or -1 and 1"),
     )
     aliases: ClassVar[tuple[str, ...]] = ("correct",)
+    traits = LossTraits(answers=Answer.CLASSES)
     ignored: int | None = left_out_param()
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
@@ -79,6 +81,7 @@ class MeanProbability(Metric):
     aliases: ClassVar[tuple[str, ...]] = ("gan monitor", "d(x)", "d(g(z))", "sigmoid")
     formula = "(1/n) Σ σ(x)"
     source = "Goodfellow and others, 2014"
+    traits = LossTraits(mean_probability=True)
     ports_in = (Port("x", doc="scores (logits)"),)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:

@@ -6,12 +6,14 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import carried, nn, without_defaults
+from engine.catalogue.traits import LayerTraits, Preparation
 from engine.errors import EmitError
 
 
 class BatchNorm(Layer):
     """Gives each channel zero mean and unit variance over the batch, then a learned scale and shift."""
 
+    preparation = Preparation.SCALED
     family = "norm"
     title = "Batch norm"
     aliases: ClassVar[tuple[str, ...]] = ("batch normalisation", "bn")
@@ -31,6 +33,7 @@ class BatchNorm(Layer):
 class LayerNorm(Layer):
     """Gives the last axis of each example zero mean and unit variance, then a learned scale and shift."""
 
+    preparation = Preparation.SCALED
     family = "norm"
     title = "Layer norm"
     aliases: ClassVar[tuple[str, ...]] = ("layer normalisation", "ln")
@@ -48,6 +51,7 @@ class Dropout(Layer):
     family = "norm"
     formula = "y = m · x / (1 - p), m = 0 with chance p, else 1; y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
+    traits = LayerTraits(keeps_values=True)
     share: float = param(
         0.5, minimum=0, below=1, label="Share dropped", doc="chance of each number to be dropped"
     )

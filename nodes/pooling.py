@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.params import Pair
 from engine.catalogue.symbols import F, torch, without_defaults
+from engine.catalogue.traits import LayerTraits, Pool
 from nodes.wires import need_axes, shown
 
 
@@ -24,6 +25,7 @@ class MaxPool2d(Pooling):
     title = "Max pool"
     formula = "y[c, i, j] = max of x[c, s·i + u, s·j + v] over u, v; s: stride"
     source = "Riesenhuber and Poggio, 1999"
+    traits = LayerTraits(pools=Pool.MAX)
     size: Pair = param(2, minimum=1, doc="height × width of the window")
     stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
@@ -42,6 +44,7 @@ class AvgPool2d(Pooling):
     title = "Average pool"
     formula = "y[c, i, j] = mean of x[c, s·i + u, s·j + v] over u, v; s: stride"
     source = "LeCun, Bottou, Bengio and Haffner, 1998"
+    traits = LayerTraits(pools=Pool.MEAN)
     size: Pair = param(2, minimum=1, doc="height × width of the window")
     stride: Pair | None = param(None, minimum=1, doc="steps the window moves; empty means its own size")
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
@@ -93,6 +96,7 @@ class MaxPool1d(Pooling):
     title = "Max pool 1-D"
     formula = "y[c, t] = max of x[c, s·t + u] over u; s: size"
     source = "Collobert and Weston, 2008"
+    traits = LayerTraits(pools=Pool.MAX, channels_first=True)
     size: int = param(2, minimum=1, doc="length of the window")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.symbols import Expr, carried, without_defaults
+from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 from nodes.wires import need_axes, plural, sizes
 
@@ -33,6 +34,7 @@ class TaughtByRule(RuleBearer, abstract=True):
     """A layer whose rule compares its outputs with a target."""
 
     rule_ports = (Port("target", doc="what should come out; only the rule reads it"),)
+    traits = LayerTraits(dense=True)
     units: int = param(1, minimum=1, doc="how many outputs")
 
     def emit_rule(self, e: Emitter, layer: Expr, **wires: Wire) -> Expr:
@@ -223,6 +225,7 @@ class Oja(RuleBearer):
     aliases: ClassVar[tuple[str, ...]] = ("hebbian", "pca", "principal components", "sanger")
     formula = "y = W x; W += η (y xᵀ - lower(y yᵀ) W)"
     source = "Oja, 1982; Sanger, 1989"
+    traits = LayerTraits(dense=True)
     units: int = param(1, minimum=1, doc="how many components")
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.params import Ints
+from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 
 
@@ -17,6 +18,7 @@ class Flatten(Layer):
     takes_whole = True
     formula = "C × H × W → C·H·W"
     source = "torch.flatten"
+    traits = LayerTraits(keeps_values=True)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if not x.shape:
@@ -32,6 +34,7 @@ class Reshape(Layer):
     aliases: ClassVar[tuple[str, ...]] = ("view", "unflatten")
     formula = "n₁ × n₂ × … → m₁ × m₂ × …, ∏ n = ∏ m"
     source = "torch.reshape"
+    traits = LayerTraits(keeps_values=True)
     shape: Ints = param(
         (1, 28, 28), minimum=-1, doc="sizes without the batch; one of them may be -1 for the rest"
     )

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.symbols import carried, without_defaults
+from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
 
 
@@ -25,6 +26,7 @@ class MaskTokens(Layer):
     takes_whole = True
     hands_on: ClassVar[Mapping[str, str]] = {"tokens": "x"}
     classes_of: ClassVar[Mapping[str, str]] = {"targets": "x"}
+    traits = LayerTraits(class_count=ClassCount("x", "size", "tokens", exact=True))
     formula = "of each row a share is picked: 80 % become [mask], 10 % another token, 10 % stay"
     source = "Devlin, Chang, Lee and Toutanova, 2018; cloze: Taylor, 1953"
     ports_in = (Port("x", doc="numbers of tokens"),)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from engine.catalogue import Column, Transform, param
+from engine.catalogue.traits import Preparation
 from engine.errors import EmitError, ParamError
 
 OVER = ("each number", "each channel", "all numbers")
@@ -27,6 +28,7 @@ class Standardise(Transform):
     Rows of validation and test are changed by the same mean and deviation; what never varies becomes 0.
     """
 
+    preparation = Preparation.SCALED
     aliases: ClassVar[tuple[str, ...]] = ("z-score", "normalise", "standard scaler", "zero mean")
     formula = "y = (x − mean) / deviation"
     over: str = param(
@@ -48,6 +50,7 @@ class Standardise(Transform):
 class Rescale(Transform):
     """Moves and stretches numbers so that those of the training rows fill a range, 0 to 1 by default."""
 
+    preparation = Preparation.SCALED
     title = "Rescale"
     aliases: ClassVar[tuple[str, ...]] = ("min-max", "scale", "normalise", "range")
     formula = "y = low + (high − low) (x − min) / (max − min)"
@@ -78,6 +81,7 @@ class Whiten(Transform):
     near its pixel; projection keeps the variances of the axes.
     """
 
+    preparation = Preparation.SCALED
     aliases: ClassVar[tuple[str, ...]] = ("pca", "zca", "principal components", "decorrelate", "projection")
     formula = "y = (x − mean) E D^(−1/2)"
     source = "Bell and Sejnowski, 1997"
@@ -110,6 +114,7 @@ class Impute(Transform):
     Missing numbers arrive as NaN from a data node that keeps them.
     """
 
+    preparation = Preparation.FILLED
     aliases: ClassVar[tuple[str, ...]] = ("missing", "nan", "fill", "imputer")
     by: str = param(
         "mean", choices=("mean", "median", "value"), doc="what takes the place of what is missing"
@@ -133,6 +138,7 @@ class Impute(Transform):
 class Ranks(Transform):
     """Gives each number's place among those of the training rows, from 0 to 1; outliers lose their reach."""
 
+    preparation = Preparation.SCALED
     aliases: ClassVar[tuple[str, ...]] = ("quantile", "uniform", "ordinal", "percentile")
     steps: int = param(1000, minimum=2, maximum=100_000, doc="into how many quantiles the training rows part")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from app.data.facts import Source
@@ -9,11 +10,12 @@ from app.data.roles import TABLE, filled, rows_of
 from app.workspace.classes import classes_of
 from app.workspace.engine_parts import Shapes
 from app.workspace.open_document import CheckedDocument
-from engine.catalogue import Data
+from engine.catalogue import Data, Loss, NodeType
+from engine.catalogue.traits import Answer, Preparation
 from engine.data.checks.findings import Asked, Compared
 from engine.document.graph import Link, Node, Project
 from engine.errors import NeuroloomError
-from nodes.data.rows import REPEATING
+from engine.shapes.remedies import units_parameter
 
 
 def used_node(workspace: CheckedDocument) -> str:
@@ -77,13 +79,13 @@ def _around(workspace: CheckedDocument, node_id: str) -> Asked:
     if book is None or node_id not in book.types:
         return Asked()
     wires = {link.source_port: (node_id, link.source_port) for link in graph.outgoing(node_id)}
-    behind: dict[str, set[str]] = {name: set() for name in wires}
+    behind: dict[str, set[Preparation]] = {name: set() for name in wires}
     classes: dict[str, tuple[str, ...]] = {}
     project, trained = book.as_trained(workspace.document.project)
     made = trained.types[node_id]
     steps = made.steps if isinstance(made, Prepared) else ()
     for step in steps:
-        behind[step.into.name] = behind.get(step.column, set()) | {_doing(graph.node(step.node_id))}
+        behind[step.into.name] = behind.get(step.column, set()) | _done(book.types.get(step.node_id))
         wires[step.into.name] = (step.node_id, "output")
         if step.into.classes:
             classes[step.into.name] = step.into.classes
@@ -99,29 +101,38 @@ def _around(workspace: CheckedDocument, node_id: str) -> Asked:
             if found is not None:
                 compared[link.source_port] = found
         else:
-            behind.setdefault(link.source_port, set()).add(project.graph.node(link.target).type)
+            done = _done(book.types.get(link.target))
+            behind[link.source_port] = behind.get(link.source_port, set()) | done
     return Asked({}, classes, targets, compared, {}, wires, behind)
 
 
-def _doing(node: Node) -> str:
-    """The type of a transform, and which rows it leaves out."""
-    return f"LeaveOutRows {node.params.get('that', REPEATING)}" if node.type == "LeaveOutRows" else node.type
+def _done(made: NodeType | None) -> set[Preparation]:
+    found = made.prepares() if made is not None else None
+    return set() if found is None else {found}
 
 
 def _compared(project: Project, book: Shapes, link: Link) -> Compared | None:
     """The loss at the end of a wire."""
-    loss = project.graph.node(link.target)
-    if loss.type not in ("CrossEntropy", "BCEWithLogits"):
+    loss, made = project.graph.node(link.target), book.types.get(link.target)
+    if not isinstance(made, Loss) or not made.traits.class_weights:
         return None
-    weighed = bool(loss.params.get("class_weights")) or loss.params.get("yes_weight", 1) != 1
+    traits = made.traits
+    weighed = getattr(made, traits.class_weights) not in (None, (), 1)
     scores = book.input_signature(loss.id, "prediction")
     size = scores.shape[0] if scores is not None and scores.shape else 0
-    size = size if loss.type == "CrossEntropy" else 0
+    found = Compared(
+        loss.id,
+        traits.answers,
+        size if traits.answers is Answer.CLASSES else 0,
+        weighed=weighed,
+        weights=traits.class_weights,
+    )
     before = project.graph.feeding(loss.id, "prediction")
-    layer = project.graph.node(before.source) if before is not None else None
-    if layer is None or layer.type != "Linear":
-        return Compared(loss.id, loss.type, size, weighed=weighed)
-    return Compared(loss.id, loss.type, size, layer.id, layer.name, weighed)
+    units = units_parameter(book.types.get(before.source)) if before is not None else ""
+    if before is None or not units:
+        return found
+    layer = project.graph.node(before.source)
+    return replace(found, layer_id=layer.id, layer_name=layer.name, units=units)
 
 
 def feature_names(workspace: CheckedDocument, node: Node) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from app.workspace.event_buttons import use_fix
 from app.workspace.open_document import TrainableDocument
 from engine.catalogue import NodeType
 from engine.catalogue.params import ParamSpec
-from engine.data.open.opening import READERS
+from engine.data.open.opening import readers
 from engine.document.edits import Rename, SetParam
 from engine.document.graph import Node
 from engine.errors import NeuroloomError
@@ -126,7 +126,7 @@ class NodePage(QWidget):
             button.setObjectName("nodeEditor")
             button.clicked.connect(partial(self._workspace.editor_wanted.emit, self.node_id))
             self._field_column.insertWidget(0, button)
-        if self._type is not None and self._type.type_id in READERS:
+        if self._type is not None and self._type.type_id in readers():
             self._field_column.insertWidget(1, self._reading(self._type.type_id))
         if self._type is None and node is not None:
             for name, value in node.params.items():
@@ -135,7 +135,7 @@ class NodePage(QWidget):
 
     def _reading(self, own: str) -> FieldRow:
         """What else the file may be: the person knows, its first lines do not always say."""
-        kinds = {type_id: self._workspace.catalogue.get(type_id) for type_id in READERS}
+        kinds = {type_id: self._workspace.catalogue.get(type_id) for type_id in readers()}
         titles = {kind.title: type_id for type_id, kind in kinds.items() if kind is not None}
         now = next((title for title, type_id in titles.items() if type_id == own), own)
         doc = "another node takes this one's place and reads the same file"

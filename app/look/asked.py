@@ -1,4 +1,4 @@
-"""What pictures of answers share: the question of a node, the features it depends on, small choices."""
+"""What pictures of answers share: the head of a node, the features it depends on, small choices."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from PySide6.QtWidgets import QComboBox
 from app.charts.class_marks import class_colour
 from app.look.base import Subject
 from app.theme import Theme
-from engine.catalogue.questions import CLASSES, VALUES, YES_NO, Feature, Question, features_of, question_of
+from engine.shapes.heads import CLASSES, VALUES, YES_NO, Feature, Head, features_of, head_of
 
 
-def question(subject: Subject) -> Question | None:
+def head(subject: Subject) -> Head | None:
     """What the node asks or answers; None where it does neither, or the shapes are not known yet."""
     project, book = subject.as_trained
     if book is None or (subject.node_id and subject.node_id not in project.graph.nodes):
         return None
-    return question_of(project, book, subject.node_id)
+    return head_of(project, book, subject.node_id)
 
 
 def features(subject: Subject) -> tuple[Feature, ...]:
     """The numbers of a row that the answer depends on; empty for images and sequences."""
-    asked = question(subject)
+    asked = head(subject)
     project, book = subject.as_trained
     return () if asked is None or book is None else features_of(project, book, asked)
 
 
 def answers_with_classes(subject: Subject) -> bool:
-    """Whether the node's question has classes, or yes and no, for its answers."""
-    asked = question(subject)
+    """Whether the node's head has classes, or yes and no, for its answers."""
+    asked = head(subject)
     return asked is not None and (asked.kind == CLASSES or (asked.kind == YES_NO and asked.size == 1))
 
 
 def answers_with_values(subject: Subject) -> bool:
-    """Whether the node's question has numbers for its answers."""
-    asked = question(subject)
+    """Whether the node's head has numbers for its answers."""
+    asked = head(subject)
     return asked is not None and asked.kind == VALUES
 
 
 def single_answer(subject: Subject) -> bool:
     """Whether an example has one answer: a class, yes or no, or a single number."""
-    asked = question(subject)
+    asked = head(subject)
     return asked is not None and (asked.kind == CLASSES or asked.size == 1)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.look.asked import question
+from app.look.asked import head
 from app.look.base import LivePicture, Subject
 from app.look.playground.cells import Part
 from app.workspace.own_units import OwnUnitsFinder, cells_in, data_in, own_column, own_name, scaled, undone
-from engine.catalogue.questions import VALUES, Feature
+from engine.shapes.heads import VALUES, Feature
 
 if TYPE_CHECKING:
     from engine.look.own_units import OwnUnits
@@ -55,7 +55,7 @@ class Answered:
 
 def answer_units(subject: Subject) -> Answered | None:
     """The units of the node's answers that are numbers; None where they are already those of the data."""
-    asked, (project, book) = question(subject), subject.as_trained
+    asked, (project, book) = head(subject), subject.as_trained
     if asked is None or book is None or asked.kind != VALUES:
         return None
     column = asked.target[1]
@@ -71,7 +71,7 @@ def answer_units(subject: Subject) -> Answered | None:
 
 def still_scaled(subject: Subject) -> bool:
     """Whether answers are on show as the network sees them, because their own units cannot be known."""
-    asked, (project, book) = question(subject), subject.as_trained
+    asked, (project, book) = head(subject), subject.as_trained
     place = data_in(project, book) if book is not None else None
     if asked is None or book is None or place is None or asked.target[0] != place[0].id:
         return False

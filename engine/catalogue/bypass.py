@@ -51,6 +51,11 @@ def meant(
     return wire
 
 
+def keeps_values(made: NodeType | None) -> bool:
+    """Whether a node hands the numbers on that come in, in their order."""
+    return isinstance(made, Layer) and made.traits.keeps_values
+
+
 def origin(graph: Graph, node: Node) -> Node | None:
     """The node whose weights this one uses; None where it has its own, or the other is gone."""
     seen = {node.id}

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol
 from engine.catalogue.matching import score_of
 from engine.catalogue.params import Parametrised, collect
 from engine.catalogue.symbols import Expr
+from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparation, Squash
 from engine.catalogue.wires import Column, Port, Wire
 from engine.document.blocks import ports_of
 from engine.document.graph import Node, Project
@@ -86,6 +87,7 @@ class NodeType(Parametrised):
     type_id: ClassVar[str] = ""
     shows: ClassVar[tuple[str, ...]] = ()  # pictures of its layer's own, such as "gates" or "attention"
     editor: ClassVar[str] = ""  # what its own editor does, as on a button: "Draw points"
+    preparation: ClassVar[Preparation | None] = None  # of data, behind which it stands
     palette: ClassVar[bool] = True  # whether people pick it from the palette
     abstract: ClassVar[bool] = True
 
@@ -115,6 +117,10 @@ class NodeType(Parametrised):
     def output_port(self, name: str) -> Port | None:
         return next((port for port in self.outputs() if port.name == name), None)
 
+    def prepares(self) -> Preparation | None:
+        """What it does to data, with these parameters."""
+        return self.preparation
+
     def summary(self) -> str:
         """The node's second line on the canvas, such as `32 filters 3×3 · ReLU`."""
         return ""
@@ -143,9 +149,15 @@ class Layer(NodeType, abstract=True):
     rule_ports: ClassVar[tuple[Port, ...]] = ()
     hands_on: ClassVar[Mapping[str, str]] = {}
     classes_of: ClassVar[Mapping[str, str]] = {}
+    traits: ClassVar[LayerTraits] = LayerTraits()
 
     def inputs(self) -> tuple[Port, ...]:
         return (*self.ports_in, *self.rule_ports)
+
+    def squash(self) -> Squash | None:
+        """The function between two ends that its numbers have passed last."""
+        chosen = getattr(self, "activation", None)
+        return next((one for one in Squash if one.word == chosen), self.traits.squashes)
 
     def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
         """The call that applies the layer's own update; it returns a dict of what is watched."""
@@ -215,6 +227,7 @@ class Data(NodeType, abstract=True):
     ports_in: ClassVar[tuple[Port, ...]] = ()
     ports_out: ClassVar[tuple[Port, ...]] = ()
     files: ClassVar[tuple[str, ...]] = ()
+    reads: ClassVar[FileForm | None] = None  # where it reads a file or folder of the user's
     public: ClassVar[str] = ""  # the id of a set that can be downloaded for it
     token_columns: ClassVar[tuple[str, ...]] = ()  # one for each vocabulary that reading it learns, in order
 
@@ -325,6 +338,7 @@ class Loss(NodeType, abstract=True):
     family = "loss"
     ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
     ports_out = ()
+    traits: ClassVar[LossTraits] = LossTraits()
 
 
 class Metric(NodeType, abstract=True):
@@ -334,6 +348,7 @@ class Metric(NodeType, abstract=True):
     family = "metric"
     ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
     ports_out = ()
+    traits: ClassVar[LossTraits] = LossTraits()
     lower_is_better: ClassVar[bool] = False
 
 

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Catalogue, Data, load_catalogue
+from engine.catalogue.traits import FileForm
 from engine.cli.progress import ProgressLine
 from engine.data.checks.findings import Asked, Finding
-from engine.data.open.opening import READERS, Opened, open_data, open_for
+from engine.data.open.opening import Opened, open_data, open_for, readers
 from engine.data.watch import Watch
 from engine.document.document import Document
 from engine.document.files import save_project
 from engine.document.graph import Graph, Node, Project
 from engine.errors import NeuroloomError
+from engine.shapes.node_rules import network_for
 
 OK, USAGE, UNREADABLE = 0, 2, 3
 MOST_CLASSES = 8  # names of classes in a line
@@ -28,7 +30,7 @@ def add_arguments(looking: argparse.ArgumentParser, making: argparse.ArgumentPar
     for made in (looking, making):
         made.add_argument("file", metavar="FILE", type=Path, help="a file or folder of yours")
         made.add_argument(
-            "--as", dest="kind", choices=sorted(READERS), help="read it so, in place of what it looks like"
+            "--as", dest="kind", choices=sorted(readers()), help="read it so, in place of what it looks like"
         )
     making.add_argument("-o", "--output", type=Path, help="the project file; NAME.nloom here by default")
     making.add_argument("--force", action="store_true", help="write over a project file that is there")
@@ -66,8 +68,6 @@ def look(options: argparse.Namespace) -> int:
 
 def project(options: argparse.Namespace) -> int:
     """Write a project that reads a file, with a first network where its kind is known to call for one."""
-    from engine.shapes.starter import starter
-
     target = options.output or Path(f"{options.file.resolve().stem or 'data'}.nloom")
     if target.exists() and not options.force:
         sys.stderr.write(f"neuroloom data: {target} is there already; --force writes over it.\n")
@@ -78,7 +78,8 @@ def project(options: argparse.Namespace) -> int:
     assert isinstance(data, Data)
     document = Document(Project(title=opened.name, graph=Graph([node]), next_id=2))
     with document.step("Draw a small network"):
-        for edit in starter(document.project, node.id, data):
+        draw = network_for(node.id, data)
+        for edit in draw(document.project) if draw is not None else ():
             document.apply(edit)
     save_project(document.project, target)
     layers = len(document.project.graph.nodes) > 1
@@ -112,7 +113,7 @@ def _read(
 
     kind = type(data)
     params = {spec.name: spec.default for spec in kind.params} | dict(node.params)
-    table = look_at_table(params) if node.type == "TableFile" else None
+    table = look_at_table(params) if data.reads is FileForm.TABLE else None
     try:
         splits, error = read_node(node, catalogue), ""
     except NeuroloomError as found:
@@ -131,7 +132,7 @@ def _read(
 def _columns(opened: Opened, data: Data) -> list[str]:
     """A line a column: of a table as it is in the file, else as it leaves the node."""
     table = opened.params.get("table", ())
-    if opened.type == "TableFile" and isinstance(table, tuple):
+    if data.reads is FileForm.TABLE and isinstance(table, tuple):
         rows = [row for row in table if isinstance(row, tuple)]
         wide = max((len(str(row[0])) for row in rows), default=0)
         return [f"{row[0]!s:{wide}}  {row[1]!s:9} {row[2]!s:7} {_listed(row[3:])}".rstrip() for row in rows]

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.catalogue.questions import UNCOUNTED
+from engine.shapes.heads import UNCOUNTED
 
 MOST_READ = 256  # rows of a column that stays in its files
 

@@ -67,13 +67,13 @@ def _block_of(project: Project, instance_id: str) -> Block:
 def block_name(project: Project, base: str) -> str:
     """Return a name that no block of the project has: the base itself, or numbered on."""
     taken = {block.name for block in project.blocks.values()}
-    return base if base and base not in taken else numbered(base.rstrip("0123456789") or "Block", taken)
+    return base if base and base not in taken else numbered(base.rstrip("0123456789") or BLOCK, taken)
 
 
 # -- grouping
 
 
-def group(project: Project, ids: Iterable[str], name: str = "Block") -> tuple[Edit, ...]:
+def group(project: Project, ids: Iterable[str], name: str = BLOCK) -> tuple[Edit, ...]:
     """Return the edits that turn nodes of one scope, and notes among the ids, into a block with one instance.
 
     Wires across the edge go through ports; one that feeds several nodes inside has one port. The last
@@ -346,7 +346,7 @@ def copies(
     for id in order:
         name = blocks[id].name
         if name in taken:
-            name = numbered(name.rstrip("0123456789") or "Block", taken)
+            name = numbered(name.rstrip("0123456789") or BLOCK, taken)
         taken.add(name)
         edits.append(AddBlock(fresh.block(blocks[id], name)))
     for frame in source.frames.values():

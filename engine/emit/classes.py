@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.catalogue.identifiers import NameBook, slug
 from engine.catalogue.symbols import Expr, resolved
+from engine.document.graph import BLOCK
 from engine.emit.lines import Line
 from engine.errors import EmitError
 from engine.shapes.shapes import ShapeBook
@@ -58,7 +59,7 @@ class Classes:
         if found is None:
             found = Version(block_id, book, assemble())
             self.versions.append(found)
-        call = ast.Call(ast.Name("Block", ast.Load()), [], [])
+        call = ast.Call(ast.Name(BLOCK, ast.Load()), [], [])
         found.calls.append(call)
         return Expr(call)
 
@@ -86,7 +87,7 @@ class Classes:
     def _finish(self, alike: list[Version]) -> None:
         first = alike[0]
         given = self._names.give(first.made.project.title, "block")
-        title = "".join(part.capitalize() for part in given.split("_")) or "Block"
+        title = "".join(part.capitalize() for part in given.split("_")) or BLOCK
         values = _differing(alike)
         parameters = {one: type(found[0]).__name__ for one, found in values.items()}
         self.finished.append(Class(title, first, parameters))
@@ -103,7 +104,7 @@ def _form(version: Version, render: Render) -> str:
     made = version.made
     kept = [(attribute, tree) for code in made.codes.values() for attribute, tree in code.modules.items()]
     layers = [(attribute, re.sub(r"value=[^(),]*", "", ast.dump(made.tree))) for attribute, made in kept]
-    lines = render(made, "Block", {})
+    lines = render(made, BLOCK, {})
     start = next(index for index, line in enumerate(lines) if "def forward" in line.plain)
     forward = [line.plain.split("  #")[0].rstrip() for line in lines[start:]]
     begins = [str(statement) for code in made.codes.values() for statement in code.begins]

@@ -11,6 +11,7 @@ from engine.catalogue.bypass import origin
 from engine.catalogue.emitter import NodeCode, Unpack, build
 from engine.catalogue.identifiers import NameBook, slug
 from engine.catalogue.symbols import Expr, name
+from engine.document.graph import BLOCK
 from engine.emit.lines import Line, indented, laid_out, statement
 from engine.emit.measuring import (
     MEASURED,
@@ -186,7 +187,7 @@ def _code(part: Assembly, one: str, made: Assembly) -> NodeCode:
         return next(attributes, main)
 
     with blamed(one):
-        code = build(node_type, main, wires, attribute, part.variable_names.give, lambda _: name("Block"))
+        code = build(node_type, main, wires, attribute, part.variable_names.give, lambda _: name(BLOCK))
     code.modules.clear()
     wanted = [port for port in code.ports if (one, port) in part.variables]
     return NodeCode(

@@ -238,13 +238,13 @@ def _name_results(made: Assembly, measured: Iterable[str]) -> None:
 
 def _name_layers(made: Assembly, layers: Sequence[str]) -> None:
     """Name the layers inside the model; a linked node goes by the name of the one whose weights it uses."""
-    graph = made.graph
-    made.ties = [pair for pair in tied(made.project, made.book.types) if set(pair) <= set(layers)]
+    graph, types = made.graph, made.book.types
+    made.ties = [pair for pair in tied(made.project, types) if set(pair) <= set(layers)]
     for one in layers:
-        made.attributes[one] = made.attribute_names.give(graph.node(one).name, made.book.types[one].title)
+        made.attributes[one] = made.attribute_names.give(graph.node(one).name, types[one].title)
     for one in layers:
         other = origin(graph, graph.node(one))
-        if other is not None and not ties(graph.node(one), other) and other.id in made.attributes:
+        if other is not None and not ties(types[one], types.get(other.id)) and other.id in made.attributes:
             made.attributes[one] = made.attributes[other.id]
 
 

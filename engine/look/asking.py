@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.catalogue.questions import CLASSES, VALUES, YES_NO, Feature, Question, features_of, question_of
 from engine.data.batch import Batch
 from engine.errors import NeuroloomError
 from engine.look.sight import Look
+from engine.shapes.heads import CLASSES, VALUES, YES_NO, Feature, Head, features_of, head_of
 
 ROWS_AT_ONCE = 64
 NO_YES = ("no", "yes")
@@ -32,24 +32,24 @@ class Answers:
     spread: Tensor | None
 
 
-def asked(look: Look, node_id: str) -> Question:
-    """The question of a node. Errors: `NeuroloomError` where it has none."""
-    found = question_of(look.program.project, look.program.book, node_id)
+def asked(look: Look, node_id: str) -> Head:
+    """The head of a node. Errors: `NeuroloomError` where it has none."""
+    found = head_of(look.program.project, look.program.book, node_id)
     if found is None:
         raise NeuroloomError("Nothing here is compared with what is right.")
     return found
 
 
-def features(look: Look, question: Question) -> tuple[Feature, ...]:
+def features(look: Look, head: Head) -> tuple[Feature, ...]:
     """The features that the answer depends on; empty for images and sequences."""
-    return features_of(look.program.project, look.program.book, question)
+    return features_of(look.program.project, look.program.book, head)
 
 
-def ask(look: Look, question: Question, batch: Batch) -> Answers:
+def ask(look: Look, head: Head, batch: Batch) -> Answers:
     """The answers to the rows of a batch."""
-    wires = [question.prediction, question.target]
-    if question.spread is not None:
-        wires.append(question.spread[0])
+    wires = [head.prediction, head.target]
+    if head.spread is not None:
+        wires.append(head.spread[0])
     seen = look.values({wire[0] for wire in wires}, batch)
     count = next(len(column) for column in batch.values())
     # A plan of rules alone computes nothing from what is right: it is read from the data.
@@ -57,22 +57,22 @@ def ask(look: Look, question: Question, batch: Batch) -> Answers:
     if any(value is None for value in found):
         raise NeuroloomError("Nothing in this plan computes the answer.")
     rows = [value.reshape(count, -1) for value in found if value is not None]
-    right = rows[1][:, 0] if question.kind == CLASSES else rows[1].float()
-    if question.kind == YES_NO:
+    right = rows[1][:, 0] if head.kind == CLASSES else rows[1].float()
+    if head.kind == YES_NO:
         right = (right > 0).to(torch.int64).flatten()
     spread = None
-    if question.spread is not None:
+    if head.spread is not None:
         wide = rows[2].float()
-        spread = (wide.exp() if question.spread[1] == "log_variance" else wide).clamp(min=0).sqrt()
+        spread = (wide.exp() if head.spread[1] == "log_variance" else wide).clamp(min=0).sqrt()
     return Answers(rows[0].float(), right, spread)
 
 
-def ask_rows(look: Look, question: Question, rows: Sequence[int], split: str | None = None) -> Answers:
+def ask_rows(look: Look, head: Head, rows: Sequence[int], split: str | None = None) -> Answers:
     """The answers to some rows of a split, 64 at a time. Errors: `NotWanted`."""
     parts = []
     for start in range(0, len(rows), ROWS_AT_ONCE):
         look.check()
-        parts.append(ask(look, question, rows_of(look, rows[start : start + ROWS_AT_ONCE], split)))
+        parts.append(ask(look, head, rows_of(look, rows[start : start + ROWS_AT_ONCE], split)))
     spreads = [part.spread for part in parts if part.spread is not None]
     return Answers(
         torch.cat([part.scores for part in parts]),
@@ -94,33 +94,33 @@ def spread_over(count: int, most: int) -> list[int]:
     return [index * count // most for index in range(most)]
 
 
-def chances(question: Question, scores: Tensor, *, signs: bool = False) -> Tensor:
+def chances(head: Head, scores: Tensor, *, signs: bool = False) -> Tensor:
     """The probability of each class `(n, classes)`; of no and yes for one yes-or-no score.
 
     Scores that go through no sigmoid count as probabilities themselves, from -1 to 1 where `signs`.
     """
-    if question.kind == CLASSES:
+    if head.kind == CLASSES:
         return scores.softmax(1)
     score = scores[:, :1]
     middled = (score + 1) / 2 if signs else score
-    yes = score.sigmoid() if question.plain_scores else middled.clamp(0, 1)
+    yes = score.sigmoid() if head.plain_scores else middled.clamp(0, 1)
     return torch.cat([1 - yes, yes], 1)
 
 
-def with_signs(look: Look, question: Question) -> bool:
+def with_signs(look: Look, head: Head) -> bool:
     """Whether the two right answers are -1 and 1 rather than 0 and 1."""
-    column = look.data.get(look.split, {}).get(question.target_name)
+    column = look.data.get(look.split, {}).get(head.column)
     return column is not None and bool(column.numel()) and column.min().item() < 0
 
 
-def class_names(question: Question) -> tuple[str, ...]:
+def class_names(head: Head) -> tuple[str, ...]:
     """The names of the answers, empty for values."""
-    if question.kind == VALUES:
+    if head.kind == VALUES:
         return ()
-    count = question.size if question.kind == CLASSES else 2
-    if len(question.labels) == count:
-        return question.labels
-    return NO_YES if question.kind == YES_NO else tuple(str(index) for index in range(count))
+    count = head.size if head.kind == CLASSES else 2
+    if len(head.labels) == count:
+        return head.labels
+    return NO_YES if head.kind == YES_NO else tuple(str(index) for index in range(count))
 
 
 def made_batch(look: Look, count: int, values: Mapping[Feature, Tensor]) -> Batch:

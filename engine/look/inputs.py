@@ -12,12 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.catalogue.questions import CLASSES, Question
+from engine.catalogue import NodeType
 from engine.data.batch import Batch
 from engine.errors import NeuroloomError
 from engine.look import asking
 from engine.look.pixels import asked_of_image, unit_axis, units_of
 from engine.look.sight import Look, evaluating
+from engine.shapes.heads import CLASSES, Head
 
 PREDICTED, RIGHT = -1, -2
 
@@ -80,27 +81,27 @@ def arriving_at(look: Look, node_id: str, batch: Batch) -> Tensor:
     return batch[link.source_port] if found is None else found
 
 
-def image_question(look: Look, node_id: str) -> Question:
-    """The question about images that a node asks or answers. Errors: `NeuroloomError` where there is none."""
+def image_head(look: Look, node_id: str) -> Head:
+    """The head about images that a node asks or answers. Errors: `NeuroloomError` where there is none."""
     found = asked_of_image(look.program.project, look.program.book, node_id)
     if found is None:
         raise NeuroloomError("No image is asked about here.", node_id=node_id)
     return found
 
 
-def target_of(look: Look, question: Question, target: int) -> tuple[int, dict[str, Any]]:
+def target_of(look: Look, head: Head, target: int) -> tuple[int, dict[str, Any]]:
     """The index of the score that is meant, with facts to name it.
 
-    `target` is an index, PREDICTED (the largest score) or RIGHT (what the example really is); questions
+    `target` is an index, PREDICTED (the largest score) or RIGHT (what the example really is); heads
     without classes know indices alone, and take the others for the first.
     """
-    names = asking.class_names(question)
-    facts: dict[str, Any] = {"kind": question.kind, "classes": names, "example": look.example}
-    facts |= {"split": look.split, "size": question.size}
+    names = asking.class_names(head)
+    facts: dict[str, Any] = {"kind": head.kind, "classes": names, "example": look.example}
+    facts |= {"split": look.split, "size": head.size}
     with torch.no_grad():
-        found = asking.ask(look, question, look.batch(look.example, 1))
+        found = asking.ask(look, head, look.batch(look.example, 1))
     scores = found.scores[0]
-    if question.kind == CLASSES:
+    if head.kind == CLASSES:
         predicted, right = int(scores.argmax()), int(found.right[0])
         index = {PREDICTED: predicted, RIGHT: right}.get(target, target)
         facts |= {"predicted": predicted, "right": right}
@@ -110,9 +111,9 @@ def target_of(look: Look, question: Question, target: int) -> tuple[int, dict[st
     return index, {**facts, "index": index, "score": scores[index].item()}
 
 
-def score_of(look: Look, question: Question, column: str, index: int) -> Callable[[Tensor], Tensor]:
+def score_of(look: Look, head: Head, column: str, index: int) -> Callable[[Tensor], Tensor]:
     """One score of the answer as a function of a column: `(N, ...)` to `(N,)`."""
-    forward = answered_by(look, question.prediction[0], column, question.prediction[1])
+    forward = answered_by(look, head.prediction[0], column, head.prediction[1])
 
     def score(rows: Tensor) -> Tensor:
         return forward(rows).reshape(len(rows), -1)[:, index].float()
@@ -145,10 +146,10 @@ def of_unit(look: Look, node_id: str, value: Tensor, unit: int) -> Tensor:
     return value.select(1 + unit_axis(type_of(look, node_id), shape), unit)
 
 
-def type_of(look: Look, node_id: str) -> str:
-    """The name of a node's type; empty for one inside a block."""
-    nodes = look.program.project.graph.nodes
-    return nodes[node_id].type if node_id in nodes else ""
+def type_of(look: Look, node_id: str) -> type[NodeType] | None:
+    """A node's type; None for one inside a block."""
+    made = look.program.book.types.get(node_id)
+    return None if made is None else type(made)
 
 
 def fewer(values: NDArray[Any], most: int = 60_000) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from engine.catalogue.questions import VALUES, Wire, questions
+from engine.shapes.heads import VALUES, Wire, heads
 
 if TYPE_CHECKING:
     from engine.document.graph import Project
@@ -62,7 +62,7 @@ def _latent(project: Project, book: ShapeBook, wire: Wire) -> Latent | None:
     behind = dict(_behind(project, wire[0]))
     ends = [
         (behind[ask.prediction[0]], ask.prediction)
-        for ask in questions(project, book)
+        for ask in heads(project, book)
         if ask.kind == VALUES and ask.prediction[0] in behind and ask.size > size
     ]
     if not ends:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from engine.catalogue import Data
-from engine.catalogue.questions import CLASSES, VALUES, Question, Wire, input_columns, question_of, questions
+from engine.catalogue import Layer, NodeType
+from engine.catalogue.bypass import keeps_values
+from engine.shapes.heads import CLASSES, VALUES, Head, Wire, head_of, heads, input_columns
 
 if TYPE_CHECKING:
     from engine.catalogue import Column
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from engine.shapes.signatures import Signature
 
 Shape = tuple[int, ...]
-
-CHANNELS_FIRST = ("Conv1d", "MaxPool1d")  # whose answers (C, L) have their units in front
-KEEPS_PLACES = ("Flatten", "Dropout")  # what is handed on in the order in which it arrives
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +33,19 @@ def arriving_shape(book: ShapeBook, node_id: str) -> Shape | None:
     return next((found.shape for found in book.inputs(node_id).values()), None)
 
 
-def unit_axis(type_name: str, shape: Shape) -> int:
+def has_channels_first(node_type: type[NodeType] | None) -> bool:
+    """Whether what nodes of a type give of a sequence is (C, L)."""
+    return node_type is not None and issubclass(node_type, Layer) and node_type.traits.channels_first
+
+
+def unit_axis(node_type: type[NodeType] | None, shape: Shape) -> int:
     """The axis along which units lie in an answer `(C, h, w)`, `(C, L)`, `(T, F)` or `(k,)`."""
-    return 1 if len(shape) == 2 and type_name not in CHANNELS_FIRST else 0
+    return 1 if len(shape) == 2 and not has_channels_first(node_type) else 0
 
 
-def units_of(type_name: str, shape: Shape) -> int:
+def units_of(node_type: type[NodeType] | None, shape: Shape) -> int:
     """How many units a node's answer to one example has."""
-    return shape[unit_axis(type_name, shape)] if shape else 0
+    return shape[unit_axis(node_type, shape)] if shape else 0
 
 
 def is_image(shape: Shape | None) -> bool:
@@ -58,7 +61,7 @@ def image_behind(project: Project, book: ShapeBook, node_id: str) -> Shape | Non
     here = node_id
     while shape is not None and not is_image(shape):
         link = next(iter(project.graph.incoming(here)), None)
-        if link is None or project.graph.node(link.source).type not in KEEPS_PLACES:
+        if link is None or not keeps_values(book.types.get(link.source)):
             return None
         here = link.source
         before = arriving_shape(book, here)
@@ -80,11 +83,11 @@ def image_input(project: Project, book: ShapeBook, node_id: str) -> Column | Non
     return max(fitting, key=lambda column: prod(column.shape), default=None)
 
 
-def asked_of_image(project: Project, book: ShapeBook, node_id: str = "") -> Question | None:
-    """The question of a node, else the first about classes, else the first; None where no image goes in."""
-    found = question_of(project, book, node_id) if node_id else None
+def asked_of_image(project: Project, book: ShapeBook, node_id: str = "") -> Head | None:
+    """The head of a node, else the first about classes, else the first; None where no image goes in."""
+    found = head_of(project, book, node_id) if node_id else None
     if found is None:
-        known = questions(project, book)
+        known = [one for one in heads(project, book) if not one.places]
         found = next((one for one in known if one.kind == CLASSES), next(iter(known), None))
     if found is None or image_input(project, book, found.prediction[0]) is None:
         return None
@@ -93,7 +96,7 @@ def asked_of_image(project: Project, book: ShapeBook, node_id: str = "") -> Ques
 
 def copied(project: Project, book: ShapeBook, node_id: str = "") -> Copying | None:
     """What a node makes, or compares, that shall equal an image of the data; the first for no node."""
-    for one in questions(project, book):
+    for one in heads(project, book):
         if one.kind != VALUES or (node_id and node_id not in (one.node_id, one.prediction[0])):
             continue
         origin = _origin(project, book, one.target)
@@ -131,7 +134,7 @@ def _outputs(book: ShapeBook, node_id: str) -> list[Signature]:
 
 def _origin(project: Project, book: ShapeBook, wire: Wire) -> Wire:
     """The wire before everything that only lays numbers out otherwise."""
-    while project.graph.node(wire[0]).type == "Flatten" and not isinstance(book.types[wire[0]], Data):
+    while keeps_values(book.types[wire[0]]):
         link = next(iter(project.graph.incoming(wire[0])), None)
         if link is None:
             break

@@ -17,8 +17,8 @@ from engine.feed.feed import Probe, Snapshot
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from engine.look.heads import Head
     from engine.look.sight import Look
+    from engine.shapes.heads import Head
 
 Taken = tuple[NDArray[Any], Mapping[str, Any]]
 Answer = Taken | Callable[[], Taken] | None

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from engine.data.lazy import is_ragged
 from engine.feed.feed import Probe, Tried
-from engine.look.heads import Head
+from engine.shapes.heads import Head
 
 if TYPE_CHECKING:
     from engine.data.batch import Batch, Splits
@@ -185,7 +185,7 @@ class Look:
             return next(iter(self.heads), None)
         fed_by = {link.source for link in self.program.project.graph.incoming(node_id)}
         for head in self.heads:
-            if node_id in (head.loss_id, head.prediction[0]) or head.prediction[0] in fed_by:
+            if node_id in (head.node_id, head.prediction[0]) or head.prediction[0] in fed_by:
                 return head
         return None
 

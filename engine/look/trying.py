@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.catalogue.questions import CLASSES, VALUES, YES_NO, Question
 from engine.data.batch import Batch
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import asking, reduce
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.shapes.heads import CLASSES, VALUES, YES_NO, Head
 
 log = logging.getLogger(__name__)
 
@@ -27,48 +27,48 @@ def try_it(look: Look, probe: Probe) -> Taken | None:
     value, changes with the input: `(H, W)` the largest size of the gradient over the channels (Simonyan,
     Vedaldi and Zisserman, 2014), `(k,)` the gradient itself. `try` is the number of what was tried.
     """
-    question = asking.asked(look, probe.node_id)
+    head = asking.asked(look, probe.node_id)
     shown = str(probe.detail[0]) if probe.detail else ""
-    return _answer(look, question, shown)
+    return _answer(look, head, shown)
 
 
-def _answer(look: Look, question: Question, shown: str) -> Taken:
+def _answer(look: Look, head: Head, shown: str) -> Taken:
     tried = look.tried
     batch = _batch(look, {} if tried is None else dict(tried.columns))
-    column = _widest(look, question, batch)
+    column = _widest(look, head, batch)
     if column:
         batch[column] = batch[column].clone().requires_grad_(True)
-    seen = look.values({question.prediction[0], shown}, batch, gradients=bool(column))
-    answer = seen.get(question.prediction[0], {}).get(question.prediction[1])
+    seen = look.values({head.prediction[0], shown}, batch, gradients=bool(column))
+    answer = seen.get(head.prediction[0], {}).get(head.prediction[1])
     if answer is None:
         raise NeuroloomError("Nothing in this plan computes the answer.")
     scores = answer.reshape(1, -1).float()
-    several = question.kind == YES_NO and question.size > 1
+    several = head.kind == YES_NO and head.size > 1
     facts: dict[str, Any] = {
-        "kind": question.kind,
-        "classes": () if several else asking.class_names(question),
+        "kind": head.kind,
+        "classes": () if several else asking.class_names(head),
         "shape": tuple(answer.shape[1:]),
         "try": 0 if tried is None else tried.number,
         "example": look.example,
         "column": column,
-        "target": question.target_name,
+        "target": head.column,
     }
-    slope = _slope(scores[0], batch[column], question.kind) if column else None
+    slope = _slope(scores[0], batch[column], head.kind) if column else None
     if slope is not None:
         facts["slope"] = slope.detach().cpu().numpy()
     if shown in seen:
         facts["activations"] = reduce.maps(look.of_one(shown, *next(iter(seen[shown].items()))))
-    return asking.array(_found(look, question, scores)[0]), facts
+    return asking.array(_found(look, head, scores)[0]), facts
 
 
-def _found(look: Look, question: Question, scores: Tensor) -> Tensor:
+def _found(look: Look, head: Head, scores: Tensor) -> Tensor:
     """Probabilities, or values as they are."""
-    if question.kind == VALUES:
+    if head.kind == VALUES:
         return scores
-    if question.kind == YES_NO and question.size > 1:
+    if head.kind == YES_NO and head.size > 1:
         return scores.sigmoid()
-    signs = question.kind == YES_NO and asking.with_signs(look, question)
-    return asking.chances(question, scores, signs=signs)
+    signs = head.kind == YES_NO and asking.with_signs(look, head)
+    return asking.chances(head, scores, signs=signs)
 
 
 def _batch(look: Look, columns: dict[str, Any]) -> Batch:
@@ -85,9 +85,9 @@ def _batch(look: Look, columns: dict[str, Any]) -> Batch:
     return batch
 
 
-def _widest(look: Look, question: Question, batch: Batch) -> str:
+def _widest(look: Look, head: Head, batch: Batch) -> str:
     """The column with the most numbers that the answer depends on; empty for whole numbers such as tokens."""
-    names = [name for name in look.input_columns(question.prediction[0]) if name != question.target_name]
+    names = [name for name in look.input_columns(head.prediction[0]) if name != head.column]
     fitting = [name for name in names if batch[name].is_floating_point() and not look.ragged(name)]
     return max(fitting, key=lambda name: batch[name].numel(), default="")
 

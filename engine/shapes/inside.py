@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Composite, Data, Input, Loss, Metric, Source
-from engine.document.graph import Node, Project
+from engine.document.graph import BLOCK, BLOCK_INPUT, Node, Project
 from engine.document.plan import Plan
 from engine.shapes.problems import Problem
 from engine.shapes.signatures import Facts, Signature
@@ -119,10 +119,10 @@ def composite_facts(
 
 
 def _stays_outside(found: object) -> bool:
-    inside = type(found).__name__ == "BlockInput"
-    return isinstance(found, (Data, Source, Loss, Metric)) or (isinstance(found, Input) and not inside)
+    alone = isinstance(found, Input) and found.type_id != BLOCK_INPUT
+    return alone or isinstance(found, (Data, Source, Loss, Metric))
 
 
 def _used(nodes: Iterable[Node]) -> list[str]:
-    named = [node.params.get("block") for node in nodes if node.type == "Block"]
+    named = [node.params.get("block") for node in nodes if node.type == BLOCK]
     return [one for one in named if isinstance(one, str)]

@@ -7,9 +7,10 @@ weight matrix from an Embedding, as a language model's last layer does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import TYPE_CHECKING
 
-from engine.catalogue import Composite, NodeType
+from engine.catalogue import Composite, Layer, NodeType
 from engine.catalogue.bypass import origin
 from engine.document.edits import SetShares
 from engine.document.graph import Node, Project
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from engine.shapes.shapes import ShapeBook
 
 
-def ties(node: Node, other: Node) -> bool:
-    """Whether a node takes only the weight matrix of the other."""
-    return node.type == "Linear" and other.type == "Embedding"
+def ties(made: NodeType | None, other: NodeType | None) -> bool:
+    """Whether a layer takes only the weight matrix of the other."""
+    if not isinstance(made, Layer) or not isinstance(other, Layer):
+        return False
+    return made.traits.takes_matrix and other.traits.matrix is not None
 
 
 def link_problems(project: Project, book: ShapeBook) -> list[Problem]:
@@ -38,7 +41,8 @@ def link_problems(project: Project, book: ShapeBook) -> list[Problem]:
             fix = doing("Give it weights of its own", SetShares(node.id, ""))
             found.append(Problem(node.id, message, fix=fix, code="shares"))
         elif other is not None:
-            book.count_once(node.id, _matrix(book.types[other.id]) if ties(node, other) else None)
+            theirs = book.types.get(other.id)
+            book.count_once(node.id, prod(_matrix(theirs)) if ties(book.types.get(node.id), theirs) else None)
     return found
 
 
@@ -47,7 +51,7 @@ def tied(project: Project, types: Mapping[str, NodeType]) -> list[tuple[str, str
     found = []
     for node in project.graph.nodes.values():
         other = origin(project.graph, node) if node.shares else None
-        if other is not None and ties(node, other) and node.id in types:
+        if other is not None and ties(types.get(node.id), types.get(other.id)):
             found.append((node.id, other.id))
     return found
 
@@ -58,9 +62,9 @@ def _refusal(node: Node, other: Node | None, book: ShapeBook) -> str | None:
     mine, theirs = book.facts(node.id), book.facts(other.id)
     if mine is None or theirs is None or not mine.outputs or not theirs.outputs:
         return None  # it has a problem of its own
-    if ties(node, other):
-        units, entries = getattr(book.types[node.id], "units", 0), getattr(book.types[other.id], "entries", 0)
-        arriving, size = book.input_signature(node.id, "x"), getattr(book.types[other.id], "size", 0)
+    if ties(book.types[node.id], book.types[other.id]):
+        units, (entries, size) = getattr(book.types[node.id], "units", 0), _matrix(book.types[other.id])
+        arriving = book.input_signature(node.id, "x")
         if arriving is None or (units, arriving.shape[-1]) == (entries, size):
             return None
         return (
@@ -87,5 +91,7 @@ def _arriving(node: Node, book: ShapeBook) -> str:
     return " and ".join(str(found) for found in book.inputs(node.id).values())
 
 
-def _matrix(embedding: NodeType) -> int:
-    return int(getattr(embedding, "entries", 0)) * int(getattr(embedding, "size", 0))
+def _matrix(made: NodeType | None) -> tuple[int, ...]:
+    """The sizes of the weight matrix that another layer may take."""
+    sizes = made.traits.matrix if isinstance(made, Layer) else None
+    return tuple(int(getattr(made, size)) for size in sizes or ())

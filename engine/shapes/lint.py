@@ -1,43 +1,31 @@
 """Rules on the structure of a graph that shapes alone don't see, each with the step that mends it.
 
-The rules come from the guidance of the notes (seed 000 §9): softmax before cross-entropy, a stack of linear
-layers that collapses into one, an image fed to a dense layer, nothing to minimise.
+The rules come from the guidance of the notes (seed 000 §9): a softmax before a loss that contains it, more
+classes than scores, nothing to minimise. Those about single types are registered in `node_rules`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
-from math import prod
 from typing import TYPE_CHECKING
 
-from engine.catalogue import Data, Input, Loss, Metric, NodeType
-from engine.catalogue.bypass import meant
-from engine.catalogue.questions import class_axis
+from engine.catalogue import Data, Input, Layer, Loss, Metric, NodeType
+from engine.catalogue.bypass import keeps_values, meant
 from engine.catalogue.training.checks import check_plan
-from engine.document.edits import Connect, Disconnect, Edit, Remove, SetParam, SetPlan
+from engine.catalogue.traits import Answer, ClassCount, Squash
+from engine.document.edits import Connect, Disconnect, Edit, Remove, SetParam
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Rule
 from engine.errors import NeuroloomError
 from engine.shapes.advice import advice
+from engine.shapes.heads import class_axis
+from engine.shapes.node_rules import LINT_RULES, network_for
 from engine.shapes.plan_problems import plan_problems
 from engine.shapes.problems import Fix, Problem, Severity
-from engine.shapes.remedies import doing, inserting
-from engine.shapes.starter import sketched, starter
+from engine.shapes.remedies import doing, units_parameter
 
 if TYPE_CHECKING:
     from engine.shapes.shapes import ShapeBook
-
-PASSING = ("Dropout", "Flatten", "Reshape")  # layers that change no number
-SQUASHING = {"CrossEntropy": ("Softmax", "softmax"), "BCEWithLogits": ("Sigmoid", "sigmoid")}
-
-# Of layers that take class numbers: the port, the parameter that says how many there are, its unit.
-ENTRIES = {
-    "Embedding": ("x", "entries", "rows"),
-    **dict.fromkeys(("OneHot", "Thermometer", "LabelNoise"), ("x", "classes", "classes")),
-    **dict.fromkeys(("MixUp", "CutMix"), ("target", "classes", "classes")),
-    "MaskTokens": ("x", "size", "tokens"),
-}
 
 
 def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator[Problem]:
@@ -71,11 +59,9 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     if losses and not failed and not _learning(graph, book).intersection(losses):
         message = "Nothing that this loss sees can learn: connect it to a layer with weights."
         yield Problem(losses[0], message, code="no-weights")
-    if feeding and losses and project.plan.batch == 1:
-        yield from _batch_of_one(project, book)
     for node_id in kinds:
         if node_id not in failed:
-            yield from _about(graph, graph.node(node_id), book)
+            yield from _about(project, graph.node(node_id), book)
     if not failed:
         yield from advice(project, book)
 
@@ -84,9 +70,8 @@ def _nothing_learns(kinds: Mapping[str, NodeType]) -> Iterator[Problem]:
     """Data that no layer reads yet."""
     for one, data in kinds.items():
         if isinstance(data, Data) and data.kind == "data":
-            fix = None
-            if sketched(one, data) is not None:
-                fix = Fix("Draw a small network", partial(starter, data_id=one, data=data), spreads=True)
+            draw = network_for(one, data)
+            fix = Fix("Draw a small network", draw, spreads=True) if draw is not None else None
             message = "No layer learns from these data yet."
             yield Problem(one, message, severity="warning", fix=fix, code="no-layer")
 
@@ -104,16 +89,6 @@ def _unfilled(graph: Graph, book: ShapeBook) -> Iterator[Problem]:
             yield Problem(one, message + " Connect a column of the data in its place.", code="unfilled")
 
 
-def _batch_of_one(project: Project, book: ShapeBook) -> Iterator[Problem]:
-    """Batch norm has nothing to compare one number of one example with."""
-    for one, node in project.graph.nodes.items():
-        arriving = book.input_signature(one, "x")
-        if node.type == "BatchNorm" and arriving is not None and prod(arriving.shape[1:]) == 1:
-            message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
-            fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
-            yield Problem(one, message, "x", fix=fix, code="batch-of-one")
-
-
 def _learning(graph: Graph, book: ShapeBook) -> set[str]:
     """The nodes whose value depends on something learned."""
     found: set[str] = set()
@@ -123,23 +98,22 @@ def _learning(graph: Graph, book: ShapeBook) -> set[str]:
     return found
 
 
-def _about(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
-    if node.type in SQUASHING:
-        type_id, word = SQUASHING[node.type]
-        title = book.types[node.id].title
-        message = f"{title} contains the {word} already; applied twice, it learns slowly."
-        yield from _squashed(graph, node, type_id, word, message, book)
-    elif node.type == "Accuracy" and _yes_or_no(node, book):
-        message = "Accuracy says yes to a score above 0, and behind a sigmoid every score is."
-        yield from _squashed(graph, node, "Sigmoid", "sigmoid", message, book)
-    elif node.type == "Linear":
-        yield from _collapsing(graph, node, book)
-        yield from _image_into_dense(graph, node, book)
-    elif node.type in ENTRIES:
-        yield from _table_size(graph, node, book)
-    if node.type == "CrossEntropy" or (node.type == "Accuracy" and not _yes_or_no(node, book)):
-        yield from _class_count(graph, node, book)
-    if isinstance(book.types[node.id], (Loss, Metric)):
+def _about(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    graph, made = project.graph, book.types[node.id]
+    if isinstance(made, Loss) and made.traits.contains is not None:
+        squash = made.traits.contains
+        message = f"{made.title} contains the {squash.word} already; applied twice, it learns slowly."
+        yield from _squashed(graph, node, squash, message, book)
+    elif isinstance(made, Metric) and made.traits.answers is Answer.CLASSES and _yes_or_no(node, book):
+        message = f"{made.title} says yes to a score above 0, and behind a sigmoid every score is."
+        yield from _squashed(graph, node, Squash.SIGMOID, message, book)
+    for rule in LINT_RULES:
+        yield from rule(project, node, book)
+    if isinstance(made, Layer) and made.traits.class_count is not None:
+        yield from _table_size(graph, node, made.traits.class_count, book)
+    if isinstance(made, (Loss, Metric)):
+        if made.traits.answers is Answer.CLASSES and not (made.kind == "metric" and _yes_or_no(node, book)):
+            yield from _class_count(graph, node, book)
         yield from _column_mix_up(graph, node, book)
 
 
@@ -148,46 +122,46 @@ def _yes_or_no(node: Node, book: ShapeBook) -> bool:
     return prediction is not None and target is not None and prediction.shape == target.shape
 
 
-def _before(graph: Graph, node: Node, port: str) -> tuple[Node | None, Link | None]:
+def _before(graph: Graph, node: Node, port: str, book: ShapeBook) -> tuple[Node | None, Link | None]:
     """The node whose numbers arrive at a port, behind layers that change none, and the wire it leaves by."""
     link = graph.feeding(node.id, port)
-    while link is not None and graph.node(link.source).type in PASSING:
+    while link is not None and keeps_values(book.types.get(link.source)):
         link = graph.feeding(link.source, "x")
     return (graph.node(link.source) if link else None), link
 
 
-def _squashed(
-    graph: Graph, node: Node, type_id: str, word: str, message: str, book: ShapeBook
-) -> Iterator[Problem]:
+def _squashed(graph: Graph, node: Node, squash: Squash, message: str, book: ShapeBook) -> Iterator[Problem]:
     """A softmax or sigmoid before a loss or metric that wants plain scores."""
-    before, _ = _before(graph, node, "prediction")
-    if before is None:
+    before, _ = _before(graph, node, "prediction", book)
+    made = book.types.get(before.id) if before is not None else None
+    if before is None or not isinstance(made, Layer) or made.squash() is not squash:
         return
-    fix = None
-    if before.type == type_id:
+    fix, word = None, squash.word
+    if made.traits.squashes is squash:
         feed = graph.feeding(before.id, "x")
         if feed is not None:
-            fix = Fix(f"Connect past the {word}", lambda project: _past(project, before.id, feed))
-    elif getattr(book.types.get(before.id), "activation", None) == word:
-        fix = doing(f"Remove the {word}", SetParam(before.id, "activation", "none"))
+            fix = Fix(f"Connect past the {word}", lambda project: _past(project, before.id, feed, book))
     else:
-        return
+        fix = doing(f"Remove the {word}", SetParam(before.id, "activation", "none"))
     yield Problem(node.id, message, "prediction", "warning", fix, f"{word}-twice")
 
 
-def _past(project: Project, node_id: str, feed: Link) -> tuple[Edit, ...]:
+def _past(project: Project, node_id: str, feed: Link, book: ShapeBook) -> tuple[Edit, ...]:
     """Wire what a softmax or sigmoid feeds to what feeds it; without followers left, the node goes."""
     graph = project.graph
-    moved = [
-        link
-        for link in graph.outgoing(node_id)
-        if graph.node(link.target).type in (*SQUASHING, *PASSING, "Accuracy")
-    ]
+    moved = [link for link in graph.outgoing(node_id) if _wants_scores(book.types.get(link.target))]
     edits: list[Edit] = [Disconnect(link) for link in moved]
     edits += [Connect(Link(feed.source, feed.source_port, link.target, link.target_port)) for link in moved]
     if len(moved) == len(graph.outgoing(node_id)):
         edits.append(Remove((node_id,)))
     return tuple(edits)
+
+
+def _wants_scores(made: NodeType | None) -> bool:
+    """Whether plain scores may come in: to what squashes them itself, measures classes, or passes them on."""
+    if isinstance(made, Loss):
+        return made.traits.contains is not None
+    return keeps_values(made) or (isinstance(made, Metric) and made.traits.answers is Answer.CLASSES)
 
 
 def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
@@ -201,18 +175,18 @@ def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]
     right = book.input_signature(node.id, "target")
     last = right is not None and len(found.shape) > 1 and class_axis(found.shape, right.shape) == -1
     classes, scores = len(column.classes), found.shape[-1 if last else 0]
-    if scores == classes or (scores > classes and node.type == "Accuracy"):
+    if scores == classes or (scores > classes and book.types[node.id].kind == "metric"):
         return
-    before, _ = _before(graph, node, "prediction")
-    while before is not None and before.type not in ("Linear", "Conv2d", "LSTM", "GRU", "Data"):
+    before, _ = _before(graph, node, "prediction", book)
+    while before is not None and not units_parameter(book.types.get(before.id)):
         if len(graph.incoming(before.id)) != 1 or book.parameters(before.id):
             before = None
         else:
-            before, _ = _before(graph, before, graph.incoming(before.id)[0].target_port)
+            before, _ = _before(graph, before, graph.incoming(before.id)[0].target_port, book)
     fix = None
-    if before is not None and before.type == "Linear" and len(found.shape) == 1:
+    if before is not None and len(found.shape) == 1:
         label = f"Give {before.name or 'the layer'} {classes} units"
-        fix = doing(label, SetParam(before.id, "units", classes))
+        fix = doing(label, SetParam(before.id, units_parameter(book.types[before.id]), classes))
     message = f"{column.name} has {classes} classes, but {scores} score{'' if scores == 1 else 's'} come in."
     if scores > classes:
         message = message[:-1] + f": {scores - classes} of them can never be right."
@@ -220,59 +194,20 @@ def _class_count(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]
     yield Problem(node.id, message, "prediction", severity, fix, "class-count")
 
 
-def _table_size(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
+def _table_size(graph: Graph, node: Node, count: ClassCount, book: ShapeBook) -> Iterator[Problem]:
     """A row in the table, or a place in the code, for each class of the column that is looked up."""
-    port, parameter, unit = ENTRIES[node.type]
-    _, link = _before(graph, node, port)
+    _, link = _before(graph, node, count.port, book)
     wire = meant(graph, (link.source, link.source_port), book.types, names=True) if link else ("", "")
     data = book.types.get(wire[0])
     column = data.column(wire[1]) if isinstance(data, Data) else None
-    entries = int(getattr(book.types[node.id], parameter, 0))
+    entries = int(getattr(book.types[node.id], count.parameter, 0))
     classes = len(column.classes) if column is not None else 0
-    draws = node.type == "MaskTokens"  # any of its tokens, so none may be too many
-    if column is None or not classes or classes == entries or (classes < entries and not draws):
+    if column is None or not classes or classes == entries or (classes < entries and not count.exact):
         return
-    what = "the table" if node.type == "Embedding" else book.types[node.id].title
-    message = f"{column.name} has {classes} classes, but {what} has {entries} {unit}."
-    fix = doing(f"Use {classes} {unit}", SetParam(node.id, parameter, classes))
-    yield Problem(node.id, message, port, fix=fix, code="table-size")
-
-
-def _collapsing(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
-    link = graph.feeding(node.id, "x")
-    before = graph.node(link.source) if link else None
-    while before is not None and before.type in ("Dropout", "Flatten"):
-        link = graph.feeding(before.id, "x")
-        before = graph.node(link.source) if link else None
-    if (
-        before is None
-        or before.type != "Linear"
-        or getattr(book.types.get(before.id), "activation", "") != "none"
-    ):
-        return
-    yield Problem(
-        node.id,
-        f"{before.name} and {node.name} have nothing between them: together they are one linear layer.",
-        "x",
-        "warning",
-        doing(f"Give {before.name} a ReLU", SetParam(before.id, "activation", "ReLU")),
-        "linear-stack",
-    )
-
-
-def _image_into_dense(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:
-    arriving = book.input_signature(node.id, "x")
-    link = graph.feeding(node.id, "x")
-    if arriving is None or link is None or len(arriving.shape) < 3:
-        return
-    yield Problem(
-        node.id,
-        f"A dense layer reads the last axis only, but {arriving} comes in.",
-        "x",
-        "warning",
-        inserting("Insert a flatten", link, "Flatten"),
-        "image-into-dense",
-    )
+    whose = count.whose or book.types[node.id].title
+    message = f"{column.name} has {classes} classes, but {whose} has {entries} {count.unit}."
+    fix = doing(f"Use {classes} {count.unit}", SetParam(node.id, count.parameter, classes))
+    yield Problem(node.id, message, count.port, fix=fix, code="table-size")
 
 
 def _column_mix_up(graph: Graph, node: Node, book: ShapeBook) -> Iterator[Problem]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import isqrt
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from engine.catalogue import Data, Loss, Metric
+from engine.catalogue import Data, Layer, Loss, Metric, NodeType
 from engine.document.edits import AddNodes, Connect, Disconnect, Edit, Move, SetParam
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.names import names_of, numbered
+from engine.shapes.node_rules import REMEDIES
 from engine.shapes.problems import Fix, Problem
 
 if TYPE_CHECKING:
@@ -39,15 +39,13 @@ def remedy(project: Project, problem: Problem, book: ShapeBook) -> Fix | None:
         return None
     if isinstance(book.types[node.id], (Loss, Metric)):
         return _other_column(graph, node, book) or _other_units(graph, node, book)
-    return (
-        _usual_value(node, book)
-        or _inserted(graph, node, book)
-        or _padded(graph, node, book)
-        or _projected(graph, node, book)
+    return _usual_value(node, book) or next(
+        (fix for find in REMEDIES if (fix := find(graph, node, book)) is not None), None
     )
 
 
-def _fits(book: ShapeBook, node: Node, arriving: Mapping[str, Signature]) -> bool:
+def fits(book: ShapeBook, node: Node, arriving: Mapping[str, Signature]) -> bool:
+    """Whether a node can compute with what arrives."""
     return book.trial(node.type, node.params, arriving).problem is None
 
 
@@ -81,7 +79,7 @@ def _target(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
 def _as_target(node: Node, wire: tuple[str, str], book: ShapeBook) -> bool:
     """Whether a wire fits as the target of a node, and has as many classes as there are scores."""
     found, arriving = book.signature(*wire), book.inputs(node.id)
-    if found is None or "target" in arriving or not _fits(book, node, {**arriving, "target": found}):
+    if found is None or "target" in arriving or not fits(book, node, {**arriving, "target": found}):
         return False
     data, scores = book.types.get(wire[0]), arriving.get("prediction")
     column = data.column(wire[1]) if isinstance(data, Data) else None
@@ -100,23 +98,29 @@ def _other_column(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
         found = book.signature(link.source, column.name)
         if found is None or column.name == link.source_port:
             continue
-        if _fits(book, node, {**book.inputs(node.id), "target": found}):
+        if fits(book, node, {**book.inputs(node.id), "target": found}):
             instead = Link(link.source, column.name, node.id, "target")
             return doing(f"Compare with {column.name} instead", Disconnect(link), Connect(instead))
     return None
+
+
+def units_parameter(made: NodeType | None) -> str:
+    """The parameter that says how many numbers leave a layer along the last axis; "" where none does."""
+    return made.traits.units if isinstance(made, Layer) else ""
 
 
 def _other_units(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
     """Give the dense layer before a loss as many units as the target has numbers."""
     link, arriving = graph.feeding(node.id, "prediction"), book.inputs(node.id)
     target = arriving.get("target")
-    if link is None or target is None or not target.shape or graph.node(link.source).type != "Linear":
+    parameter = units_parameter(book.types.get(link.source)) if link is not None else ""
+    if link is None or target is None or not target.shape or not parameter:
         return None
     before, units = graph.node(link.source), target.shape[-1]
-    facts = book.trial("Linear", {**before.params, "units": units}, book.inputs(before.id))
-    if "output" in facts.outputs and _fits(book, node, {**arriving, "prediction": facts.outputs["output"]}):
-        label = f"Give {before.name or 'the layer'} {_units(units)}"
-        return doing(label, SetParam(before.id, "units", units))
+    facts = book.trial(before.type, {**before.params, parameter: units}, book.inputs(before.id))
+    if "output" in facts.outputs and fits(book, node, {**arriving, "prediction": facts.outputs["output"]}):
+        label = f"Give {before.name or 'the layer'} {count_of_units(units)}"
+        return doing(label, SetParam(before.id, parameter, units))
     return None
 
 
@@ -128,76 +132,6 @@ def _usual_value(node: Node, book: ShapeBook) -> Fix | None:
             continue
         if book.trial(node.type, {**node.params, parameter: value}, book.inputs(node.id)).problem is None:
             return doing(label, SetParam(node.id, parameter, value))
-    return None
-
-
-def _inserted(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
-    """Put a layer into the wire that brings the values into the form the node needs."""
-    link, found = graph.feeding(node.id, "x"), book.input_signature(node.id, "x")
-    if link is None or found is None:
-        return None
-    for type_id, params in _forms(found, book.types[node.id].family):
-        facts = book.trial(type_id, params, {"x": found})
-        after = facts.outputs.get("output")
-        if after is not None and _fits(book, node, {"x": after}):
-            form = f" to {after}" if params else ""
-            return inserting(f"Insert {_article(type_id)} {type_id.lower()}{form}", link, type_id, params)
-    return None
-
-
-def _forms(found: Signature, family: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Layers that could stand before one of that family, the likeliest first."""
-    shape = found.shape
-    if found.dtype == "int64":
-        yield "Embedding", {}
-    if len(shape) == 1:
-        side = isqrt(shape[0])
-        if side * side == shape[0] and side > 1:
-            yield "Reshape", {"shape": (1, side, side)}
-        sequence = (shape[0], 1) if family == "recurrent" else (1, shape[0])
-        yield "Reshape", {"shape": sequence}
-    if len(shape) == 2:
-        yield "Transpose", {}
-        yield "Reshape", {"shape": (1, *shape)}
-    if len(shape) == 3 and shape[0] == 1:
-        yield "Reshape", {"shape": shape[1:]}
-    if len(shape) > 1:
-        yield "Flatten", {}
-
-
-def _padded(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
-    """Let a convolution before a join keep the size of its image."""
-    arriving = book.inputs(node.id)
-    for link in graph.incoming(node.id):
-        before = graph.node(link.source)
-        if before.type != "Conv2d":
-            continue
-        facts = book.trial("Conv2d", {**before.params, "padding": "same"}, book.inputs(before.id))
-        after = facts.outputs.get(link.source_port)
-        if after is not None and _fits(book, node, {**arriving, link.target_port: after}):
-            label = f"Let {before.name or 'the convolution'} keep its size"
-            return doing(label, SetParam(before.id, "padding", "same"))
-    return None
-
-
-def _projected(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
-    """Bring the second input of a join to the size of the first with a layer of its own."""
-    links, arriving = graph.incoming(node.id), book.inputs(node.id)
-    if len(links) < 2 or any(link.target_port not in arriving for link in links):
-        return None
-    wanted = arriving[links[0].target_port]
-    for link in links[1:]:
-        found = arriving[link.target_port]
-        if found.shape == wanted.shape or len(found.shape) != len(wanted.shape):
-            continue
-        size = wanted.shape[0]
-        if len(found.shape) == 1:
-            type_id, params, what = "Linear", {"units": size}, f"dense layer of {_units(size)}"
-        else:
-            type_id, params, what = "Conv2d", {"filters": size, "kernel": 1}, "1×1 convolution"
-        after = book.trial(type_id, params, {"x": found}).outputs.get("output")
-        if after is not None and _fits(book, node, {**arriving, link.target_port: after}):
-            return inserting(f"Insert a {what}", link, type_id, params)
     return None
 
 
@@ -238,9 +172,6 @@ def insert(
     return tuple(edits)
 
 
-def _units(count: int) -> str:
+def count_of_units(count: int) -> str:
+    """So many units, in words."""
     return f"{count:,} unit" + ("" if count == 1 else "s")
-
-
-def _article(word: str) -> str:
-    return "an" if word[0] in "AEIOU" else "a"

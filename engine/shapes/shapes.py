@@ -31,7 +31,7 @@ from engine.catalogue import (
 from engine.catalogue.bypass import linked, passed_on, without_muted
 from engine.catalogue.emitter import NodeCode, Pattern, build
 from engine.catalogue.symbols import evaluate, name
-from engine.document.graph import Graph, Link, Node, Project
+from engine.document.graph import BLOCK, Graph, Link, Node, Project
 from engine.errors import NeuroloomError
 from engine.shapes.inside import Insides, composite_facts
 from engine.shapes.links import link_problems
@@ -411,9 +411,7 @@ def _signature(value: torch.Tensor) -> Signature:
 def _users(graph: Graph, blocks: set[str]) -> set[str]:
     """The instances of these blocks."""
     return {
-        one
-        for one, node in graph.nodes.items()
-        if node.type == "Block" and node.params.get("block") in blocks
+        one for one, node in graph.nodes.items() if node.type == BLOCK and node.params.get("block") in blocks
     }
 
 

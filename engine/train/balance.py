@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.catalogue import Loss, Metric
+from engine.catalogue.traits import Player
+
 if TYPE_CHECKING:
     from engine.train.loop import Run
 
@@ -19,22 +22,25 @@ def too_sure(run: Run) -> tuple[str, str] | None:
     Looks at the last epoch, at mean probabilities of the scores that a discriminator's loss takes as made.
     """
     graph, values = run.program.project.graph, run.history[-1] if run.history else {}
-    for one, node in graph.nodes.items():
-        if node.type != "DiscriminatorLoss":
+    types = run.program.book.types
+    for one, loss in types.items():
+        if not isinstance(loss, Loss) or loss.traits.trains is not Player.DISCRIMINATOR:
             continue
         made = graph.feeding(one, "made")
         beside = graph.outgoing(made.source) if made is not None else ()
         for link in beside:
-            watched = graph.nodes[link.target]
+            watched, metric = graph.nodes[link.target], types.get(link.target)
+            probability = isinstance(metric, Metric) and metric.traits.mean_probability
             value = values.get(f"val_{run.program.metrics.get(link.target, '')}")
-            if watched.type == "MeanProbability" and isinstance(value, float) and value < SURE:
+            if probability and isinstance(value, float) and value < SURE:
                 return link.target, _sentence(watched.name, value, _minimax(run))
     return None
 
 
 def _minimax(run: Run) -> bool:
-    nodes = run.program.project.graph.nodes.values()
-    return any(node.type == "GeneratorLoss" and node.params.get("form") == "minimax" for node in nodes)
+    losses = [made for made in run.program.book.types.values() if isinstance(made, Loss)]
+    saturating = [(made, *made.traits.saturates) for made in losses if made.traits.saturates is not None]
+    return any(getattr(made, parameter) == value for made, parameter, value in saturating)
 
 
 def _sentence(name: str, value: float, minimax: bool) -> str:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
 from engine.data.batch import Splits
-from engine.devices import choose_device, untouched_random
+from engine.devices import choose_device
 from engine.emit.fast import Fast
 from engine.errors import TrainingError
 from engine.feed.feed import Feed
-from engine.look.heads import check_labels, find_heads
+from engine.look.labels import check_labels
 from engine.runs import checkpoints
 from engine.runs.records import epoch_points, read_metrics, read_step_series
 from engine.runs.settings import Settings
+from engine.shapes.heads import loss_heads
 from engine.train import state
 from engine.train.autotune import fastest, made_with
 from engine.train.loop import Run
@@ -57,17 +58,11 @@ def begin_run(
     empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
     if empty is not None:
         raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
-    look_for_heads(run, catalogue)
+    run.heads = loss_heads(program.project, program.book)
     check_labels(run.heads, run.data)
     if world is not None:
         world.draw_apart(run)
     return run
-
-
-def look_for_heads(run: Run, catalogue: Catalogue) -> None:
-    """Find where the model answers; leaves no trace in the run."""
-    with untouched_random(run.settings.device):
-        run.heads = find_heads(run.program.project, catalogue, run.program, run.model, run.data["train"])
 
 
 def continue_run(

@@ -19,9 +19,9 @@ from engine.data.batch import Batch, Splits
 from engine.devices import random_state, set_random_state, use_threads
 from engine.document.names import spoken
 from engine.feed.feed import Feed, Series
-from engine.look.heads import Head
 from engine.look.registry import Tally, tallies
 from engine.runs.settings import Settings, Stage
+from engine.shapes.heads import Head
 from engine.train.phases import Phases
 
 if TYPE_CHECKING:

@@ -16,11 +16,12 @@ from engine.emit.fast import Fast
 from engine.errors import NeuroloomError
 from engine.feed.feed import Feed, Probe, Tried
 from engine.look.first_weights import first_weights
-from engine.look.heads import check_labels
+from engine.look.labels import check_labels
 from engine.look.sight import Look
 from engine.look.taking import Probes
 from engine.runs.settings import Settings, Stage
-from engine.train.begin import begin_run, continue_run, look_for_heads
+from engine.shapes.heads import loss_heads
+from engine.train.begin import begin_run, continue_run
 from engine.train.failures import explain, free_frames, node_name, remedy_for
 from engine.train.health import Health
 from engine.train.layer_steps import UPDATE, LayerSteps
@@ -268,7 +269,7 @@ class Worker:
         if not self.going:
             self._show(run)
         if self._open:
-            look_for_heads(run, self._catalogue)
+            run.heads = loss_heads(run.program.project, run.program.book)
             check_labels(run.heads, run.data)
             self.saver.keep_project(project, run)
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Rows
+from engine.catalogue.traits import FileForm
 from engine.errors import DataError, ParamError
 from nodes.data.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
 from nodes.data.own_file import OwnFile
@@ -25,6 +26,7 @@ class ArrayFile(Dealt, OwnFile):
     A file that is larger than what may be held in memory stays on disk, and batches read their rows there.
     """
 
+    reads = FileForm.ARRAYS
     title = "Array file"
     aliases: ClassVar[tuple[str, ...]] = ("numpy", "npy", "npz", "idx", "memory map", "own data", "matrix")
     source = "a file of your own"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names
+from engine.catalogue.traits import FileForm
 from engine.data.open.opening import CLOUD_TEXTS, OPENERS
 from engine.errors import DataError
 from nodes.data.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
@@ -21,6 +22,7 @@ class CloudFile(Dealt):
     Clouds of a folder are the examples, padded with a mask; of a single file, the points are.
     """
 
+    reads = FileForm.POINTS
     title = "Point clouds"
     aliases: ClassVar[tuple[str, ...]] = ("ply", "off", "xyz", "pts", "lidar", "scan", "3d", "sets", "mesh")
     source = "files of your own"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names
+from engine.catalogue.traits import FileForm
 from engine.errors import DataError
 from nodes.data.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
 from nodes.data.own_file import OwnFile
@@ -55,6 +56,7 @@ class GraphFile(Dealt, OwnFile):
     Its nodes are the examples, or it comes whole, or the file holds many graphs, padded to one size.
     """
 
+    reads = FileForm.GRAPH
     title = "Graph file"
     aliases: ClassVar[tuple[str, ...]] = ("network", "edges", "edge list", "graphml", "adjacency", "social")
     source = "a file of your own"
@@ -159,6 +161,7 @@ class GraphFolder(Dealt):
     Each graph is an example. NAME.nodes.csv beside a list of edges tells of its nodes.
     """
 
+    reads = FileForm.GRAPHS
     title = "Folder of graphs"
     aliases: ClassVar[tuple[str, ...]] = ("graphs", "networks", "molecules", "edges", "graphml")
     source = "files of your own"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Ints, Names, Pair
+from engine.catalogue.traits import FileForm
 from engine.errors import EmitError, ParamError
 from nodes.data.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
 
@@ -26,6 +27,7 @@ class ImageFolder(Dealt):
     Read are PNG, JPEG, BMP, GIF, WebP, TIFF and PPM; the files are never written to.
     """
 
+    reads = FileForm.IMAGES
     title = "Image folder"
     aliases: ClassVar[tuple[str, ...]] = ("pictures", "photos", "png", "jpeg", "segmentation", "own images")
     source = "files of your own"

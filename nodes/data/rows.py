@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Transform, param
 from engine.catalogue.params import Ints
+from engine.catalogue.traits import Preparation
 from engine.errors import EmitError, ParamError
 from nodes.data.dealing import REPEAT, THIN
 
@@ -52,6 +53,9 @@ class LeaveOutRows(Transform):
             raise EmitError(f"In {x.name} no number can be missing: it holds whole numbers.")
         return replace(x, name="output")
 
+    def prepares(self) -> Preparation:
+        return Preparation.DISTINCT if self.that == REPEATING else Preparation.WHOLE
+
     def fit(self) -> tuple[Any, dict[str, Any]]:
         from engine.data.picked_rows import keep_one_of_equals, keep_whole_rows
 
@@ -64,6 +68,7 @@ class LeaveOutRows(Transform):
 class LeaveOutNumbers(Transform):
     """Leaves out some of the numbers of every row, such as those that never change."""
 
+    preparation = Preparation.VARYING
     title = "Leave out numbers"
     aliases: ClassVar[tuple[str, ...]] = ("drop columns", "feature selection", "constant", "remove")
     which: Ints = param((1,), minimum=1, doc="the places of those that are left out, from 1")
@@ -94,6 +99,7 @@ class BalanceClasses(Transform):
     Rows of validation and test stay as they are: results are those on data as they come.
     """
 
+    preparation = Preparation.BALANCED
     title = "Balance classes"
     picks = True
     aliases: ClassVar[tuple[str, ...]] = ("oversampling", "undersampling", "resample", "imbalance", "rare")

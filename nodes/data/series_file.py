@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names, Rows
+from engine.catalogue.traits import FileForm
 from engine.errors import ParamError
 from nodes.data.dealing import BLOCKS, IN_TIME
 from nodes.data.delimited import Numbered
@@ -24,6 +25,7 @@ class SeriesFile(Numbered, OwnFile):
     Mean and deviation come from the training readings alone.
     """
 
+    reads = FileForm.SERIES
     family = "files"
     title = "Time series"
     aliases: ClassVar[tuple[str, ...]] = ("forecast", "windows", "lags", "horizon", "csv", "own data")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names, Rows
+from engine.catalogue.traits import FileForm
 from engine.data.tables.sizes import MEMORY, bytes_to_read
 from engine.data.tables.sniff import RECORDS, SHEETS, TYPED
 from engine.errors import ParamError
@@ -28,6 +29,7 @@ class TableFile(Dealt, OwnFile):
     target has a port of its own. Means, scales and what fills a blank cell come from the training rows alone.
     """
 
+    reads = FileForm.TABLE
     title = "Table"
     aliases: ClassVar[tuple[str, ...]] = ("csv", "excel", "spreadsheet", "parquet", "arrow", "json", "file")
     source = "a file of your own"

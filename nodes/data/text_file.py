@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names
+from engine.catalogue.traits import FileForm
 from engine.errors import ParamError
 from nodes.data.dealing import AS_THEY_COME, BLOCKS, BOOTSTRAP, FOLDS, GIVEN, IN_TIME, RANDOM, Dealt
 from nodes.data.delimited import Delimited, Encoded
@@ -105,6 +106,7 @@ class TextCorpus(Dealt, Tokenised):
     a document, 4 is a mask.
     """
 
+    reads = FileForm.TEXT
     title = "Text corpus"
     aliases: ClassVar[tuple[str, ...]] = ("language model", "characters", "next token", "bpe", "txt", "gpt")
     source = "a file of your own"
@@ -174,6 +176,7 @@ class TextCorpus(Dealt, Tokenised):
 class LabelledText(Dealt, Tokenised, Delimited):
     """Texts of your own with a class each, as tokens that are filled up to one length, with a mask."""
 
+    reads = FileForm.LABELLED
     title = "Labelled text"
     aliases: ClassVar[tuple[str, ...]] = ("sentiment", "text classification", "jsonl", "fasttext", "csv")
     source = "files of yours"
@@ -260,6 +263,7 @@ class TextPairs(Dealt, Tokenised, Delimited):
     end token, as it is to be said.
     """
 
+    reads = FileForm.PAIRS
     title = "Text pairs"
     aliases: ClassVar[tuple[str, ...]] = ("translation", "seq2seq", "parallel corpus", "question and answer")
     source = "files of yours"

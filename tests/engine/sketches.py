@@ -84,6 +84,23 @@ def through(shape: tuple[int, ...], type_id: str, params: dict[str, Any] | None 
     return found.shape
 
 
+def flowers(*layers: tuple[str, str, dict[str, object]]) -> tuple[Sketch, str]:
+    """Iris through the given layers to three scores and a loss; returns the last layer's id."""
+    sketch = Sketch()
+    data = sketch.add("Iris", "iris")
+    last = f"{data}.features"
+    for type_id, name, params in layers:
+        last = sketch.add(type_id, name, params, x=last)
+    scores = sketch.add("Linear", "scores", {"units": 3}, x=last)
+    sketch.add("CrossEntropy", "loss", prediction=scores, target=f"{data}.species")
+    return sketch, last
+
+
+def coded(sketch: Sketch, code: str) -> list[Problem]:
+    """The problems that a rule finds."""
+    return [problem for problem in sketch.check().problems if problem.code == code]
+
+
 def problem(sketch: Sketch, node_id: str | None, severity: str = "error") -> Problem:
     """The one problem of a node."""
     found = [one for one in sketch.check().of(node_id) if one.severity == severity]

@@ -330,13 +330,13 @@ def test_soft_targets_train_and_their_export_gives_the_same_numbers(kind: str, t
 
 @pytest.mark.parametrize("kind", ["MixUp", "LabelNoise"])
 def test_pictures_still_know_the_classes(kind: str) -> None:
-    from engine.catalogue.questions import CLASSES, questions
+    from engine.shapes.heads import CLASSES, heads
 
     sketch = mixed(kind)
     (head,) = run_of(sketch.project).heads
     assert (head.kind, head.size, head.column, len(head.labels)) == (CLASSES, 10, "digit", 10)
-    asked = questions(sketch.project, sketch.check())
-    assert {question.kind for question in asked} == {CLASSES}
+    asked = heads(sketch.project, sketch.check())
+    assert {head.kind for head in asked} == {CLASSES}
 
 
 def test_muted_it_passes_each_input_on() -> None:

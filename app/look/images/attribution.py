@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QSlider, QWidget
 from app.charts.arrays.overlay import Overlay
 from app.charts.picture import number
 from app.look.arrays import rows_of
-from app.look.asked import question
+from app.look.asked import head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, choose, keep, offer, stacked
 from app.look.registry import picture_kind
-from engine.catalogue.questions import VALUES
 from engine.feed.feed import Probe, Snapshot
 from engine.look.pixels import arriving_shape, asked_of_image, image_input
+from engine.shapes.heads import VALUES
 
 PREDICTED, RIGHT = -1, -2
 METHODS = (
@@ -33,7 +33,7 @@ def asks_about_images(subject: Subject) -> bool:
     project, book = subject.as_trained
     if book is None or asked_of_image(project, book, subject.node_id) is None:
         return False
-    return not subject.node_id or subject.kind == "data" or question(subject) is not None
+    return not subject.node_id or subject.kind == "data" or head(subject) is not None
 
 
 def asks_about_pictures(subject: Subject) -> bool:

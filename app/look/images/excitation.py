@@ -20,7 +20,7 @@ from app.look.images.receptive import sees_images
 from app.look.registry import picture_kind
 from app.widgets.fields import QuietCombo
 from engine.feed.feed import Probe, Snapshot
-from engine.look.pixels import CHANNELS_FIRST, image_input
+from engine.look.pixels import has_channels_first, image_input
 from engine.look.pixels import units_of as units_in
 
 MOST_UNITS = 1024
@@ -30,15 +30,15 @@ CURVE_FROM = 330  # pixels of width that leave room for the curve
 def units_of(subject: Subject) -> int:
     """How many units leave a node for an example: channels, features or numbers."""
     shape = subject.shape_of()
-    node = subject.node
-    return units_in(node.type, shape) if node is not None and shape else 0
+    return units_in(subject.type, shape) if subject.node is not None and shape else 0
 
 
 def unit_word(subject: Subject) -> str:
     """What a unit of a node is called."""
     shape = subject.shape_of()
-    first = subject.node is not None and subject.node.type in CHANNELS_FIRST
-    return "Channel" if first or (shape is not None and len(shape) == 3) else "Unit"
+    return (
+        "Channel" if has_channels_first(subject.type) or (shape is not None and len(shape) == 3) else "Unit"
+    )
 
 
 def unit_choice(subject: Subject, name: str) -> QuietCombo:

@@ -12,7 +12,7 @@ from app.charts.arrays.cells import Sheet, Sheets
 from app.charts.histogram import Distribution, Histogram
 from app.charts.picture import number
 from app.look.arrays import rows_of
-from app.look.asked import question
+from app.look.asked import head
 from app.look.base import OneProbe, Probes, Subject, Table
 from app.look.controls import choice, choose, keep, offer, stacked
 from app.look.images.excitation import unit_choice, unit_word, units_of
@@ -123,7 +123,7 @@ class PixelWeights(_Maps):
     takes = "pixel_weights"
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        asked = question(self.subject)
+        asked = head(self.subject)
         names: tuple[str, ...] = asked.labels if asked is not None else ()
         units = int(snapshot.extra["units"])
         named = names if len(names) == units else tuple(f"unit {one + 1}" for one in range(units))

@@ -34,8 +34,8 @@ from app.look.playground.rows import Row, Rows
 from app.widgets.fields import NumberEdit
 from app.widgets.labels import ElidedLabel, label, restyle
 from engine.catalogue import Column
-from engine.catalogue.questions import Feature
 from engine.look.images.ink import MNIST_BOX, MNIST_SIDE, centred
+from engine.shapes.heads import Feature
 
 UNKNOWN = 1  # the token of what a vocabulary lacks
 BESIDE_BELOW = 130  # pixels of height

@@ -7,20 +7,20 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.examples import Example, Examples
 from app.charts.picture import number, percent
-from app.look.asked import count_words, features, question
+from app.look.asked import count_words, features, head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.own import Answered, answer_units, feature_units, follow_units, still_scaled
 from app.look.registry import picture_kind
-from engine.catalogue.questions import VALUES, YES_NO
 from engine.feed.feed import Probe, Snapshot
+from engine.shapes.heads import VALUES, YES_NO
 
 OF_EACH = 6
 
 
 def has_losses(subject: Subject) -> bool:
     """Whether each example is compared with what is right for it."""
-    asked = question(subject)
+    asked = head(subject)
     return asked is not None and (asked.kind != YES_NO or asked.size == 1)
 
 

@@ -9,8 +9,8 @@ from app.charts.arrays.class_maps import HEIGHT, ClassLegend, ClassMaps
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.registry import picture_kind
-from engine.catalogue.questions import class_axis
 from engine.feed.feed import Probe, Snapshot
+from engine.shapes.heads import class_axis
 
 LEAST = 40  # pixels of an image's side
 

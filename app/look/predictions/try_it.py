@@ -16,7 +16,7 @@ from app.charts.bars import ROW, Bars
 from app.charts.colourmaps import GREY, VIRIDIS
 from app.charts.picture import number
 from app.charts.segments import Segments
-from app.look.asked import choice, features, question
+from app.look.asked import choice, features, head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import row, stacked
 from app.look.own import answer_units, parts_of, still_scaled
@@ -28,8 +28,8 @@ from app.look.registry import picture_kind
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.own_units import OwnUnitsFinder
 from engine.catalogue import Column, Data
-from engine.catalogue.questions import VALUES, Feature, input_columns
 from engine.feed.feed import Probe, Snapshot, Tried
+from engine.shapes.heads import VALUES, Feature, input_columns
 
 LOOK_MS = 4  # between two looks for the answer
 GIVE_UP = 500  # looks
@@ -49,7 +49,7 @@ _OPTIONS = {
 
 def answers_something(subject: Subject) -> bool:
     """Whether the model is asked anything."""
-    return question(subject) is not None
+    return head(subject) is not None
 
 
 class _Titled(QWidget):
@@ -156,7 +156,7 @@ class TryIt(OneProbe):
 
     def _input_column(self) -> Column | None:
         """The widest column that the answer depends on."""
-        asked, (project, book) = question(self.subject), self.subject.as_trained
+        asked, (project, book) = head(self.subject), self.subject.as_trained
         if asked is None or book is None:
             return None
         columns = input_columns(project, book, asked.prediction[0])

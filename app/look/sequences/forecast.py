@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.chart import Chart, Curve, Entry, Frame
 from app.charts.picture import number
-from app.look.asked import question
+from app.look.asked import head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, choose, stacked
 from app.look.own import answer_units, answers_axis, follow_units
 from app.look.registry import picture_kind
-from engine.catalogue.questions import VALUES, input_columns
 from engine.feed.feed import Probe, Snapshot
+from engine.shapes.heads import VALUES, input_columns
 
 RESIDUALS_FROM = 190
 SPLITS = (("validation", "validation"), ("test", "test"), ("training", "train"))
@@ -26,7 +26,7 @@ BEYOND = 0.35  # of the series' range: how far a forecast may leave it and still
 
 def foresees(subject: Subject) -> bool:
     """Whether the node's answer is the value after a window of a series."""
-    asked = question(subject)
+    asked = head(subject)
     project, book = subject.as_trained
     if asked is None or book is None or asked.kind != VALUES:
         return False

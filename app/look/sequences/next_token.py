@@ -16,8 +16,8 @@ from app.look.registry import picture_kind
 from app.look.shown import of_example
 from app.widgets.labels import ElidedLabel, label
 from engine.catalogue import Layer
-from engine.catalogue.questions import class_axis
 from engine.feed.feed import Probe, Snapshot
+from engine.shapes.heads import class_axis
 
 MOST = 10
 LAST = -1

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.catalogue.traits import Preparation
 from engine.data.checks.classes import Splits, class_sizes, labels, sorted_file
 from engine.data.checks.findings import Asked, Change, Finding
 from engine.data.checks.tables import between_columns, constant_columns, in_columns
@@ -21,8 +22,6 @@ MOST_CELLS = 50_000_000  # numbers that are hashed for a split; of more, a sampl
 MOST_LOOKED = 50_000  # rows in which numbers that never change are looked for
 SAMPLED = 4096  # rows that say how far numbers reach; of columns that stay in files, also whether some lack
 FAR = 30.0  # from 0, for an input that is not scaled
-SCALING = ("Standardise", "Rescale", "Whiten", "Ranks", "Normalise", "BatchNorm", "LayerNorm")
-DISTINCT, WHOLE = "LeaveOutRows repeat another", "LeaveOutRows lack a number"
 NAMED = 3
 
 Marks = dict[str, tuple[NDArray[np.uint64], bool]]
@@ -118,7 +117,7 @@ def _one_a_row(column: Any) -> Any:
 
 def _across(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
     """Rows of a held-out split whose inputs are in the training rows too."""
-    if "train" not in marks or _tiny(marks["train"][0]) or _behind_any(splits, asked, DISTINCT):
+    if "train" not in marks or _tiny(marks["train"][0]) or _behind_any(splits, asked, Preparation.DISTINCT):
         return
     train, part_of_it = marks["train"]
     fix, others = None, []
@@ -152,7 +151,7 @@ def _within(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
         return
     if asked.params.get("split") == "bootstrap" or asked.params.get("balance") == "repeat the rare":
         return
-    if _behind_any(splits, asked, DISTINCT, "BalanceClasses"):
+    if _behind_any(splits, asked, Preparation.DISTINCT, Preparation.BALANCED):
         return
     train, sampled = marks["train"]
     again = len(train) - len(np.unique(train))
@@ -172,11 +171,11 @@ def _without_repeats(splits: Splits, asked: Asked) -> Change | None:
     names = inputs_of(splits["train"], asked)
     if len(names) != 1:
         return None
-    return asked.insert(names[0], "Leave repeats out", "LeaveOutRows", "distinct", that="repeat another")
+    return asked.insert(names[0], "Leave repeats out", Preparation.DISTINCT)
 
 
-def _behind_any(splits: Splits, asked: Asked, *types: str) -> bool:
-    return any(asked.has_behind(name, *types) for name in splits.get("train", {}))
+def _behind_any(splits: Splits, asked: Asked, *preparations: Preparation) -> bool:
+    return any(asked.has_behind(name, *preparations) for name in splits.get("train", {}))
 
 
 def _tiny(marks: NDArray[np.uint64]) -> bool:
@@ -192,7 +191,7 @@ def _unscaled(splits: Splits, asked: Asked) -> Iterator[Finding]:
     part = splits.get("train", {})
     for name in inputs_of(part, asked):
         values = part[name]
-        if not values.is_floating_point() or not len(values) or asked.has_behind(name, *SCALING):
+        if not values.is_floating_point() or not len(values) or asked.has_behind(name, Preparation.SCALED):
             continue
         found = _array(values, SAMPLED)
         found = found[np.isfinite(found)]
@@ -208,7 +207,7 @@ def _unscaled(splits: Splits, asked: Asked) -> Iterator[Finding]:
             fix = Change(label, {"standardise": True})
         else:
             over = "each channel" if values.dim() > 2 else "each number"
-            fix = asked.insert(name, label, "Standardise", "standardised", over=over)
+            fix = asked.insert(name, label, Preparation.SCALED, over)
         yield Finding(
             "unscaled",
             f"“{name}” reaches from {low:.4g} to {high:.4g}: networks learn faster from inputs near 0, "
@@ -223,7 +222,7 @@ def _constant(splits: Splits, asked: Asked) -> Iterator[Finding]:
     for name in inputs_of(part, asked):
         if part[name].dim() != 2 or not part[name].is_floating_point() or len(part[name]) < 2:
             continue
-        if asked.has_behind(name, "LeaveOutNumbers") or name.endswith("mask"):
+        if asked.has_behind(name, Preparation.VARYING) or name.endswith("mask"):
             continue
         found = _array(part[name], MOST_LOOKED)
         same = np.flatnonzero(found.min(0) == found.max(0))
@@ -234,7 +233,7 @@ def _constant(splits: Splits, asked: Asked) -> Iterator[Finding]:
             if len(same) < found.shape[1]:
                 numbers = tuple(int(at) + 1 for at in same)
                 label = "Leave it out" if len(same) == 1 else "Leave them out"
-                fix = asked.insert(name, label, "LeaveOutNumbers", "varying", which=numbers)
+                fix = asked.insert(name, label, Preparation.VARYING, numbers)
             yield Finding("constant", words, fix)
 
 
@@ -245,7 +244,7 @@ def _gaps(splits: Splits, asked: Asked) -> Iterator[Finding]:
     names = {name: None for part in splits.values() for name in part}
     for name in names:
         parts = [part[name] for part in splits.values() if name in part]
-        if not parts[0].is_floating_point() or asked.has_behind(name, "Impute", WHOLE):
+        if not parts[0].is_floating_point() or asked.has_behind(name, Preparation.FILLED, Preparation.WHOLE):
             continue
         lost = rows = numbers = looked = 0
         for values in parts:
@@ -262,11 +261,11 @@ def _gaps(splits: Splits, asked: Asked) -> Iterator[Finding]:
             f"{lost:,} of {numbers:,} numbers{of} of “{name}” are missing, in {rows:,} rows: training would "
             "fail."
         )
-        drop = asked.insert(name, "Leave such rows out", "LeaveOutRows", "whole rows", that="lack a number")
+        drop = asked.insert(name, "Leave such rows out", Preparation.WHOLE)
         if name in asked.targets:
             yield Finding("missing", words, drop, serious=True)
         else:
-            fill = asked.insert(name, "Fill with the median", "Impute", "filled", by="median")
+            fill = asked.insert(name, "Fill with the median", Preparation.FILLED)
             yield Finding("missing", words, fill, True, (drop,) if drop is not None else ())
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.catalogue.questions import UNCOUNTED
+from engine.catalogue.traits import Answer, Preparation
 from engine.data.checks.findings import Asked, Change, Finding
+from engine.shapes.heads import UNCOUNTED
 
 IMBALANCE = 10.0  # rows of the largest class for one of the smallest
 FEW = 10  # training rows of a class
@@ -31,7 +32,7 @@ def class_columns(splits: Splits, asked: Asked) -> Iterator[tuple[str, Labels]]:
             seen.append({split: _numbers(part[name]).astype(np.int64) for split, part in splits.items()})
             yield name, seen[-1]
     for name, one in asked.compared.items():
-        if one.type_id != "BCEWithLogits" or name not in first or first[name][:1].numel() != 1:
+        if one.answers is not Answer.YES_NO or name not in first or first[name][:1].numel() != 1:
             continue
         parts = {split: _numbers(part[name]).reshape(-1) for split, part in splits.items()}
         whole = {split: part.astype(np.int64) for split, part in parts.items()}
@@ -51,7 +52,7 @@ def labels(splits: Splits, asked: Asked) -> Iterator[Finding]:
             units, fix = int(every.max()) + 1, None
             if one is not None and one.layer_id and every.min() >= 0 and units <= MOST_UNITS:
                 label = f"Give {one.layer_name or 'the layer'} {units:,} units"
-                fix = Change(label, others={one.layer_id: {"units": units}})
+                fix = Change(label, others={one.layer_id: {one.units: units}})
             yield Finding(
                 "labels",
                 f"“{name}” goes from {every.min()} to {every.max()}, but the {scores} scores it is compared "
@@ -97,7 +98,7 @@ def class_sizes(splits: Splits, asked: Asked) -> Iterator[Finding]:
     """Classes with far fewer training rows than others, or with hardly any."""
     for name, parts in class_columns(splits, asked):
         train = parts.get("train", np.empty(0, np.int64))
-        if not len(train) or train.min() < 0 or asked.has_behind(name, "BalanceClasses"):
+        if not len(train) or train.min() < 0 or asked.has_behind(name, Preparation.BALANCED):
             continue
         counts = np.bincount(train, minlength=len(asked.classes.get(name, ())))
         there = np.flatnonzero(counts)
@@ -133,7 +134,7 @@ def _repeat_rare(name: str, asked: Asked) -> Change | None:
         return Change(label, {"balance": "repeat the rare"})
     if "balance" in asked.params and "repeat the rare" in asked.choices.get("balance", ()):
         return None
-    return asked.insert(name, label, "BalanceClasses", "balanced", way="repeat the rare")
+    return asked.insert(name, label, Preparation.BALANCED)
 
 
 def _weigh(
@@ -152,16 +153,18 @@ def _weigh(
             continue
         if one.weighed:
             return None, True
+        if not one.weights:
+            continue
         label = "Weigh the classes in the loss"
-        if one.type_id == "CrossEntropy" and one.scores >= len(counts):
+        if one.answers is Answer.CLASSES and one.scores >= len(counts):
             weights = np.ones(one.scores)
             found = counts.sum() / (there.sum() * np.maximum(counts, 1))
             weights[: len(counts)] = np.where(there, found, 1.0)
             rounded = tuple(float(f"{weight:.4g}") for weight in weights)
-            return Change(label, others={one.node_id: {"class_weights": rounded}}), False
-        if one.type_id == "BCEWithLogits" and len(counts) == 2 and there.all():
+            return Change(label, others={one.node_id: {one.weights: rounded}}), False
+        if one.answers is Answer.YES_NO and len(counts) == 2 and there.all():
             weight = float(f"{counts[0] / counts[1]:.4g}")
-            return Change(label, others={one.node_id: {"yes_weight": weight}}), False
+            return Change(label, others={one.node_id: {one.weights: weight}}), False
     return None, False
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from engine.catalogue.traits import Answer, Preparation
+from engine.shapes.node_rules import WAYS
 from engine.values import Value
 
 Wire = tuple[str, str]  # node id, port
@@ -55,17 +57,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Compared:
-    """The loss that a column is the target of: node, type, scores, the dense layer that gives them.
+    """The loss that a column is the target of: node, what it takes scores for, how many classes they are of.
 
-    `weighed`: the loss has weights for classes.
+    `layer_id` is the layer that gives them, `units` its parameter for how many; `weights` is the parameter of
+    the loss for weights of classes, and `weighed` says that it has some.
     """
 
     node_id: str
-    type_id: str
+    answers: Answer
     scores: int = 0
     layer_id: str = ""
     layer_name: str = ""
     weighed: bool = False
+    units: str = ""
+    weights: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Asked:
 
     `params` with the defaults filled in, and the `choices` of those that have any; names of the classes of
     columns; which columns are targets; by what a target is compared; the wire each column leaves by, where it
-    is used; types of the transforms behind it.
+    is used; the preparations behind it.
     """
 
     params: Mapping[str, Value] = field(default_factory=dict)
@@ -83,18 +88,21 @@ class Asked:
     compared: Mapping[str, Compared] = field(default_factory=dict)
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     wires: Mapping[str, Wire] = field(default_factory=dict)
-    behind: Mapping[str, Collection[str]] = field(default_factory=dict)
+    behind: Mapping[str, Collection[Preparation]] = field(default_factory=dict)
 
     def can(self, name: str, value: str) -> bool:
         """Whether the node has a parameter that may have that value, and has another."""
         allowed = self.choices.get(name, (value,))
         return name in self.params and self.params[name] != value and value in allowed
 
-    def has_behind(self, column: str, *types: str) -> bool:
-        """Whether a transform of one of these types stands behind a column."""
-        return not set(types).isdisjoint(self.behind.get(column, ()))
+    def has_behind(self, column: str, *preparations: Preparation) -> bool:
+        """Whether one of these preparations stands behind a column."""
+        return not set(preparations).isdisjoint(self.behind.get(column, ()))
 
-    def insert(self, column: str, label: str, type_id: str, name: str, **params: Value) -> Change | None:
-        """The change that puts a node behind a column; None where the column feeds nothing."""
-        wire = self.wires.get(column)
-        return None if wire is None else Change(label, inserts=(Insert(*wire, type_id, name, params),))
+    def insert(self, column: str, label: str, what: Preparation, given: Value = None) -> Change | None:
+        """The change that prepares a column by a node; None where it feeds nothing, or none does."""
+        wire, way = self.wires.get(column), WAYS.get(what)
+        if wire is None or way is None:
+            return None
+        params = {**way.params, way.parameter: given} if way.parameter else way.params
+        return Change(label, inserts=(Insert(*wire, way.type_id, way.name, params),))

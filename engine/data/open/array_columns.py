@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from engine.catalogue.traits import FileForm
 from engine.data.array_files import FileRows
 from engine.data.array_reading import stored_array
-from engine.data.open.opening import Opened, stamp
+from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.reading import column_names
 from engine.data.watch import Watch
 from engine.errors import DataError
@@ -164,7 +165,7 @@ def opened(path: Path, found: Sequence[Found], watch: Watch, remarks: list[str])
     }
     if len(splits) > 1:
         params["split"] = "as given"
-    return Opened("ArrayFile", params, parted(path.name.split(".")[0])[0], tuple(remarks))
+    return Opened(reader(FileForm.ARRAYS), params, parted(path.name.split(".")[0])[0], tuple(remarks))
 
 
 def _tell(watch: Watch, number: int, count: int, share: float) -> None:

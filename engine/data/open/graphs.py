@@ -6,9 +6,10 @@ import csv
 from collections import Counter
 from pathlib import Path
 
+from engine.catalogue.traits import FileForm
 from engine.data.graphs.files import edge_columns, numbered, read_edge_list, read_graphml, read_table
 from engine.data.graphs.folder import graph_files, joined_graphs
-from engine.data.open.opening import Opened, stamp
+from engine.data.open.opening import Opened, reader, stamp
 from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
@@ -94,7 +95,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
     }
     if "split" in (next(iter(labels.values()), {}) if many else columns):
         params["split"] = "as given"
-    return Opened("GraphFile", params, path.name.split(".")[0], tuple(remarks))
+    return Opened(reader(FileForm.GRAPH), params, path.name.split(".")[0], tuple(remarks))
 
 
 def _folder(path: Path, watch: Watch) -> Opened:
@@ -159,7 +160,7 @@ def _folder(path: Path, watch: Watch) -> Opened:
     if len(splits - {""}) > 1:
         params["split"] = "as given"
         remarks.append(f"Folders say the splits: {', '.join(sorted(splits - {''}))}.")
-    return Opened("GraphFolder", params, path.name, tuple(remarks))
+    return Opened(reader(FileForm.GRAPHS), params, path.name, tuple(remarks))
 
 
 def _batches(count: int, largest: int, remarks: list[str]) -> dict[str, Value]:

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from engine.catalogue.traits import FileForm
 from engine.data.images.decoding import read_image
 from engine.data.images.labels import counted, layout_of, some_of
 from engine.data.images.listing import (
@@ -22,7 +23,7 @@ from engine.data.images.listing import (
     readable_name,
     split_number,
 )
-from engine.data.open.opening import HEAD, Opened
+from engine.data.open.opening import HEAD, Opened, reader
 from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
@@ -119,7 +120,7 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
         "path": str(folder),
         "stamp": stamp_of(folder, names),
     }
-    return Opened("ImageFolder", params, readable_name(folder.name) or "images", tuple(remarks))
+    return Opened(reader(FileForm.IMAGES), params, readable_name(folder.name) or "images", tuple(remarks))
 
 
 def _bare_folders(folder: Path, images: list[str], split_folders: bool) -> list[str]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from engine.catalogue import Data, load_catalogue
+from engine.catalogue.traits import FileForm
 from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
@@ -32,15 +34,15 @@ OPENERS = {
 FOLDERS = "engine.data.open.images"
 MOST_LOOKED_AT = 1000  # files of a folder that are looked at to tell what it holds
 
-# Node types that may read one file, and their openers: people know best what a table is.
+# What one file may be read as, and the openers: people know best what a table is.
 READERS = {
-    "TableFile": ("engine.data.open.tables", "open_it"),
-    "SeriesFile": ("engine.data.open.series", "open_it"),
-    "TextCorpus": ("engine.data.open.text", "open_corpus"),
-    "LabelledText": ("engine.data.open.text", "open_labelled"),
-    "TextPairs": ("engine.data.open.text", "open_pairs"),
-    "GraphFile": ("engine.data.open.graphs", "open_it"),
-    "CloudFile": ("engine.data.open.points", "open_it"),
+    FileForm.TABLE: ("engine.data.open.tables", "open_it"),
+    FileForm.SERIES: ("engine.data.open.series", "open_it"),
+    FileForm.TEXT: ("engine.data.open.text", "open_corpus"),
+    FileForm.LABELLED: ("engine.data.open.text", "open_labelled"),
+    FileForm.PAIRS: ("engine.data.open.text", "open_pairs"),
+    FileForm.GRAPH: ("engine.data.open.graphs", "open_it"),
+    FileForm.POINTS: ("engine.data.open.points", "open_it"),
 }
 PACKED = {
     b"PK\x03\x04": "zip",
@@ -54,7 +56,7 @@ PACKED = {
 READINGS = (["number"], ["whole"], ["date", "number"], ["date", "whole"])  # kinds of columns
 FEW_READINGS = 50  # fewer are hardly a series
 CLOUD_TEXTS = (".csv", ".tsv", ".txt", ".dat")  # that may hold points, where a person says so
-OF_FOLDERS = ("LabelledText", "CloudFile")  # those that may read a folder, too
+OF_FOLDERS = (FileForm.LABELLED, FileForm.POINTS)  # what may be in a folder, too
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,17 @@ class Opened:
     params: Mapping[str, Value]
     name: str
     remarks: tuple[str, ...] = field(default=())
+
+
+def readers() -> dict[str, FileForm]:
+    """The types of nodes that may read one file, by their ids, and what each takes it for."""
+    return {reader(form): form for form in READERS}
+
+
+def reader(form: FileForm) -> str:
+    """The id of the type of node that reads such files."""
+    types = load_catalogue().types()
+    return next(found.type_id for found in types if issubclass(found, Data) and found.reads is form)
 
 
 def open_data(path: Path, watch: Watch | None = None) -> Opened:
@@ -87,21 +100,24 @@ def _or_better(found: Opened, path: Path, watch: Watch) -> Opened:
     Texts and their classes are labelled texts, two texts a row are pairs; readings are a series.
     """
     table = found.params.get("table")
-    if found.type != "TableFile" or not isinstance(table, tuple):
+    if found.type != reader(FileForm.TABLE) or not isinstance(table, tuple):
         return found
     roles = [(row[1], row[2]) for row in table if isinstance(row, tuple) and len(row) > 2]
     used = sorted(str(kind) for kind, role in roles if role != "ignore")
     words = [kind for kind, role in roles if role == "ignore" and kind in ("text", "category")]
     if words and used in (["category"], ["yes-no"]):
-        kind, why = "LabelledText", "Read as texts with a class each: a table of it would have no inputs"
+        form, why = (
+            FileForm.LABELLED,
+            "Read as texts with a class each: a table of it would have no inputs",
+        )
     elif not used and words == ["text", "text"]:
-        kind, why = "TextPairs", "Read as pairs of texts: a table of it would have no inputs"
+        form, why = FileForm.PAIRS, "Read as pairs of texts: a table of it would have no inputs"
     elif used in READINGS and not words and int(str(found.params.get("rows", 0))) >= FEW_READINGS:
-        kind, why = "SeriesFile", "Read as a series: a table of it would have nothing to foretell"
+        form, why = FileForm.SERIES, "Read as a series: a table of it would have nothing to foretell"
     else:
         return found
     try:
-        better = open_for(path, kind, watch)
+        better = open_for(path, reader(form), watch)
     except DataError:
         return found
     return replace(better, remarks=(*better.remarks, f'{why} ("Read as").'))
@@ -113,12 +129,13 @@ def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
 
     path = Path(os.path.abspath(path))
     watch = watch or Watch()
-    module, function = READERS[type_id]
-    if path.is_dir() and type_id not in OF_FOLDERS:
+    form = readers()[type_id]
+    module, function = READERS[form]
+    if path.is_dir() and form not in OF_FOLDERS:
         raise DataError(f'"{path.name}" is a folder, where one file is needed.')
     if not path.is_dir():
         _check_file(path)
-        if why := refused(path, type_id):
+        if why := refused(path, form):
             raise DataError(why)
     opener: Callable[[Path, Watch], Opened] = getattr(importlib.import_module(module), function)
     try:
@@ -129,7 +146,7 @@ def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
         raise DataError(str(error)) from error
     if found.type != type_id:
         raise DataError(f'"{path.name}" cannot be read so: it holds something else.')
-    if why := lacking(path, found):
+    if why := lacking(path, form, found.params):
         raise DataError(why)
     return found
 

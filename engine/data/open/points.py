@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from engine.catalogue.traits import FileForm
 from engine.data.array_reading import stored_array
 from engine.data.clouds.files import cloud_files, parted_cells, read_cloud
 from engine.data.clouds.meshes import faces_of
-from engine.data.open.opening import Opened, stamp
+from engine.data.open.opening import Opened, reader, stamp
 from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
@@ -41,7 +42,7 @@ def _file(path: Path, watch: Watch) -> Opened:
     params: dict[str, Value] = {"path": str(path), "count": count, "stamp": stamp(path), "split": "random"}
     if width != 3:
         params["numbers"] = width
-    return Opened("CloudFile", params, path.stem, tuple(remarks))
+    return Opened(reader(FileForm.POINTS), params, path.stem, tuple(remarks))
 
 
 def _folder(path: Path, watch: Watch) -> Opened:
@@ -103,7 +104,7 @@ def _folder(path: Path, watch: Watch) -> Opened:
     if len(splits - {""}) > 1:
         params["split"] = "as given"
         remarks.append(f"Folders say the splits: {', '.join(sorted(splits - {''}))}.")
-    return Opened("CloudFile", params, path.name, tuple(remarks))
+    return Opened(reader(FileForm.POINTS), params, path.name, tuple(remarks))
 
 
 def _numbers_in(files: list[Path]) -> tuple[int, list[str]]:

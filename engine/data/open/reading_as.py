@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from engine.data.open.opening import CLOUD_TEXTS, OPENERS, Opened
+from engine.catalogue.traits import FileForm
+from engine.data.open.opening import CLOUD_TEXTS, OPENERS
 from engine.data.tables.sniff import RECORDS, SHEETS, TYPED, encoding_of, form_of, rows_of
 from engine.values import Value
 
@@ -20,31 +21,31 @@ MEASURED = ("number", "whole", "date", "yes-no")
 BINARY = (".ply", ".npy", ".npz", *TYPED, *SHEETS)
 MARKUP = (".graphml", ".xml")
 SENTENCES = {
-    "TableFile": "is no table: it holds sentences, and nothing parts its lines into columns.",
-    "SeriesFile": "is no series: it holds sentences, not columns of numbers.",
-    "LabelledText": "has no classes: it holds sentences, and nothing parts them from a column of classes.",
-    "TextPairs": "has no two columns of texts: it holds sentences. Part the two texts of each line by a tab, "
-    "or put them in quotes.",
-    "GraphFile": "is no list of edges: it holds sentences.",
-    "CloudFile": "is no point cloud: it holds sentences, not numbers x, y and z.",
+    FileForm.TABLE: "is no table: it holds sentences, and nothing parts its lines into columns.",
+    FileForm.SERIES: "is no series: it holds sentences, not columns of numbers.",
+    FileForm.LABELLED: "has no classes: it holds sentences, and nothing parts them from a column of classes.",
+    FileForm.PAIRS: "has no two columns of texts: it holds sentences. Part the two texts of each line by a "
+    "tab, or put them in quotes.",
+    FileForm.GRAPH: "is no list of edges: it holds sentences.",
+    FileForm.POINTS: "is no point cloud: it holds sentences, not numbers x, y and z.",
 }
 Params = Mapping[str, Value]
 
 
-def refused(path: Path, type_id: str) -> str:
+def refused(path: Path, form: FileForm) -> str:
     """What the file is instead, where a look at its beginning is enough, as a sentence; else ""."""
     name = path.name.casefold()
     if name.endswith(RECORDS):
-        fits = type_id in ("TableFile", "LabelledText", "TextCorpus")
+        fits = form in (FileForm.TABLE, FileForm.LABELLED, FileForm.TEXT)
         said = f'"{path.name}" holds JSON, which is read as a table, as labelled texts or as a text.'
         return "" if fits else said
-    if name.endswith(MARKUP) and type_id not in ("GraphFile", "TextCorpus"):
+    if name.endswith(MARKUP) and form not in (FileForm.GRAPH, FileForm.TEXT):
         return f'"{path.name}" holds markup, which is read as a graph or as a text.'
-    known = {"GraphFile": MARKUP, "CloudFile": (".ply", ".npy")}.get(type_id, (*BINARY, *MARKUP))
+    known = {FileForm.GRAPH: MARKUP, FileForm.POINTS: (".ply", ".npy")}.get(form, (*BINARY, *MARKUP))
     clouds = (*OPENERS["engine.data.open.points"], ".npy", *CLOUD_TEXTS)
-    if type_id == "CloudFile" and not name.endswith(clouds):
+    if form == FileForm.POINTS and not name.endswith(clouds):
         return f'"{path.name}" is no point cloud by its name; these are: {", ".join(clouds)}.'
-    if type_id not in SENTENCES or name.endswith(known):
+    if form not in SENTENCES or name.endswith(known):
         return ""
     with open(path, "rb") as file:
         head = file.read(HEAD)
@@ -54,22 +55,22 @@ def refused(path: Path, type_id: str) -> str:
         return f'"{path.name}" is no text: {error}.'
     text = head.decode(encoding, "ignore").removeprefix("\ufeff")
     if text.startswith("__label__"):
-        return "" if type_id == "LabelledText" else f'"{path.name}" holds texts with labels.'
-    form = form_of(text, encoding)
+        return "" if form == FileForm.LABELLED else f'"{path.name}" holds texts with labels.'
+    cells = form_of(text, encoding)
     lines = [line for line in text.splitlines()[:LINES] if line.strip()]
-    return f'"{path.name}" {SENTENCES[type_id]}' if _sentences(lines, form.delimiter, form.quote) else ""
+    return f'"{path.name}" {SENTENCES[form]}' if _sentences(lines, cells.delimiter, cells.quote) else ""
 
 
-def lacking(path: Path, opened: Opened) -> str:
+def lacking(path: Path, form: FileForm, params: Params) -> str:
     """What the file lacks to be read so, as a sentence; "" where it lacks nothing."""
-    checks: dict[str, Callable[[Path, Params], str]] = {
-        "TableFile": _table,
-        "LabelledText": _labelled,
-        "TextPairs": _pairs,
-        "GraphFile": _graph,
+    checks: dict[FileForm, Callable[[Path, Params], str]] = {
+        FileForm.TABLE: _table,
+        FileForm.LABELLED: _labelled,
+        FileForm.PAIRS: _pairs,
+        FileForm.GRAPH: _graph,
     }
-    check = checks.get(opened.type)
-    return check(path, opened.params) if check is not None else ""
+    check = checks.get(form)
+    return check(path, params) if check is not None else ""
 
 
 def _table(path: Path, params: Params) -> str:

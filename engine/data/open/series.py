@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.catalogue.traits import FileForm
 from engine.data.open import tables as open_table
-from engine.data.open.opening import Opened, stamp
+from engine.data.open.opening import Opened, reader, stamp
 from engine.data.series.files import form_for, numpy_numbers, reader_of, series_in_order
 from engine.data.tables.sniff import number_in
 from engine.data.watch import Watch
@@ -36,7 +37,7 @@ def _numpy(path: Path) -> Opened:
     table = tuple((str(at + 1), "number", "input") for at in range(values.shape[1]))
     params: dict[str, Value] = {"path": str(path), "stamp": stamp(path), "rows": len(values), "table": table}
     remarks = _about(values, None, [np.arange(len(values))], params)
-    return Opened("SeriesFile", params, path.stem, tuple(remarks))
+    return Opened(reader(FileForm.SERIES), params, path.stem, tuple(remarks))
 
 
 def _table(path: Path, watch: Watch) -> Opened:
@@ -80,7 +81,7 @@ def _table(path: Path, watch: Watch) -> Opened:
         remarks.append(f"{int(parted.max()) + 1:,} series, told apart by {group}.")
     rows = series_in_order(None, parted, len(values), 0, None)
     remarks += _about(values, times, rows, params, dates=any(row[1] == "date" for row in table))
-    return Opened("SeriesFile", params, opened.name, tuple(remarks))
+    return Opened(reader(FileForm.SERIES), params, opened.name, tuple(remarks))
 
 
 def _counting(table: list[list[Value]]) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.open.opening import Opened, stamp
+from engine.catalogue.traits import FileForm
+from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.cells import blank_rows
 from engine.data.tables.column_kinds import Guess, guesses, rows_hit
 from engine.data.tables.column_roles import Plan, listed, roles, say_missing
@@ -241,7 +242,7 @@ def _opened(
         **plan.params,
         **({"missing_as": tuple(blanks)} if blanks else {}),
     }
-    return Opened("TableFile", values, path.stem, (*remarks, *plan.remarks))
+    return Opened(reader(FileForm.TABLE), values, path.stem, (*remarks, *plan.remarks))
 
 
 def written(form: Form) -> dict[str, Value]:

@@ -10,8 +10,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from engine.catalogue.traits import FileForm
 from engine.data import dealing
-from engine.data.open.opening import Opened, stamp
+from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.sniff import encoding_of, number_in
 from engine.data.text.lines import json_place, labelled_rows, read_text, rows_of_folders, text_pairs
 from engine.data.text.texts import corpus_parts
@@ -94,7 +95,7 @@ def open_corpus(path: Path, watch: Watch) -> Opened:
     if b"\r" in _head(path):
         remarks.append("Every line end, carriage returns too, is read as one line feed.")
     params["tokens"] = named_tokens(made.tokens, len(made.tokens), NAMED_TOKENS)
-    return Opened("TextCorpus", params, path.stem, tuple(remarks))
+    return Opened(reader(FileForm.TEXT), params, path.stem, tuple(remarks))
 
 
 def open_labelled(path: Path, watch: Watch) -> Opened:
@@ -148,7 +149,7 @@ def open_labelled(path: Path, watch: Watch) -> Opened:
     params |= {"classes": classes, "count": sum(counts.values()), "length": length, "size": WORDS}
     some = ", ".join(f"{name} {counts[name]:,}" for name in classes[:8])
     remarks.insert(0, f"{sum(counts.values()):,} texts of {len(classes):,} classes: {some}.")
-    return Opened("LabelledText", params, path.stem, tuple(remarks))
+    return Opened(reader(FileForm.LABELLED), params, path.stem, tuple(remarks))
 
 
 def open_pairs(path: Path, watch: Watch, other: Path | None = None) -> Opened:
@@ -173,7 +174,7 @@ def open_pairs(path: Path, watch: Watch, other: Path | None = None) -> Opened:
     for name, texts in (("length", left), ("target_length", right)):
         params[name] = max(2, min(LONGEST, max(len(words_of(one)) for one in texts) + 1))
     params["count"] = len(left)
-    return Opened("TextPairs", params, path.stem, (f"{len(left):,} pairs of texts.",))
+    return Opened(reader(FileForm.PAIRS), params, path.stem, (f"{len(left):,} pairs of texts.",))
 
 
 def _columns(path: Path, watch: Watch, params: dict[str, Value], pairs: bool = False) -> dict[str, Any]:

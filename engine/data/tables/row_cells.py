@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from engine.catalogue import Column, Data
-from engine.catalogue.questions import names_of
+from engine.shapes.heads import names_of
 
 BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 NUMBER, WHOLE, CATEGORY, YES_NO, DATE = "number", "whole", "category", "yes-no", "date"

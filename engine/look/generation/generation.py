@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.catalogue import Loss
+from engine.catalogue.traits import Player
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
@@ -184,8 +186,8 @@ def players(look: Look, probe: Probe) -> Taken | None:
     score. Source: seed 000 §4.2.
     """
     graph, types = look.program.project.graph, look.program.book.types
-    judge = next((one for one, made in types.items() if type(made).__name__ == "DiscriminatorLoss"), None)
-    maker = next((one for one, made in types.items() if type(made).__name__ == "GeneratorLoss"), None)
+    trained = {made.traits.trains: one for one, made in reversed(types.items()) if isinstance(made, Loss)}
+    judge, maker = trained.get(Player.DISCRIMINATOR), trained.get(Player.GENERATOR)
     if judge is None:
         raise NeuroloomError("There is no discriminator here.")
     wires = {port: graph.feeding(judge, port) for port in ("real", "made")}

@@ -9,7 +9,7 @@ from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
 from engine.look.images import saliency as how
-from engine.look.inputs import drawn, flat_map, image_question, input_column, score_of, target_of
+from engine.look.inputs import drawn, flat_map, image_head, input_column, score_of, target_of
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
 
@@ -26,11 +26,11 @@ def attribution(look: Look, probe: Probe) -> Taken | None:
     of the difference of scores. `image` is the example `(H, W)` or `(H, W, 3)`.
     """
     method, target = str(probe.detail[0]), int(probe.detail[1])
-    question = image_question(look, probe.node_id)
-    column = input_column(look, question.prediction[0])
+    head = image_head(look, probe.node_id)
+    column = input_column(look, head.prediction[0])
     x = look.batch(look.example, 1)[column]
-    index, facts = target_of(look, question, target)
-    score = score_of(look, question, column, index)
+    index, facts = target_of(look, head, target)
+    score = score_of(look, head, column, index)
     try:
         if method == INTEGRATED:
             found = how.integrated_gradients(score, x, steps=STEPS, check=look.check)
@@ -52,12 +52,12 @@ def grad_cam(look: Look, probe: Probe) -> Taken | None:
 
     `detail` is (target,), as for "attribution"; `size` is that of the maps.
     """
-    question = image_question(look, "")
-    index, facts = target_of(look, question, int(probe.detail[0]))
+    head = image_head(look, "")
+    index, facts = target_of(look, head, int(probe.detail[0]))
     batch = dict(look.batch(look.example, 1))
     column = input_column(look, probe.node_id)
     batch[column] = batch[column].clone().requires_grad_(True)
-    node, port = question.prediction
+    node, port = head.prediction
     seen = look.values((probe.node_id, node), batch, gradients=True)
     maps = next((one for one in seen.get(probe.node_id, {}).values() if one.dim() == 4), None)
     answer = seen.get(node, {}).get(port)
@@ -81,11 +81,11 @@ def occlusion(look: Look, probe: Probe) -> Taken | None:
     `detail` is (target, side of the patch, stride).
     """
     target, patch, stride = (int(value) for value in probe.detail[:3])
-    question = image_question(look, probe.node_id)
-    column = input_column(look, question.prediction[0])
+    head = image_head(look, probe.node_id)
+    column = input_column(look, head.prediction[0])
     x = look.batch(look.example, 1)[column]
-    index, facts = target_of(look, question, target)
-    score = score_of(look, question, column, index)
+    index, facts = target_of(look, head, target)
+    score = score_of(look, head, column, index)
     fill = _mean(look, column)
     found = how.occlusion(score, x, patch, max(1, stride), fill, look.check)
     return array(found), {**facts, "image": drawn(x[0]), "fill": fill, "patch": patch, "stride": stride}

@@ -142,7 +142,7 @@ def unit(look: Look, probe: Probe) -> Taken | None:
     count = units_of(type_of(look, probe.node_id), tuple(shown.shape[1:]))
     number = min(max(0, number), count - 1)
     mine = of_unit(look, probe.node_id, shown, number)[0]
-    losses = [head.loss_id for head in look.heads]
+    losses = [head.node_id for head in look.heads]
     seen = look.values({probe.node_id, *losses}, batch, gradients=True)
     value = next(iter(seen.get(probe.node_id, {}).values()))
     lost = [next(iter(seen[one].values())).float().sum() for one in losses if seen.get(one)]

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from engine.catalogue import Layer
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
@@ -21,7 +22,6 @@ from engine.look.sight import Look, evaluating
 
 MOST_CELLS = 256 * 256
 ROWS = 32
-POOLS = {"MaxPool2d": "max", "AvgPool2d": "mean", "MaxPool1d": "max"}
 
 
 @probe_kind("window", every=0.5)
@@ -35,7 +35,7 @@ def window(look: Look, probe: Probe) -> Taken | None:
     """
     filter_, channel = (int(value) for value in (*probe.detail, 0, 0)[:2])
     module = look.module(probe.node_id)
-    if not isinstance(module, nn.Conv1d | nn.Conv2d) and _pool(look, probe) not in POOLS:
+    if not isinstance(module, nn.Conv1d | nn.Conv2d) and _pool(look, probe) is None:
         raise NeuroloomError("This node moves no window over its input.", node_id=probe.node_id)
     batch = look.batch(look.example, 1)
     with torch.no_grad():
@@ -84,20 +84,26 @@ def _convolved(
 
 
 def _pooled(look: Look, probe: Probe, x: Tensor, made: Tensor, channel: int) -> Taken:
-    pool = look.program.book.types.get(probe.node_id)
-    kind = POOLS[_pool(look, probe)]
-    size = _pair(pool.size)  # type: ignore[union-attr]
-    stride = getattr(pool, "stride", None)
-    if isinstance(pool.size, int) and type(pool).__name__ == "MaxPool1d":  # type: ignore[union-attr]
-        size = (1, pool.size)  # type: ignore[union-attr]
+    pool = _pool(look, probe)
+    assert pool is not None
+    stride, size = getattr(pool, "stride", None), _pair(pool.size)  # type: ignore[attr-defined]
+    if pool.traits.channels_first:
+        size = (1, size[1])
     at = Window(size, size if stride is None else _pair(stride)).fitted(_two(x), _two(made))
     channel = min(max(0, channel), len(x) - 1)
-    facts = {"kind": kind, "made": array(made[channel]), "channel": channel, "channels": len(x), "filters": 0}
+    facts = {
+        "kind": pool.traits.pools,
+        "made": array(made[channel]),
+        "channel": channel,
+        "channels": len(x),
+        "filters": 0,
+    }
     return array(x[channel]), {**facts, "filter": 0, **_about(look, at)}
 
 
-def _pool(look: Look, probe: Probe) -> str:
-    return type(look.program.book.types.get(probe.node_id)).__name__
+def _pool(look: Look, probe: Probe) -> Layer | None:
+    made = look.program.book.types.get(probe.node_id)
+    return made if isinstance(made, Layer) and made.traits.pools is not None else None
 
 
 def _about(look: Look, at: Window) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from engine.catalogue import Layer, NodeType
 from engine.document.graph import Graph, Link, Project
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
@@ -18,8 +19,6 @@ from engine.look.layers.timing import times
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
 
-# By name: a script that carries the source of a layer makes its own class of it.
-DENSE = {"Linear", "Perceptron", "Oja", "LeastSquares", "DeltaRule"}
 MOST_UNITS = 32
 MOST_LINES = 1500
 MOST_SCALARS = 90
@@ -117,7 +116,7 @@ def scalars(look: Look, probe: Probe) -> Taken | None:
     Errors: `NeuroloomError` for more than 90 numbers, or operations that cannot be taken apart.
     """
     head = look.head(probe.node_id) or look.head()
-    wanted = probe.node_id or (head.loss_id if head is not None else "")
+    wanted = probe.node_id or (head.node_id if head is not None else "")
     batch = look.batch(look.example, 1)
     names = _column_names(batch) + _weight_names(look)
     tracer = Tracer()
@@ -187,7 +186,8 @@ def _columns(look: Look) -> list[_Column]:
     """The columns from the inputs to the outputs. Errors: `NeuroloomError` where the net is not dense."""
     graph = look.program.project.graph
     layers = {one: layer for one in graph.order() if (layer := look.module(one)) is not None}
-    dense = {one: layer for one, layer in layers.items() if type(layer).__name__ in DENSE}
+    types = look.program.book.types
+    dense = {one: layer for one, layer in layers.items() if _is_dense(types.get(one))}
     if not dense:
         raise NeuroloomError("This diagram shows dense layers, and this net has none.")
     if any(len(_read(graph, one)) > 1 for one in dense):
@@ -206,6 +206,10 @@ def _columns(look: Look) -> list[_Column]:
     return columns
 
 
+def _is_dense(made: NodeType | None) -> bool:
+    return isinstance(made, Layer) and made.traits.dense
+
+
 def _matrices(layer: nn.Module) -> list[tuple[Tensor, Tensor | None]]:
     """The weights (outputs, inputs) and biases of a layer, one after the other."""
     if _several(layer):  # the biases stand in the first column of its matrices
@@ -217,7 +221,7 @@ def _matrices(layer: nn.Module) -> list[tuple[Tensor, Tensor | None]]:
 
 def _several(layer: nn.Module) -> bool:
     """Whether the layer is a net of its own, of one or two matrices."""
-    return type(layer).__name__ == "DeltaRule"
+    return hasattr(layer, "signals")
 
 
 def _fed_by(graph: Graph, node_id: str, dense: set[str]) -> str:

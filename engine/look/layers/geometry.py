@@ -12,10 +12,10 @@ from torch import Tensor
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.first_weights import first_of
-from engine.look.heads import VALUES
 from engine.look.layers.projection import has_umap, likeness, neighbours_kept, principal, same_signs
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.shapes.heads import VALUES
 
 MOST_ROWS, MOST_COLUMNS = 128, 192
 MOST_PARAMETERS = 64
@@ -134,7 +134,7 @@ def layer_likeness(look: Look, probe: Probe) -> Taken | None:
     """
     seen: dict[str, list[Tensor]] = {}
     graph = look.program.project.graph
-    wanted = set(graph.nodes) - {head.loss_id for head in look.heads}
+    wanted = set(graph.nodes) - {head.node_id for head in look.heads}
     for start in range(0, min(LIKENESS_ROWS, look.rows()), AT_ONCE):
         look.check()
         count = min(AT_ONCE, LIKENESS_ROWS - start)
@@ -192,14 +192,14 @@ def _many(look: Look, node_id: str, rows: int) -> tuple[Tensor, dict[str, Any]]:
 def _label_column(look: Look) -> tuple[str, tuple[str, ...], bool] | None:
     """The column that says what each example is, the names of its classes, and whether it has classes."""
     for head in look.heads:
-        if head.column is not None and head.kind != VALUES:
+        if head.column and head.kind != VALUES:
             return head.column, head.labels, True
     batch = look.batch(0, ROWS, split_of(look))
     for name, column in batch.items():
         if column.dim() == 1 and not column.is_floating_point() and len(torch.unique(column)) <= MOST_CLASSES:
             return name, (), True
     for head in look.heads:
-        if head.column is not None and head.size == 1:
+        if head.column and head.size == 1:
             return head.column, (), False
     return None
 

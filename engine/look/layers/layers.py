@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.catalogue import NodeType
+from engine.catalogue import Layer, NodeType
 from engine.catalogue.emitter import build
 from engine.catalogue.symbols import evaluate
 from engine.errors import TrainingError
@@ -25,15 +25,6 @@ MOST_UNITS = 1024
 POINTS = 241  # of a curve of an activation
 REACH = 4.0  # a curve of an activation covers at least -REACH to REACH
 SATURATED = 0.95  # of the way from the middle of a function's range to its end
-# Functions that end at both sides, as types of nodes and as choices of an activation: the range's ends.
-RANGES = {
-    "Tanh": (-1.0, 1.0),
-    "tanh": (-1.0, 1.0),
-    "Hardtanh": (-1.0, 1.0),
-    "hard tanh": (-1.0, 1.0),
-    "Sigmoid": (0.0, 1.0),
-    "sigmoid": (0.0, 1.0),
-}
 
 
 @probe_kind("layer_activity", every=1.0)
@@ -60,8 +51,8 @@ def depth_variance(look: Look, probe: Probe) -> Taken | None:
     """
     head, batch = look.head(), look.batch(0, ROWS)
     with torch.backends.cudnn.flags(enabled=False):  # its recurrent layers have no gradients in evaluation
-        values = _values_of_layers(look, batch, *([head.loss_id] if head is not None else []))
-        loss = values.pop(head.loss_id, None) if head is not None else None
+        values = _values_of_layers(look, batch, *([head.node_id] if head is not None else []))
+        loss = values.pop(head.node_id, None) if head is not None else None
         if not values:
             return None
         forward = torch.stack([value.detach().float().var(correction=0) for value in values.values()])
@@ -184,8 +175,9 @@ def _saturated(value: Tensor, ends: tuple[float, float]) -> Tensor:
 
 def _range_of(look: Look, node_id: str) -> tuple[float, float] | None:
     """Where the node's function ends on both sides, None where it does not."""
-    node_type = look.program.book.types[node_id]
-    return RANGES.get(type(node_type).__name__) or RANGES.get(str(getattr(node_type, "activation", "")))
+    made = look.program.book.types[node_id]
+    squash = made.squash() if isinstance(made, Layer) else None
+    return None if squash is None else squash.ends
 
 
 def _unit_axis(value: Tensor) -> int:

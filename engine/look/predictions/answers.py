@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.catalogue.questions import CLASSES, VALUES, YES_NO, Feature, Question
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import asking
 from engine.look.predictions.scores import class_losses
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.shapes.heads import CLASSES, VALUES, YES_NO, Feature, Head
 
 MOST_SIDE, LEAST_SIDE = 100, 24  # of the grid over the plane
 MOST_PRODUCTS = 2e8  # multiply-adds for one picture of the plane
@@ -35,9 +35,9 @@ def regions(look: Look, probe: Probe) -> Taken | None:
     For classes `(3, h, w)` float16: the likeliest class, its probability, and by how much its score is ahead
     of the next; for values `(h, w)`. Row 0 is at the smallest y. `x`, `y` are the ranges that are covered.
     """
-    question = asking.asked(look, probe.node_id)
-    known = asking.features(look, question)
-    if len(known) < 2 or (question.kind != CLASSES and question.size != 1):
+    head = asking.asked(look, probe.node_id)
+    known = asking.features(look, head)
+    if len(known) < 2 or (head.kind != CLASSES and head.size != 1):
         raise NeuroloomError("A picture of the plane needs two features and a single answer.")
     pair = _chosen(probe, known, 2)
     side = _side(look)
@@ -45,24 +45,24 @@ def regions(look: Look, probe: Probe) -> Taken | None:
     axes = [torch.linspace(*span, side, device=look.device) for span in spans]
     y, x = torch.meshgrid(axes[1], axes[0], indexing="ij")
     batch = asking.made_batch(look, side * side, {pair[0]: x.flatten(), pair[1]: y.flatten()})
-    scores = asking.ask(look, question, batch).scores
+    scores = asking.ask(look, head, batch).scores
     facts = {
-        "kind": question.kind,
+        "kind": head.kind,
         "x": spans[0],
         "y": spans[1],
         "names": tuple(feature.name for feature in pair),
-        "classes": asking.class_names(question),
-        "target": question.target_name,
+        "classes": asking.class_names(head),
+        "target": head.column,
         "fixed": len(known) - 2,
         "example": look.example,
         "steps": False,
     }
-    if question.kind == VALUES:
+    if head.kind == VALUES:
         return asking.array(scores[:, 0].reshape(side, side)), facts
-    if question.kind == YES_NO:
-        signs = asking.with_signs(look, question)
-        middle = 0.0 if signs or question.plain_scores else 0.5
-        both = asking.chances(question, scores, signs=signs)
+    if head.kind == YES_NO:
+        signs = asking.with_signs(look, head)
+        middle = 0.0 if signs or head.plain_scores else 0.5
+        both = asking.chances(head, scores, signs=signs)
         winner, ahead = (scores[:, 0] > middle).long(), (scores[:, 0] - middle).abs()
         sure = both.gather(1, winner[:, None])[:, 0]
         facts["steps"] = len(torch.unique(scores)) <= 3
@@ -80,8 +80,8 @@ def points(look: Look, probe: Probe) -> Taken | None:
 
     At most 300 training rows, `training` of them, and after them as many that are held out.
     """
-    question = asking.asked(look, probe.node_id)
-    known = asking.features(look, question)
+    head = asking.asked(look, probe.node_id)
+    known = asking.features(look, head)
     chosen = _chosen(probe, known, min(2, max(1, len(probe.detail) or len(known))))
     parts = []
     counts = {}
@@ -89,14 +89,14 @@ def points(look: Look, probe: Probe) -> Taken | None:
         rows = asking.spread_over(look.rows(split), MOST_POINTS)
         counts[split] = len(rows)
         if rows:
-            right = asking.ask_rows(look, question, rows, split).right.reshape(len(rows), -1)[:, :1]
+            right = asking.ask_rows(look, head, rows, split).right.reshape(len(rows), -1)[:, :1]
             at = torch.as_tensor(rows, device=look.device)
             found = [asking.feature_values(look, feature, split)[at][:, None] for feature in chosen]
             parts.append(torch.cat([*found, right.to(found[0].dtype)], 1))
     if not parts:
         return None
     same = look.rows("train") == look.rows("validation") <= MOST_POINTS and torch.equal(*parts)
-    facts = {"training": counts["train"], "kind": question.kind, "classes": asking.class_names(question)}
+    facts = {"training": counts["train"], "kind": head.kind, "classes": asking.class_names(head)}
     return asking.array(parts[0] if same else torch.cat(parts)), facts
 
 
@@ -107,30 +107,30 @@ def fit(look: Look, probe: Probe) -> Taken | None:
     Answers are a value and perhaps its deviation, or the probability of each class. `residuals` are rows
     `(n, 3)` of held out examples: the feature, what is right, what is predicted.
     """
-    question = asking.asked(look, probe.node_id)
-    known = asking.features(look, question)
-    if not known or (question.kind != CLASSES and question.size != 1):
+    head = asking.asked(look, probe.node_id)
+    known = asking.features(look, head)
+    if not known or (head.kind != CLASSES and head.size != 1):
         raise NeuroloomError("A curve needs features that are numbers and a single answer.")
     (feature,) = _chosen(probe, known, 1)
     span = asking.reach(look, feature)
     at = torch.linspace(*span, STEPS, device=look.device)
-    found = asking.ask(look, question, asking.made_batch(look, STEPS, {feature: at}))
+    found = asking.ask(look, head, asking.made_batch(look, STEPS, {feature: at}))
     facts = {
-        "kind": question.kind,
+        "kind": head.kind,
         "name": feature.name,
-        "classes": asking.class_names(question)[:MOST_CURVES],
-        "target": question.target_name,
+        "classes": asking.class_names(head)[:MOST_CURVES],
+        "target": head.column,
         "fixed": len(known) - 1,
         "example": look.example,
         "deviation": found.spread is not None,
     }
-    if question.kind != VALUES:
-        signs = question.kind == YES_NO and asking.with_signs(look, question)
-        curves = asking.chances(question, found.scores, signs=signs)[:, :MOST_CURVES]
+    if head.kind != VALUES:
+        signs = head.kind == YES_NO and asking.with_signs(look, head)
+        curves = asking.chances(head, found.scores, signs=signs)[:, :MOST_CURVES]
         return asking.array(torch.cat([at[:, None], curves], 1)), facts
     curves = found.scores if found.spread is None else torch.cat([found.scores, found.spread], 1)
     rows = asking.spread_over(look.rows(), MOST_POINTS)
-    held_out = asking.ask_rows(look, question, rows)
+    held_out = asking.ask_rows(look, head, rows)
     there = asking.feature_values(look, feature)[torch.as_tensor(rows, device=look.device)]
     facts["residuals"] = asking.array(
         torch.stack([there, held_out.right.flatten(), held_out.scores.flatten()], 1)
@@ -145,26 +145,26 @@ def answers(look: Look, probe: Probe) -> Taken | None:
     For classes their probabilities `(n, classes)`, with what is `right` `(n,)`; for values `(n, 2)`: what is
     predicted and what is right. `rows` are the examples' numbers, `total` how many there are.
     """
-    question = asking.asked(look, probe.node_id)
-    width = question.size if question.kind == CLASSES else 2
+    head = asking.asked(look, probe.node_id)
+    width = head.size if head.kind == CLASSES else 2
     rows = asking.spread_over(look.rows(), max(64, min(MOST_ROWS, MOST_NUMBERS // width)))
     if not rows:
         return None
-    found = asking.ask_rows(look, question, rows)
+    found = asking.ask_rows(look, head, rows)
     facts = {
-        "kind": question.kind,
-        "classes": asking.class_names(question),
+        "kind": head.kind,
+        "classes": asking.class_names(head),
         "rows": np.asarray(rows, np.int32),
         "total": look.rows(),
         "split": look.split,
-        "target": question.target_name,
+        "target": head.column,
     }
-    if question.kind == VALUES:
+    if head.kind == VALUES:
         per_row = max(1, found.scores.shape[1])
         pairs = torch.stack([found.scores.flatten(), found.right.flatten()], 1)
         most = MOST_ROWS // per_row * per_row or per_row
         return asking.array(pairs[:most]), facts
-    chances = _chances(look, question, found)
+    chances = _chances(look, head, found)
     facts["right"] = found.right.cpu().numpy().astype(np.int16)
     return asking.array(chances), facts
 
@@ -176,36 +176,36 @@ def worst_and_best(look: Look, probe: Probe) -> Taken | None:
     The array is as that of "examples"; `loss` `(2k,)`, `predicted` and `right` are theirs, with the
     probability `sure` of what is predicted and `given` of what is right for classes.
     """
-    question = asking.asked(look, probe.node_id)
+    head = asking.asked(look, probe.node_id)
     rows = asking.spread_over(look.rows(), MOST_ROWS)
     if not rows:
         return None
-    found = asking.ask_rows(look, question, rows)
-    if question.kind == VALUES:
+    found = asking.ask_rows(look, head, rows)
+    if head.kind == VALUES:
         off = asking.array(found.scores - found.right.reshape(found.scores.shape))
         losses = (off.astype(np.float64) ** 2).mean(axis=1)
     else:
-        chances = asking.array(_chances(look, question, found))
+        chances = asking.array(_chances(look, head, found))
         right = found.right.cpu().numpy()
         losses = class_losses(chances, right)
     count = min(int(probe.detail[0]) if probe.detail else SHOWN // 4, len(rows) // 2 or 1)
     order = np.argsort(-losses, kind="stable")
     picked = np.r_[order[:count], order[::-1][:count]]
     facts: dict[str, Any] = {
-        "kind": question.kind,
-        "classes": asking.class_names(question),
+        "kind": head.kind,
+        "classes": asking.class_names(head),
         "loss": losses[picked],
         "mean_loss": float(losses.mean()),
         "looked_at": len(rows),
     }
-    if question.kind == VALUES:
+    if head.kind == VALUES:
         facts |= {"predicted": asking.array(found.scores[:, 0])[picked]}
         facts |= {"right": asking.array(found.right.reshape(len(rows), -1)[:, 0])[picked]}
     else:
         best = chances.argmax(axis=1)
         facts |= {"predicted": best[picked], "right": right[picked], "sure": chances.max(axis=1)[picked]}
         facts["given"] = chances[np.arange(len(rows)), right][picked]
-    shown, about = _inputs(look, question, [rows[index] for index in picked])
+    shown, about = _inputs(look, head, [rows[index] for index in picked])
     return shown, {**facts, **about}
 
 
@@ -222,10 +222,10 @@ def examples(look: Look, probe: Probe) -> Taken | None:
     return shown, about
 
 
-def _inputs(look: Look, question: Question, rows: list[int]) -> tuple[NDArray[Any], dict[str, Any]]:
+def _inputs(look: Look, head: Head, rows: list[int]) -> tuple[NDArray[Any], dict[str, Any]]:
     batch = asking.rows_of(look, rows)
     facts: dict[str, Any] = {"rows": tuple(rows), "split": look.split, "names": ()}
-    known = asking.features(look, question)
+    known = asking.features(look, head)
     if known:
         found = [
             batch[one.column] if one.index is None else batch[one.column][:, one.index]
@@ -233,9 +233,9 @@ def _inputs(look: Look, question: Question, rows: list[int]) -> tuple[NDArray[An
         ]
         facts["names"] = tuple(one.name for one in known[:WIDEST])
         return asking.array(torch.stack(found, 1)), facts
-    names = look.input_columns(question.prediction[0])
+    names = look.input_columns(head.prediction[0])
     apart = {name: column for name, column in batch.items() if not look.ragged(name)}
-    columns = [apart[name] for name in names if name in apart and name != question.target_name]
+    columns = [apart[name] for name in names if name in apart and name != head.column]
     columns = columns or list(apart.values())
     widest = max(columns, key=lambda column: (column.dim() == 4, column[0].numel()))
     if widest.dim() == 4:
@@ -246,9 +246,9 @@ def _inputs(look: Look, question: Question, rows: list[int]) -> tuple[NDArray[An
     return asking.array(flat), facts
 
 
-def _chances(look: Look, question: Question, found: asking.Answers) -> torch.Tensor:
-    signs = question.kind == YES_NO and asking.with_signs(look, question)
-    return asking.chances(question, found.scores, signs=signs)
+def _chances(look: Look, head: Head, found: asking.Answers) -> torch.Tensor:
+    signs = head.kind == YES_NO and asking.with_signs(look, head)
+    return asking.chances(head, found.scores, signs=signs)
 
 
 def _chosen(probe: Probe, known: tuple[Feature, ...], count: int) -> tuple[Feature, ...]:

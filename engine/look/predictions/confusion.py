@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from engine.feed.feed import Probe, Snapshot
-from engine.look.heads import CLASSES, Head, Wire
 from engine.look.registry import tally_kind
+from engine.shapes.heads import CLASSES, Head, Wire
 
 _MOST_CLASSES = 200  # a picture beyond this shows nothing
 
@@ -23,7 +23,7 @@ class Confusions:
         self._predictions = {head.prediction for head in self._heads}
         self._wires = self._predictions | {head.target for head in self._heads}
         self._batch: dict[Wire, Tensor] = {}
-        self._pairs: dict[str, list[Tensor]] = {head.loss_id: [] for head in self._heads}
+        self._pairs: dict[str, list[Tensor]] = {head.node_id: [] for head in self._heads}
 
     @property
     def wanted(self) -> bool:
@@ -48,16 +48,16 @@ class Confusions:
                 right = right.to(torch.int64).flatten()
                 pair = right * head.size + head.by_class(scores).argmax(1).flatten()
                 # places without a class are marked -100; other wrong numbers were refused before training
-                self._pairs[head.loss_id].append(pair[right >= 0])
+                self._pairs[head.node_id].append(pair[right >= 0])
         self._batch.clear()
 
     def snapshots(self, revision: int, step: int, epoch: int) -> Iterator[tuple[Probe, Snapshot]]:
         """The finished matrices with their keys, counts as int64."""
         self._count()
         for head in self._heads:
-            pairs = self._pairs[head.loss_id]
+            pairs = self._pairs[head.node_id]
             if not pairs:
                 continue
             counts = torch.bincount(torch.cat(pairs), minlength=head.size**2).reshape(head.size, head.size)
             extra = {"classes": head.labels, "epoch": epoch, "split": "validation"}
-            yield Probe(head.loss_id, "confusion"), Snapshot(revision, step, counts.cpu().numpy(), extra)
+            yield Probe(head.node_id, "confusion"), Snapshot(revision, step, counts.cpu().numpy(), extra)

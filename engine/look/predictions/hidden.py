@@ -8,9 +8,9 @@ import torch
 
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
-from engine.look.heads import CLASSES, UNCOUNTED
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.shapes.heads import CLASSES, UNCOUNTED
 
 MOST_PLACES, LIKELIEST = 256, 10
 FILLING = 0

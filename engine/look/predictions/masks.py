@@ -10,9 +10,9 @@ import torch
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array, rows_of, spread_over
-from engine.look.heads import CLASSES, UNCOUNTED
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.shapes.heads import CLASSES, UNCOUNTED
 
 MOST = 12  # examples
 LARGEST = 128  # pixels of a side; larger ones are thinned out

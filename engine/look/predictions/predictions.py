@@ -7,9 +7,9 @@ from torch import Tensor
 
 from engine.feed.feed import Probe
 from engine.look import reduce
-from engine.look.heads import CLASSES, VALUES, YES_NO, Head
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, Values
+from engine.shapes.heads import CLASSES, VALUES, YES_NO, Head
 
 _FORECAST_ROWS = 256
 

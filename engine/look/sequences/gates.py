@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from engine.errors import NeuroloomError
 
-GATES = {
-    "LSTM": ("input gate", "forget gate", "output gate", "candidate", "cell", "hidden"),
-    "GRU": ("reset gate", "update gate", "candidate", "hidden"),
-    "RNN": ("hidden",),
+GATES: dict[type[nn.RNNBase], tuple[str, ...]] = {
+    nn.LSTM: ("input gate", "forget gate", "output gate", "candidate", "cell", "hidden"),
+    nn.GRU: ("reset gate", "update gate", "candidate", "hidden"),
+    nn.RNN: ("hidden",),
 }
 OPEN = ("input gate", "forget gate", "output gate", "reset gate", "update gate")  # between 0 and 1
 
@@ -41,10 +41,10 @@ def _read(rnn: nn.RNNBase, x: Tensor, layer: int, backwards: bool) -> dict[str, 
     steps: list[dict[str, Tensor]] = []
     for t in range(len(x) - 1, -1, -1) if backwards else range(len(x)):
         back = recurrent @ h + bias_back
-        if rnn.mode == "LSTM":
+        if isinstance(rnn, nn.LSTM):
             found = _lstm(given[t] + back, c)
             c = found["cell"]
-        elif rnn.mode == "GRU":
+        elif isinstance(rnn, nn.GRU):
             found = _gru(given[t], back, h)
         else:
             total = given[t] + back
@@ -53,7 +53,7 @@ def _read(rnn: nn.RNNBase, x: Tensor, layer: int, backwards: bool) -> dict[str, 
         steps.append(found)
     if backwards:
         steps.reverse()
-    return {name: torch.stack([step[name] for step in steps]) for name in GATES[rnn.mode.split("_")[0]]}
+    return {name: torch.stack([step[name] for step in steps]) for name in GATES[type(rnn)]}
 
 
 def _lstm(total: Tensor, cell: Tensor) -> dict[str, Tensor]:

@@ -8,17 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.catalogue.questions import Question
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import asking
-from engine.look.heads import CLASSES
 from engine.look.registry import Taken, probe_kind
 from engine.look.sequences.attention import named_tokens
 from engine.look.sequences.forecast import forecast as free_run
 from engine.look.sequences.forecast import one_step
 from engine.look.sequences.gates import gates_of
 from engine.look.sight import Look
+from engine.shapes.heads import CLASSES, Head
 
 MOST_NUMBERS = 50_000
 MOST_STEPS = 400
@@ -132,14 +131,14 @@ def _context(look: Look, node_id: str, place: int | None, most: int = 12) -> tup
 class _Answer(nn.Module):
     """The value of a network's answer to windows of one column, as a model of its own."""
 
-    def __init__(self, look: Look, question: Question, column: str) -> None:
+    def __init__(self, look: Look, head: Head, column: str) -> None:
         super().__init__()
-        self._look, self._question, self._column = look, question, column
+        self._look, self._head, self._column = look, head, column
 
     def forward(self, window: Tensor) -> Tensor:
         self._look.check()
         batch = self._look.batch_with(self._column, window)
-        node, port = self._question.prediction
+        node, port = self._head.prediction
         found = self._look.value(node, batch, port)
         if found is None:
             raise NeuroloomError("Nothing in this plan computes the answer.")
@@ -153,18 +152,18 @@ def forecasts(look: Look, probe: Probe) -> Taken | None:
     `detail` is (split, row to start at). One step ahead sees the true past; the free run sees the first
     window and from then on its own forecasts. Values are those of the data's column.
     """
-    question = asking.asked(look, probe.node_id)
+    head = asking.asked(look, probe.node_id)
     split = str(probe.detail[0]) if probe.detail else look.split
     start = int(probe.detail[1]) if len(probe.detail) > 1 else 0
-    column = series_column(look, question)
+    column = series_column(look, head)
     total = look.rows(split)
     start = max(0, min(start, total - 2))
     rows = min(MOST_AHEAD, total - start)
     if column is None or rows < 2:
         raise NeuroloomError("A forecast needs windows of a series, in the order of time.")
     batch = look.batch(start, rows, split)
-    target = batch[question.target[1]].reshape(rows, -1)
-    model = _Answer(look, question, column)
+    target = batch[head.target[1]].reshape(rows, -1)
+    model = _Answer(look, head, column)
     guesses = [
         torch.cat([one_step(model, part) for part in torch.split(batch[column], asking.ROWS_AT_ONCE)]),
         free_run(model, batch[column][0], rows),
@@ -175,18 +174,18 @@ def forecasts(look: Look, probe: Probe) -> Taken | None:
         "splits": tuple(name for name in ("train", "validation", "test") if look.rows(name) > 1),
         "start": start,
         "of": total,
-        "name": question.target[1],
+        "name": head.target[1],
         "lag": batch[column].shape[1],
     }
     return asking.array(found), facts
 
 
-def series_column(look: Look, question: Question) -> str | None:
-    """The column of windows (lag, D) whose next value (D,) the question asks for."""
-    columns = look.input_columns(question.prediction[0])
+def series_column(look: Look, head: Head) -> str | None:
+    """The column of windows (lag, D) whose next value (D,) the head asks for."""
+    columns = look.input_columns(head.prediction[0])
     row = look.batch(0, 1, "train")
-    if len(columns) != 1 or columns[0] not in row or question.target[1] not in row:
+    if len(columns) != 1 or columns[0] not in row or head.target[1] not in row:
         return None
-    window, after = row[columns[0]], row[question.target[1]]
+    window, after = row[columns[0]], row[head.target[1]]
     fits = window.dim() == 3 and np.prod(after.shape[1:]) == window.shape[2]
     return columns[0] if fits else None

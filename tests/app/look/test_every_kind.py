@@ -15,11 +15,11 @@ from app.workspace.workspace import Workspace
 from engine.document.files import load_project
 from engine.document.graph import Project
 from engine.feed.feed import Probe, Snapshot
-from engine.look.heads import find_heads
+from engine.shapes.heads import loss_heads
 from engine.train.loop import Run
 from tests.app.look.showing import painted, shown
 from tests.engine.look.taking import take
-from tests.engine.train.networks import DATASETS, catalogue, digits, iris, run_of
+from tests.engine.train.networks import DATASETS, digits, iris, run_of
 
 STEPS = 12
 GALLERY = DATASETS.parent / "gallery"
@@ -53,7 +53,7 @@ def run_at(name: str) -> Run:
     """A few steps into training."""
     project = project_of(name)
     run = run_of(project)
-    run.heads = find_heads(project, catalogue(), run.program, run.model, run.data["validation"])
+    run.heads = loss_heads(run.program.project, run.program.book)
     for _ in range(STEPS):
         run.advance()
     return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.look.asked import features, question
+from app.look.asked import features, head
 from app.look.base import Subject
 from app.look.registry import picture_kinds
 from app.workspace.workspace import Workspace
@@ -27,7 +27,7 @@ def with_transform(workspace: Workspace) -> None:
 def test_the_question_of_a_loss_names_the_data_and_its_transformed_column(shaped: Workspace) -> None:
     with_transform(shaped)
     assert not shaped.errors()
-    asked = question(Subject(shaped, "n3"))
+    asked = head(Subject(shaped, "n3"))
     assert asked is not None and asked.labels == ("setosa", "versicolor", "virginica")
     found = features(Subject(shaped, "n3"))
     assert [one.column for one in found] == ["scaled"] * 4

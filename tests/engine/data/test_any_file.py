@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 from engine.catalogue import Data
-from engine.data.open.opening import OPENERS, READERS, Opened, open_data, open_for
+from engine.data.open.opening import OPENERS, Opened, open_data, open_for, readers
 from engine.data.watch import Watch
 from engine.document.files import load_project
 from engine.emit.writing import export
@@ -170,7 +170,7 @@ def test_what_is_no_ordinary_file_is_a_sentence(tmp_path: Path) -> None:
     for name in ("pipe.csv", "loop", "dead.csv", "ring", "empty", "missing.csv"):
         assert opened(tmp_path / name) is None
     assert opened(Path(os.devnull)) is None
-    for type_id in READERS:
+    for type_id in readers():
         for name in ("pipe.csv", "loop", "dead.csv", "missing.csv", "ring"):
             with pytest.raises(DataError) as told:
                 open_for(tmp_path / name, type_id)
@@ -420,7 +420,7 @@ def test_any_suffix_on_any_content_ends_well(end: str, tmp_path: Path) -> None:
         path = tmp_path / f"file{number}{end}"
         path.write_bytes(content)
         settled(path)
-        for type_id in READERS:
+        for type_id in readers():
             try:
                 found = open_for(path, type_id)
             except NeuroloomError as error:

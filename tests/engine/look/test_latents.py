@@ -1,7 +1,7 @@
 """Sources and bottlenecks are found, and where what they make comes out."""
 
-from engine.catalogue.questions import questions
 from engine.look.latents import latent_of
+from engine.shapes.heads import heads
 from engine.shapes.shapes import check
 from tests.engine.sketches import Sketch, catalogue, classifier, gallery
 
@@ -22,7 +22,7 @@ def test_the_generator_of_a_gan_makes_images_out_of_its_source() -> None:
 def test_a_code_is_what_a_narrow_layer_hands_on_to_a_wider_answer() -> None:
     project = gallery("stacked-autoencoder")
     book = check(project, catalogue())
-    assert len(questions(project, book)) >= 3
+    assert len(heads(project, book)) >= 3
     first, second = latent_of(project, book, "n3"), latent_of(project, book, "n7")
     assert first is not None and first.code == ("n3", "output") and first.made == ("n4", "output")
     assert first.shape == (784,) and first.spread is None

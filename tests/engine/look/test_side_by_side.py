@@ -10,12 +10,12 @@ import torch
 
 from engine.document.files import load_project
 from engine.feed.feed import Probe, Tried
-from engine.look.heads import find_heads
 from engine.look.reduce import listed
 from engine.look.sight import Look
+from engine.shapes.heads import loss_heads
 from engine.train.loop import Run
 from tests.engine.look.taking import take
-from tests.engine.train.networks import DATASETS, catalogue, run_of
+from tests.engine.train.networks import DATASETS, run_of
 
 CONVOLUTION, POOLED, SCORES = "n3", "n5", "n6"
 
@@ -24,7 +24,7 @@ CONVOLUTION, POOLED, SCORES = "n3", "n5", "n6"
 def trained() -> Run:
     project = load_project(DATASETS.parent / "gallery" / "graph-classes.nloom")
     run = run_of(project)
-    run.heads = find_heads(project, catalogue(), run.program, run.model, run.data["validation"])
+    run.heads = loss_heads(run.program.project, run.program.book)
     for _ in range(20):
         run.advance()
     return run

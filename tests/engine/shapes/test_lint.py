@@ -10,15 +10,11 @@ from engine.document.plan import Choice
 from engine.emit.script import export_script
 from engine.errors import EmitError
 from engine.shapes.problems import Problem
-from tests.engine.sketches import GALLERY_IDS, Sketch, catalogue, classifier, gallery, mended
-
-
-def found(sketch: Sketch, code: str) -> list[Problem]:
-    return [problem for problem in sketch.check().problems if problem.code == code]
+from tests.engine.sketches import GALLERY_IDS, Sketch, catalogue, classifier, coded, gallery, mended
 
 
 def one(sketch: Sketch, code: str) -> Problem:
-    [problem] = found(sketch, code)
+    [problem] = coded(sketch, code)
     return problem
 
 
@@ -88,8 +84,8 @@ def test_a_sigmoid_before_binary_cross_entropy_is_found_and_goes(as_node: bool) 
     prediction = sketch.add("Sigmoid", "sigmoid", x=head) if as_node else head
     sketch.add("BCEWithLogits", "loss", prediction=prediction, target="n1.benign")
     sketch.add("Accuracy", "accuracy", prediction=prediction, target="n1.benign")
-    assert len(found(sketch, "sigmoid-twice")) == 2  # the accuracy would count every score as a yes
-    assert mended(sketch, found(sketch, "sigmoid-twice")[0]).problems == []
+    assert len(coded(sketch, "sigmoid-twice")) == 2  # the accuracy would count every score as a yes
+    assert mended(sketch, coded(sketch, "sigmoid-twice")[0]).problems == []
 
 
 def test_a_hidden_sigmoid_is_no_problem() -> None:
@@ -201,7 +197,7 @@ def test_cross_entropy_of_an_image_names_both_shapes() -> None:
 def test_the_same_wire_twice_and_a_prediction_from_the_data_are_pointed_out() -> None:
     sketch = classifier()
     sketch.add("MSE", "copy", prediction="n1.features", target="n1.features")
-    assert len(found(sketch, "mixed-up")) == 2
+    assert len(coded(sketch, "mixed-up")) == 2
     assert sketch.check().errors == []  # the other loss can learn
     export_script(sketch.project, catalogue())
 
@@ -259,7 +255,7 @@ def test_a_metric_without_a_loss_trains_nothing_and_says_so() -> None:
 def test_two_data_sources_cannot_feed_one_graph() -> None:
     sketch = classifier()
     other = sketch.add("Wine", "wine")
-    assert found(sketch, "two-sources") == []
+    assert coded(sketch, "two-sources") == []
     sketch.add("Linear", "aside", x=f"{other}.features")
     assert one(sketch, "two-sources").node_id == other
 
@@ -267,35 +263,10 @@ def test_two_data_sources_cannot_feed_one_graph() -> None:
 def test_an_input_beside_data_is_filled_by_nothing() -> None:
     sketch = classifier()
     lonely = sketch.add("Input", "extra", {"shape": (4,)})
-    assert found(sketch, "unfilled") == []
+    assert coded(sketch, "unfilled") == []
     sketch.add("Linear", "aside", x=lonely)
     problem = one(sketch, "unfilled")
     assert problem.node_id == lonely and "extra" in problem.message
-
-
-# -- layers
-
-
-def test_two_dense_layers_in_a_row_are_one() -> None:
-    sketch = Sketch()
-    data = sketch.add("Iris", "iris")
-    first = sketch.add("Linear", "first", x=f"{data}.features")
-    second = sketch.add("Linear", "second", {"units": 3}, x=sketch.add("Dropout", "dropout", x=first))
-    sketch.add("CrossEntropy", "loss", prediction=second, target=f"{data}.species")
-    problem = one(sketch, "linear-stack")
-    assert problem.node_id == second and "first and second" in problem.message
-    assert mended(sketch, problem).problems == []
-
-
-def test_an_image_into_a_dense_layer_is_flattened() -> None:
-    sketch = Sketch()
-    data = sketch.add("Mnist", "mnist")
-    head = sketch.add("Linear", "head", {"units": 10}, x=f"{data}.image")
-    problem = one(sketch, "image-into-dense")
-    assert problem.node_id == head and "1×28×28" in problem.message
-    book = mended(sketch, problem)
-    assert [left.code for left in book.problems] == ["no-loss"]
-    assert book.parameters(head) == 7850
 
 
 # -- the plan
@@ -315,24 +286,6 @@ def test_a_plan_that_cannot_be_carried_out_is_a_problem(changes: dict[str, Any],
     problem = one(sketch, "plan")
     assert problem.node_id is None and problem.severity == "error"
     assert words in problem.message
-
-
-@pytest.mark.parametrize(("batch", "sound"), [(1, False), (2, True)])
-def test_batch_norm_needs_company(batch: int, sound: bool) -> None:
-    sketch = Sketch()
-    data = sketch.add("Digits", "digits")
-    plain = sketch.add("Conv2d", "conv", {"bias": False}, x=f"{data}.image")
-    conv = sketch.add("BatchNorm", "over pixels", x=plain)
-    flat = sketch.add("BatchNorm", "over examples", x=sketch.add("Flatten", "flat", x=conv))
-    head = sketch.add("Linear", "head", {"units": 10}, x=flat)
-    sketch.add("CrossEntropy", "loss", prediction=head, target=f"{data}.digit")
-    sketch.plan(batch=batch)
-    if sound:
-        assert sketch.check().problems == []
-    else:
-        problem = one(sketch, "batch-of-one")
-        assert problem.node_id == flat and problem.severity == "error"
-        assert mended(sketch, problem).problems == []
 
 
 def test_errors_come_before_warnings() -> None:

@@ -44,24 +44,6 @@ def test_a_fix_is_offered_and_mends(
     assert mended(sketch, found).errors == []
 
 
-def test_vectors_of_different_sizes_are_brought_together_by_a_dense_layer() -> None:
-    sketch, start = image(16)
-    small = sketch.add("Linear", "small", {"units": 5, "activation": "ReLU"}, x=start)
-    join = sketch.add("Add", "join", x1=start, x2=small)
-    found = problem(sketch, join)
-    assert found.fix is not None and found.fix.label == "Insert a dense layer of 16 units"
-    assert mended(sketch, found).errors == []
-
-
-def test_images_of_different_depth_are_brought_together_by_a_1x1_convolution() -> None:
-    sketch, start = image(16, 8, 8)
-    deep = sketch.add("Conv2d", "deep", {"filters": 32, "padding": "same"}, x=start)
-    join = sketch.add("Add", "join", x1=start, x2=deep)
-    found = problem(sketch, join)
-    assert found.fix is not None and found.fix.label == "Insert a 1×1 convolution"
-    assert mended(sketch, found).errors == []
-
-
 def test_a_fix_leaves_the_graph_as_it_was_when_undone() -> None:
     sketch, start = image(784)
     layer = sketch.add("Conv2d", "conv", x=start)

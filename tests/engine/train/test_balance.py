@@ -20,7 +20,7 @@ def run_with(form: str, value: float) -> tuple[object, str]:
     sketch.add("GeneratorLoss", "g", {"form": form}, made=made)
     sketch.add("MeanProbability", "D real", x=real)
     shown = sketch.add("MeanProbability", "D made", x=made)
-    program = SimpleNamespace(project=sketch.project, metrics={shown: "d_made"})
+    program = SimpleNamespace(project=sketch.project, book=sketch.check(), metrics={shown: "d_made"})
     history = [{"epoch": 0, "val_d_made": 0.4}, {"epoch": 1, "val_d_made": value}]
     return SimpleNamespace(program=program, history=history), shown
 

@@ -10,9 +10,10 @@ from engine.document.graph import Graph, Link, Node
 from engine.document.plan import Choice
 from engine.errors import DataError, TrainingError
 from engine.feed.feed import Feed
-from engine.look.heads import check_labels
+from engine.look.labels import check_labels
 from engine.runs.settings import Settings
-from engine.train.begin import begin_run, look_for_heads
+from engine.shapes.heads import loss_heads
+from engine.train.begin import begin_run
 from engine.train.failures import explain
 from engine.train.headless import run_headless
 from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, run_of
@@ -54,9 +55,8 @@ def test_looking_for_labels_runs_no_loss(monkeypatch: pytest.MonkeyPatch) -> Non
 
     run = run_of(iris())
     monkeypatch.setattr("torch.nn.functional.cross_entropy", refuse)
-    look_for_heads(run, catalogue())
-    (head,) = run.heads
-    assert (head.loss_id, head.kind, head.size, head.column) == ("n5", "classes", 3, "species")
+    (head,) = loss_heads(run.program.project, run.program.book)
+    assert (head.node_id, head.kind, head.size, head.column) == ("n5", "classes", 3, "species")
 
 
 def test_yes_or_no_targets_outside_0_and_1_are_named() -> None:

@@ -13,7 +13,7 @@ from engine.document.graph import Project
 from engine.document.shipped import datasets_folder
 from engine.errors import TrainingError
 from engine.feed.feed import Probe
-from engine.look.heads import check_labels
+from engine.look.labels import check_labels
 from engine.train.distributed import differences
 from tests.engine.look.taking import take
 from tests.engine.sketches import Sketch

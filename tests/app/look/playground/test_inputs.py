@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from app.look.playground.inputs import ExampleInput, FileInput, NumbersInput, PadInput, TextInput, pixels
 from app.look.playground.rows import Rows
 from engine.catalogue import Column
-from engine.catalogue.questions import Feature
+from engine.shapes.heads import Feature
 
 IMAGE = Column("image", (1, 28, 28))
 

@@ -13,7 +13,7 @@ from app.look.predictions.hidden_tokens import HiddenTokens
 from app.look.registry import proposed
 from app.workspace.workspace import Workspace
 from engine.feed.feed import Probe
-from engine.look.heads import UNCOUNTED
+from engine.shapes.heads import UNCOUNTED
 from tests.app.look.showing import painted, shown, snapshot
 from tests.engine.look.taking import take
 from tests.engine.sketches import gallery

@@ -14,7 +14,7 @@ from app.look.predictions.masks import Masks, tells_pixels
 from app.theme import current_theme
 from app.workspace.workspace import Workspace
 from engine.feed.feed import Probe
-from engine.look.heads import UNCOUNTED
+from engine.shapes.heads import UNCOUNTED
 from tests.app.look.showing import painted, shown, snapshot
 from tests.engine.look.taking import take
 from tests.engine.sketches import gallery
@@ -82,7 +82,7 @@ def run():  # type: ignore[no-untyped-def]
 
 def test_a_network_that_tells_pixels_shows_them(run) -> None:  # type: ignore[no-untyped-def]
     head = run.heads[0]
-    (found,) = take(run, Probe(head.loss_id, "masks"), pinned=7)
+    (found,) = take(run, Probe(head.node_id, "masks"), pinned=7)
     facts = found.extra
     assert found.array.shape == (12, 1, 32, 32) and facts["rows"][0] == 7
     assert facts["names"] == ("background", "disk", "ring", "cross")

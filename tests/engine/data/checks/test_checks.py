@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from engine.catalogue import load_catalogue
+from engine.catalogue.traits import Answer
 from engine.data.checks.checks import findings, row_marks
 from engine.data.checks.findings import Asked, Change, Compared, Insert
 from engine.data.tables.looks import details_for, look_at_table
 from engine.errors import DataError
 
 torch = pytest.importorskip("torch")
+load_catalogue()  # its packages say which nodes prepare data
 
 
 def codes(found: object) -> list[str]:
@@ -61,7 +64,7 @@ def test_labels_outside_the_scores_are_named_with_least_and_largest() -> None:
     for part in made.values():
         part["kind"] = part["kind"] + 8
     (found, *_) = findings(
-        made, Asked(targets=("kind",), compared={"kind": Compared("n4", "CrossEntropy", 10)})
+        made, Asked(targets=("kind",), compared={"kind": Compared("n4", Answer.CLASSES, 10)})
     )
     assert found.serious
     assert found.message == (
@@ -196,7 +199,7 @@ def test_a_column_of_another_kind_gets_what_that_kind_needs(tmp_path: Path) -> N
 def test_rare_classes_can_be_repeated_or_weighed() -> None:
     made = parts()
     made["train"]["kind"] = torch.tensor([0] * 90 + [1] * 8 + [2] * 2)
-    loss = Compared("n4", "CrossEntropy", 3)
+    loss = Compared("n4", Answer.CLASSES, 3, weights="class_weights")
     asked = Asked({"balance": "as they come"}, ASKED.classes, ASKED.targets, {"kind": loss})
     sizes, few = findings(made, asked)
     repeat = Change("Repeat the rare classes", {"balance": "repeat the rare"})
@@ -215,7 +218,7 @@ def test_a_rare_yes_can_be_weighed() -> None:
         split: {"x": torch.randn(100, 2), "yes": (torch.arange(100) % 20 == 0).float()[:, None]}
         for split in ("train", "validation", "test")
     }
-    asked = Asked(targets=("yes",), compared={"yes": Compared("n4", "BCEWithLogits")})
+    asked = Asked(targets=("yes",), compared={"yes": Compared("n4", Answer.YES_NO, weights="yes_weight")})
     sizes, few = findings(made, asked)
     assert sizes.message.startswith("Classes of “yes” differ in size: 95 training rows are “0”, 5 “1”.")
     assert sizes.changes == (Change("Weigh the classes in the loss", others={"n4": {"yes_weight": 19.0}}),)
@@ -226,7 +229,7 @@ def test_a_class_beyond_the_scores_gets_a_score() -> None:
     made = parts()
     for part in made.values():
         part["kind"] = part["kind"] + 8
-    one = Compared("n4", "CrossEntropy", 10, "n3", "scores")
+    one = Compared("n4", Answer.CLASSES, 10, "n3", "scores", units="units")
     (found, *_) = findings(made, Asked(targets=("kind",), compared={"kind": one}))
     assert found.change == Change("Give scores 11 units", others={"n3": {"units": 11}})
 

@@ -30,7 +30,7 @@ def test_gates_lie_between_0_and_1_and_a_shut_one_keeps_nothing() -> None:
     with torch.no_grad():
         lstm.bias_ih_l0.copy_(torch.tensor([9.0] * 4 + [-99.0] * 4 + [0.0] * 4 + [0.5] * 4))
     found = gates_of(lstm, torch.randn(6, 2))
-    assert tuple(found) == GATES["LSTM"]
+    assert tuple(found) == GATES[nn.LSTM]
     for name in OPEN[:3]:
         assert ((found[name] >= 0) & (found[name] <= 1)).all()
     assert (found["forget gate"] < 1e-6).all()

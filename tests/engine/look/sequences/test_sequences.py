@@ -10,7 +10,7 @@ from engine.catalogue import Column, Data
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Plan
 from engine.feed.feed import Probe
-from engine.look.heads import CLASSES, Head
+from engine.shapes.heads import CLASSES, Head
 from engine.train.loop import Run
 from tests.bench.setting import gallery_project
 from tests.engine.look.looking import look_at, taken

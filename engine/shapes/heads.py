@@ -1,21 +1,25 @@
-"""What a network is asked: which wire answers, what is right, and which features the answer depends on."""
+"""Where a network answers: each output head with what it predicts, what is right, and what it depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
-from engine.catalogue import Column, Data, Layer
+from engine.catalogue import Column, Data, Layer, Loss, Metric, NodeType
 from engine.catalogue.bypass import meant
+from engine.catalogue.traits import Answer
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from engine.document.graph import Project
     from engine.shapes.shapes import ShapeBook
 
 Wire = tuple[str, str]  # node id, port
 
-CLASSES, YES_NO, VALUES = "classes", "yes or no", "values"
+CLASSES, YES_NO, VALUES = Answer.CLASSES, Answer.YES_NO, Answer.VALUES
 SPREADS = ("variance", "log_variance")  # inputs of losses for a head that says how sure it is
 MOST_FEATURES = 256
 UNCOUNTED = -100  # the class of a place that has none: losses and metrics leave it out, as torch does
@@ -31,23 +35,31 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A loss, a metric or a layer with a rule that compares an answer with what is right.
+class Head:
+    """A loss, a metric or a layer with a rule that compares a prediction with its target.
 
-    `kind` is CLASSES (scores against a class number), YES_NO (one score against 0 and 1, or -1 and 1) or
-    VALUES; `size` counts classes or values. `plain_scores`: a yes-or-no score goes through a sigmoid; others
-    are near the two answers themselves. `spread` is the wire that says how sure the answer is, with its port.
+    `size` counts classes or values. `column` is the data column that the target is, "" where it is computed,
+    and `labels` the names of its classes. A head with `places` has a class for each place of a sequence or an
+    image; with `last`, the classes are the last axis of its scores. `plain_scores`: a yes-or-no score goes
+    through a sigmoid; others are near the two answers themselves. `spread` is the wire that says how sure the
+    prediction is, with its port.
     """
 
     node_id: str
-    kind: str
+    kind: Answer
     prediction: Wire
     target: Wire
     size: int
+    column: str = ""
     labels: tuple[str, ...] = ()
-    target_name: str = ""
+    places: bool = False
+    last: bool = False
     plain_scores: bool = False
     spread: tuple[Wire, str] | None = None
+
+    def by_class(self, scores: Tensor) -> Tensor:
+        """Scores with the classes along axis 1, after the batch: those of sequences come with them last."""
+        return scores.movedim(-1, 1) if self.last else scores
 
 
 def class_axis(scores: tuple[int, ...], right: tuple[int, ...]) -> int | None:
@@ -63,12 +75,12 @@ def class_axis(scores: tuple[int, ...], right: tuple[int, ...]) -> int | None:
     return -1 if scores and scores[:-1] == right else None
 
 
-def questions(project: Project, book: ShapeBook) -> tuple[Question, ...]:
-    """Every question of the network, losses first, then metrics, then rules; one an example and node."""
+def heads(project: Project, book: ShapeBook) -> tuple[Head, ...]:
+    """Every head of the network: of losses first, then of metrics, then of rules."""
     found = [
-        question
+        head
         for node_id in project.graph.nodes
-        if node_id in book.types and (question := _question(project, book, node_id)) is not None
+        if node_id in book.types and (head := _head(project, book, node_id)) is not None
     ]
     scored = {one.prediction for one in found if one.plain_scores}
     found = [replace(one, plain_scores=one.prediction in scored) for one in found]
@@ -76,33 +88,41 @@ def questions(project: Project, book: ShapeBook) -> tuple[Question, ...]:
     return tuple(sorted(found, key=lambda one: order.get(book.types[one.node_id].kind, 2)))
 
 
-def question_of(project: Project, book: ShapeBook, node_id: str = "") -> Question | None:
-    """The question that a node asks or answers, or whose answer an output is; the first for no node."""
-    asked = questions(project, book)
+def loss_heads(project: Project, book: ShapeBook) -> tuple[Head, ...]:
+    """The heads that training looks at."""
+    return tuple(one for one in heads(project, book) if book.types[one.node_id].kind == "loss")
+
+
+def head_of(project: Project, book: ShapeBook, node_id: str = "") -> Head | None:
+    """The head of one answer an example that a node compares or predicts, or whose prediction an output is.
+
+    The first of all for no node.
+    """
+    known = [one for one in heads(project, book) if not one.places]
     if not node_id:
-        return next(iter(asked), None)
+        return next(iter(known), None)
     fed_by = (
         {link.source for link in project.graph.incoming(node_id)} if node_id in project.graph.nodes else ()
     )
-    for ask in asked:
-        if ask.node_id == node_id and book.types[node_id].kind in ("loss", "metric"):
-            return ask
-    for ask in asked:
-        if node_id == ask.prediction[0]:
-            return ask
+    for head in known:
+        if head.node_id == node_id and book.types[node_id].kind in ("loss", "metric"):
+            return head
+    for head in known:
+        if node_id == head.prediction[0]:
+            return head
     kind = book.types[node_id].kind if node_id in book.types else ""
     if kind == "output":
-        return next((ask for ask in asked if ask.prediction[0] in fed_by), None)
+        return next((head for head in known if head.prediction[0] in fed_by), None)
     return None
 
 
-def features_of(project: Project, book: ShapeBook, question: Question) -> tuple[Feature, ...]:
+def features_of(project: Project, book: ShapeBook, head: Head) -> tuple[Feature, ...]:
     """The numbers of a row that the answer depends on, in the order of the data.
 
     Empty where it depends on images, sequences or class numbers, or on more than 256 numbers.
     """
     found: list[Feature] = []
-    for column in input_columns(project, book, question.prediction[0]):
+    for column in input_columns(project, book, head.prediction[0]):
         if column.dtype != "float32" or len(column.shape) > 1:
             return ()
         names = names_of(column)
@@ -136,12 +156,13 @@ def names_of(column: Column) -> tuple[str, ...]:
     return tuple(f"{column.name} {index + 1}" for index in range(size))
 
 
-def _question(project: Project, book: ShapeBook, node_id: str) -> Question | None:
+def _head(project: Project, book: ShapeBook, node_id: str) -> Head | None:
     made, graph = book.types[node_id], project.graph
     target = graph.feeding(node_id, "target")
     if target is None:
         return None
-    if made.kind in ("loss", "metric"):
+    traits = made.traits if isinstance(made, (Loss, Metric)) else None
+    if traits is not None:
         link = graph.feeding(node_id, "prediction")
         if link is None:
             return None
@@ -154,25 +175,28 @@ def _question(project: Project, book: ShapeBook, node_id: str) -> Question | Non
     answer, right = book.signature(*prediction), book.signature(*wire)
     before = meant(graph, wire, book.types)
     same = book.signature(*before)
-    if same is not None and (same == right or "classification" in made.aliases):
+    if same is not None and (same == right or (isinstance(made, Loss) and made.traits.answers is CLASSES)):
         wire, right = before, same  # such as the classes that were mixed
     if answer is None or right is None:
         return None
-    column = _column(book, wire)
-    labels = column.classes if column is not None else ()
-    name = column.name if column is not None else ""
-    if answer.shape and right.dtype == "int64" and class_axis(answer.shape, right.shape) is not None:
-        if right.shape:
-            return None  # a class for each place: no single answer an example
-        return Question(node_id, CLASSES, prediction, wire, answer.shape[0], labels, name)
-    size = 1
-    for extent in answer.shape:
-        size *= extent
-    if made.kind == "loss" and "bce" in made.aliases:
-        return Question(node_id, YES_NO, prediction, wire, size, labels, name, plain_scores=True)
-    if made.kind == "metric" and not getattr(made, "lower_is_better", True):
-        return Question(node_id, YES_NO, prediction, wire, size, labels, name)
-    return Question(node_id, VALUES, prediction, wire, size, labels, name, spread=_spread(project, node_id))
+    column, named = _column(book, wire), _column(book, meant(graph, wire, book.types, names=True))
+    name, labels = column.name if column is not None else "", named.classes if named is not None else ()
+    axis = class_axis(answer.shape, right.shape) if right.dtype == "int64" else None
+    if axis is not None:
+        last = axis == -1 and len(answer.shape) > 1
+        size = answer.shape[-1 if last else 0]
+        places = bool(right.shape)
+        return Head(node_id, CLASSES, prediction, wire, size, name, labels, places, last)
+    size = prod(answer.shape)
+    if traits is not None and _yes_or_no(made, traits.answers):
+        plain = traits.answers is YES_NO
+        return Head(node_id, YES_NO, prediction, wire, size, name, labels, plain_scores=plain)
+    return Head(node_id, VALUES, prediction, wire, size, name, labels, spread=_spread(project, node_id))
+
+
+def _yes_or_no(made: NodeType, answers: Answer) -> bool:
+    """Whether a score that is not one of several classes' stands for a yes."""
+    return answers is YES_NO or (answers is CLASSES and isinstance(made, Metric))
 
 
 def _spread(project: Project, node_id: str) -> tuple[Wire, str] | None:

@@ -6,7 +6,7 @@ sets of points (Qi and others, 2017), graph convolutions for graphs (Kipf and We
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -17,6 +17,7 @@ from engine.document.edits import AddNodes, Edit, SetPlan
 from engine.document.graph import Link, Node, Project
 from engine.document.names import names_of, numbered
 from engine.document.plan import Plan
+from engine.shapes.node_rules import first_network
 from engine.shapes.remedies import ROOM
 
 LAST = 8  # pixels of a side at which convolutions hand over to a dense layer, at most
@@ -50,20 +51,25 @@ class Sketch:
         self.steps.append(Step(type_id, name, params or {}, beside))
 
 
-def starter(project: Project, data_id: str, data: Data) -> tuple[Edit, ...]:
-    """The edits that add a network, a loss and a metric behind a data node; none where no target is known.
+@first_network
+def starter(data_id: str, data: Data) -> Callable[[Project], tuple[Edit, ...]] | None:
+    """What adds a network, a loss and a metric behind a data node; None where no target is known.
 
     A training plan that nobody has touched yet is set to more epochs and a larger rate for tables.
     """
     found = sketched(data_id, data)
     if found is None:
-        return ()
+        return None
     sketch, entry, target = found
-    edits: tuple[Edit, ...] = (_drawn(project, sketch, entry, target),)
-    if len(entry.shape) == 1 and entry.dtype == "float32" and project.plan == Plan():
-        rate = project.plan.objective.optimiser.with_param("lr", 0.01)
-        edits += (SetPlan(project.plan.with_(optimiser=rate, epochs=40)),)
-    return edits
+
+    def draw(project: Project) -> tuple[Edit, ...]:
+        edits: tuple[Edit, ...] = (_drawn(project, sketch, entry, target),)
+        if len(entry.shape) == 1 and entry.dtype == "float32" and project.plan == Plan():
+            rate = project.plan.objective.optimiser.with_param("lr", 0.01)
+            edits += (SetPlan(project.plan.with_(optimiser=rate, epochs=40)),)
+        return edits
+
+    return draw
 
 
 def sketched(data_id: str, data: Data) -> tuple[Sketch, Column, Column] | None:

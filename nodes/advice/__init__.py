@@ -1,0 +1,5 @@
+"""What is known of single node types: what is wrong with their nodes, what mends them, what to begin with."""
+
+from nodes.advice import first_network, fitting, layers, preparing
+
+__all__ = ["first_network", "fitting", "layers", "preparing"]

@@ -1,0 +1,134 @@
+"""What is wrong with layers of single types, and what could be better (seed 000 §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+from engine.catalogue import Data, Layer, Loss, NodeType
+from engine.catalogue.bypass import keeps_values
+from engine.catalogue.traits import Squash
+from engine.document.edits import SetParam, SetPlan
+from engine.document.graph import Graph, Node, Project
+from engine.shapes.node_rules import advice_rule, lint_rule
+from engine.shapes.problems import Problem
+from engine.shapes.remedies import doing, inserting
+from nodes.convolution import Conv1d, Conv2d
+from nodes.dense import Linear
+from nodes.norm import BatchNorm, Dropout
+from nodes.shape import Flatten
+
+if TYPE_CHECKING:
+    from engine.shapes.shapes import ShapeBook
+
+FLAT = (Squash.SIGMOID, Squash.TANH)  # whose slope is near zero away from the middle
+DEEP = 5  # of these in a row
+
+
+@lint_rule
+def collapsing(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """A stack of linear layers collapses into one."""
+    if not isinstance(book.types[node.id], Linear):
+        return
+    graph = project.graph
+    link = graph.feeding(node.id, "x")
+    while link is not None and isinstance(book.types.get(link.source), (Dropout, Flatten)):
+        link = graph.feeding(link.source, "x")
+    made = book.types.get(link.source) if link is not None else None
+    if link is None or not isinstance(made, Linear) or made.activation != "none":
+        return
+    before = graph.node(link.source)
+    yield Problem(
+        node.id,
+        f"{before.name} and {node.name} have nothing between them: together they are one linear layer.",
+        "x",
+        "warning",
+        doing(f"Give {before.name} a ReLU", SetParam(before.id, "activation", "ReLU")),
+        "linear-stack",
+    )
+
+
+@lint_rule
+def image_into_dense(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """An image is fed to a dense layer as it is."""
+    arriving, link = book.input_signature(node.id, "x"), project.graph.feeding(node.id, "x")
+    if not isinstance(book.types[node.id], Linear) or arriving is None or link is None:
+        return
+    if len(arriving.shape) >= 3:
+        yield Problem(
+            node.id,
+            f"A dense layer reads the last axis only, but {arriving} comes in.",
+            "x",
+            "warning",
+            inserting("Insert a flatten", link, Flatten.type_id),
+            "image-into-dense",
+        )
+
+
+@lint_rule
+def batch_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """Batch norm has nothing to compare one number of one example with."""
+    if project.plan.batch != 1 or not isinstance(book.types[node.id], BatchNorm):
+        return
+    trains = all(any(isinstance(one, kind) for one in book.types.values()) for kind in (Data, Loss))
+    arriving = book.input_signature(node.id, "x")
+    if trains and arriving is not None and prod(arriving.shape[1:]) == 1:
+        message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
+        fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
+        yield Problem(node.id, message, "x", fix=fix, code="batch-of-one")
+
+
+@advice_rule
+def idle_bias(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """A bias right before batch norm does nothing."""
+    link = project.graph.feeding(node.id, "x")
+    if not isinstance(book.types[node.id], BatchNorm) or link is None:
+        return
+    before = book.types.get(link.source)
+    if len(project.graph.outgoing(link.source)) != 1:
+        return
+    if getattr(before, "bias", False) and getattr(before, "activation", "none") == "none":
+        yield Problem(
+            link.source,
+            "Batch norm takes the mean away, so a bias right before it does nothing.",
+            severity="warning",
+            fix=doing("Leave the bias out", SetParam(link.source, "bias", False)),
+            code="idle-bias",
+        )
+
+
+@advice_rule
+def vanishing(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """A chain of flat activations that ends at this node and reaches the depth at which it matters."""
+    made = book.types[node.id]
+    if _flat_depth(project.graph, node, book) != DEEP:
+        return
+    fix = None
+    if isinstance(made, Layer) and made.traits.squashes is None and made.squash() in FLAT:
+        fix = doing(f"Give {node.name} a ReLU", SetParam(node.id, "activation", "ReLU"))
+    yield Problem(
+        node.id,
+        f"{DEEP} layers of sigmoid or tanh in a row: gradients shrink at each, so the first learn slowly.",
+        severity="warning",
+        fix=fix,
+        code="vanishing",
+    )
+
+
+def _flat_depth(graph: Graph, node: Node, book: ShapeBook) -> int:
+    depth, one = 0, node.id
+    while True:
+        made = book.types.get(one)
+        if isinstance(made, Layer) and made.squash() in FLAT:
+            depth += 1
+        elif one == node.id or not _plain(made):
+            return depth
+        feeding = graph.incoming(one)
+        if depth > DEEP or len(feeding) != 1:
+            return depth
+        one = feeding[0].source
+
+
+def _plain(made: NodeType | None) -> bool:
+    return isinstance(made, (Linear, Conv1d, Conv2d)) or keeps_values(made)
