@@ -12,11 +12,8 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.canvas.tools.drop_files import dropped_paths
 from app.canvas.view import GraphView
-from app.documents.bottom_panels import BottomPanels
 from app.documents.document_page import DocumentPage
 from app.documents.documents import Documents
-from app.inspector.inspector import InspectorPanel
-from app.panels.palette import PalettePanel
 from app.theme import themes
 from app.widgets.banner import Banner
 from app.widgets.document_tabs import DocumentTabs
@@ -28,7 +25,6 @@ from app.window.open_files import OpenFiles
 from app.window.run_commands import RunCommands
 from app.window.top_bar import TopBar
 from app.window.welcome import WelcomePage, example_path
-from app.workspace.document_file import DocumentFile
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
 
@@ -85,28 +81,8 @@ class MainWindow(QMainWindow):
         return self.documents.current.workspace
 
     @property
-    def file(self) -> DocumentFile:
-        return self.documents.current.file
-
-    @property
     def canvas(self) -> GraphView:
         return self.documents.current.canvas
-
-    @property
-    def palette_panel(self) -> PalettePanel:
-        return self.documents.current.palette_panel
-
-    @property
-    def inspector(self) -> InspectorPanel:
-        return self.documents.current.inspector
-
-    @property
-    def bottom(self) -> BottomPanels:
-        return self.documents.current.bottom
-
-    def side_panels(self) -> dict[str, QWidget]:
-        """The panels of the document in front that can be hidden, by the name of the command that does it."""
-        return self.documents.current.side_panels()
 
     # -- building ---------------------------------------------------------------------------------
 
@@ -229,7 +205,7 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             # Somebody may have come back from another program that wrote to the file.
-            self.file.look()
+            self.document_page.file.look()
             self.document_page.data_files.look()
 
     def _theme_changed(self, _theme: object) -> None:

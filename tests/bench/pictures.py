@@ -38,7 +38,7 @@ def open_twelve(window: MainWindow, workspace: Workspace) -> None:
     """Twelve pictures in the place of the canvas, all of them in view."""
     ids = {node.name: node.id for node in workspace.document.project.graph.nodes.values()}
     page = window.document_page
-    window.bottom.show_panel("Views")
+    window.document_page.bottom.show_panel("Views")
     page.enlarge_views(True)
     dock = page.bottom.views.dock
     for kind, name in TWELVE:
@@ -98,7 +98,7 @@ def share() -> tuple[float, str]:
 def memory() -> tuple[float, str]:
     with open_window(gallery_project("two-spirals")) as (window, workspace):
         ids = {node.name: node.id for node in workspace.document.project.graph.nodes.values()}
-        window.bottom.show_panel("Views")
+        window.document_page.bottom.show_panel("Views")
         window.document_page.enlarge_views(True)
         dock = window.document_page.bottom.views.dock
         for kind in ("activations", "histograms", "ridge", "spectrum", "decision-regions"):

@@ -147,9 +147,9 @@ def show_all(window: MainWindow, workspace: Workspace) -> None:
     """
     first = next(node.id for node in workspace.document.project.graph.nodes.values() if node.id != "n1")
     workspace.select([first])
-    for panel in window.side_panels().values():
+    for panel in window.document_page.side_panels().values():
         panel.setVisible(True)
-    window.bottom.show_panel("Views")
+    window.document_page.bottom.show_panel("Views")
 
 
 @row(

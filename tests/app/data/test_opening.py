@@ -85,7 +85,7 @@ def test_a_dropped_file_becomes_a_selected_node_in_one_step(
     at = window.canvas.mapToScene(place)
     assert abs(node.position[0] + 64 - at.x()) <= 8
     assert window.workspace.selection == (node.id,)
-    assert window.bottom.tabs.tabText(window.bottom.tabs.currentIndex()) == "Data"
+    assert window.document_page.bottom.tabs.tabText(window.document_page.bottom.tabs.currentIndex()) == "Data"
     assert window.workspace.remarks[node.id] == ("days.val is read.",)
     window.workspace.undo()
     assert not window.workspace.graph.nodes
@@ -169,7 +169,7 @@ def test_a_missing_file_is_a_problem_that_choosing_mends(
     (problem,) = [one for one in window.workspace.shapes.problems if one.code == MISSING]
     assert (problem.node_id, problem.severity) == (node.id, "error")
     assert problem.message == f"There is no “a.val” in {tmp_path}."
-    field = window.inspector.findChild(PathField)
+    field = window.document_page.inspector.findChild(PathField)
     assert field.error_text == problem.message
     assert field.name.toolTip() == str(path)
     chosen = str(tmp_path / "moved.val")
@@ -215,7 +215,7 @@ def test_the_panel_reads_a_node_that_no_network_uses(
 ) -> None:
     drop(window, [write(tmp_path, "a.val", "\n".join(map(str, range(30))))], QPoint(300, 200))
     settle(window, qtbot)
-    panel = window.bottom.data
+    panel = window.document_page.bottom.data
     qtbot.waitUntil(lambda: [bar.value for bar in panel.counts.bars] == [10.0, 10.0, 10.0])
     panel._pages.choose("findings")
     assert any("a.val is read." in words.text() for words in panel.findings.findChildren(QLabel))
@@ -224,7 +224,7 @@ def test_the_panel_reads_a_node_that_no_network_uses(
 def test_what_cannot_be_read_is_said_in_the_panel(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     drop(window, [write(tmp_path, "a.val", "1\n2\nthree\n")], QPoint(300, 200))
     settle(window, qtbot)
-    panel = window.bottom.data
+    panel = window.document_page.bottom.data
     qtbot.waitUntil(lambda: "a.val: could not convert" in panel._message.text())
 
 
@@ -235,7 +235,7 @@ def test_a_table_shows_its_rows_and_a_click_in_a_head_sets_a_role(
     path = write(tmp_path, "t.csv", "\n".join(["size,kind,what,more", *lines]) + "\n")
     window.document_page.opening.open([path])
     settle(window, qtbot)
-    panel, workspace = window.bottom.data, window.workspace
+    panel, workspace = window.document_page.bottom.data, window.workspace
     (node,) = workspace.graph.nodes.values()
     qtbot.waitUntil(lambda: panel.rows.rows.rowCount() == 60)
     assert panel.rows.rows.rows[0] == ("0.5", "a", "same", "0")
@@ -281,11 +281,11 @@ def test_a_delimiter_that_is_corrected_leads_to_other_columns(
 
 def test_a_node_without_a_file_says_how_it_gets_one(window: MainWindow, qtbot: QtBot) -> None:
     window.canvas.add_node("TableFile", None)
-    window.bottom.show_panel("Data")
-    panel = window.bottom.data
+    window.document_page.bottom.show_panel("Data")
+    panel = window.document_page.bottom.data
     words = "No file is chosen yet. Drop one onto the node, or choose one in the inspector."
     qtbot.waitUntil(lambda: panel._message.text() == words)
-    assert window.inspector.findChild(PathField).name.text() == "no file chosen"
+    assert window.document_page.inspector.findChild(PathField).name.text() == "no file chosen"
 
 
 def test_the_welcome_page_begins_with_a_file_of_ones_own(
@@ -317,14 +317,14 @@ def test_a_second_file_of_pairs_is_chosen_in_the_window(
     monkeypatch.setattr(data_opening, "choose", lambda *_: chosen[0])
     monkeypatch.setattr(node_page, "choose", lambda *_: chosen[1])
     for name in ("path", "other"):
-        button = window.inspector.findChild(QPushButton, f"choose_{name}")
+        button = window.document_page.inspector.findChild(QPushButton, f"choose_{name}")
         assert button is not None
         qtbot.mouseClick(button, LEFT)
         settle(window, qtbot)
     params = workspace.node("n1").params
     assert (params["path"], params["other"]) == (str(english), str(german))
     assert (params["count"], params["length"], params["target_length"]) == (3, 5, 3)
-    fields = window.inspector.findChildren(PathField)
+    fields = window.document_page.inspector.findChildren(PathField)
     assert [field.name.text() for field in fields] == ["en.txt", "de.txt"]
     made = workspace.catalogue.make(workspace.node("n1"))
     assert made.holds() == ("en.txt", "other/de.txt" if apart else "de.txt")

@@ -31,7 +31,7 @@ def test_the_form_of_numbers_is_shown_and_a_column_may_be_classes_and_back(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     node_id = table(window, qtbot, tmp_path)
-    panel, workspace = window.bottom.data, window.workspace
+    panel, workspace = window.document_page.bottom.data, window.workspace
     panel._pages.choose("columns")
     qtbot.waitUntil(lambda: len(panel.columns.columns.lines) == 3)
     kinds = {line.name: line.cells[0] for line in panel.columns.columns.lines}
@@ -49,7 +49,7 @@ def test_it_says_where_the_numbers_of_a_large_table_lie(
 ) -> None:
     monkeypatch.setenv("NEUROLOOM_HOME", str(tmp_path / "home"))
     node_id = table(window, qtbot, tmp_path)
-    panel = window.bottom.data
+    panel = window.document_page.bottom.data
     panel._pages.choose("findings")
 
     def said() -> list[str]:

@@ -229,10 +229,10 @@ def test_a_file_opens_as_it_was_left(window: MainWindow, tmp_path: Path) -> None
     """E-12, E-17: zoom, centre and block on show, also when the tab was closed behind another."""
     add_iris(window.workspace)
     path = tmp_path / "left.nloom"
-    assert window.file.save(path)
+    assert window.document_page.file.save(path)
     project = window.workspace.document.project
     assert window.workspace.apply("Group", *group(project, ["n2"], "features"))
-    assert window.file.save(path)
+    assert window.document_page.file.save(path)
     block = next(iter(project.blocks))
     window.workspace.enter(block)
     canvas = window.canvas
@@ -273,13 +273,13 @@ def test_keeping_mine_asks_no_more_and_saves_over(
     save_project(Project(title="Theirs"), path)
     answers.append(file_commands.DONT)
     assert not window.files.save_project()
-    window.file.look()
+    window.document_page.file.look()
     assert window.banner.isVisible()
     qtbot.mouseClick(window.banner._answers[1], Qt.MouseButton.LeftButton)
     assert window.workspace.document.modified and window.workspace.document.project.title == "Before"
     assert window.files.save_project()
     assert load_project(path).title == "Before"
-    window.file.look()
+    window.document_page.file.look()
     assert not window.banner.isVisible()
 
 
@@ -288,7 +288,7 @@ def test_a_file_that_vanished_is_unsaved_work(window: MainWindow, tmp_path: Path
     save_project(Project(title="Still here"), path)
     window.files.open_path(path)
     path.unlink()
-    window.file.look()
+    window.document_page.file.look()
     assert window.banner.isVisible() and window.workspace.document.modified
     assert window.files.save_project()
     assert load_project(path).title == "Still here" and not window.banner.isVisible()

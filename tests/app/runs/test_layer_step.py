@@ -45,7 +45,7 @@ def window(workspace: Workspace, qtbot: QtBot) -> Iterator[MainWindow]:
     made.show()
     qtbot.waitExposed(made)
     workspace.adopt_engine(EngineParts(ShapeBook, Trainer, export_script))
-    made.bottom.show_panel("Training")
+    made.document_page.bottom.show_panel("Training")
     qtbot.waitUntil(lambda: made.actions_by_name["train_layer"].isEnabled(), timeout=LONG)
     yield made
 
@@ -56,7 +56,7 @@ class Steps:
     def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
         self.window, self.qtbot = window, qtbot
         self.workspace = window.workspace
-        self.panel = window.bottom.training
+        self.panel = window.document_page.bottom.training
 
     def press(self, name: str) -> None:
         action: QAction = self.window.actions_by_name[name]

@@ -69,7 +69,7 @@ def window(shaped: Workspace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def dialog(window: MainWindow) -> SweepDialog:
     window.actions_by_name["train_sweep"].trigger()
-    found = window.bottom.runs.findChild(SweepDialog)
+    found = window.document_page.bottom.runs.findChild(SweepDialog)
     assert found is not None and found.isVisible()
     return found
 
@@ -121,7 +121,7 @@ def test_the_runs_of_a_sweep_are_found_by_their_tag(
     qtbot.waitUntil(lambda: dialog.sweep is not None and not dialog.going, timeout=LONG)
     write_run(window.workspace.places.runs, "another")
     qtbot.mouseClick(dialog.show_runs, Qt.MouseButton.LeftButton)
-    runs = window.bottom.runs
+    runs = window.document_page.bottom.runs
     qtbot.waitUntil(lambda: len(runs.model.records) == 3 and len(runs.model.shown) == 2, timeout=LONG)
     assert {record.note for record in runs.model.shown} == {
         f"learning rate 0.001, batch 64, seed {seed}" for seed in (1, 2)
@@ -169,7 +169,7 @@ def test_a_sweep_can_be_stopped_and_closing_the_window_asks(
     qtbot.waitUntil(lambda: dialog.start.text() == "Stop", timeout=LONG)
     assert column(dialog, 2)[1] == "waiting" and not dialog._fields["lr"].isEnabled()
     dialog.close()
-    assert window.bottom.runs.sweeping and not window.close()
+    assert window.document_page.bottom.runs.sweeping and not window.close()
     assert asked == ["A sweep is running"]
     dialog.show()
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)

@@ -84,7 +84,7 @@ def test_an_example_opens_from_its_card(window: MainWindow, qtbot) -> None:  # t
 
 def test_the_palette_adds_in_the_middle_of_the_view(window: MainWindow) -> None:
     window.show_workbench()
-    window.palette_panel.add_requested.emit("Linear")
+    window.document_page.palette_panel.add_requested.emit("Linear")
     assert [node.type for node in window.workspace.document.project.graph.nodes.values()] == ["Linear"]
 
 
@@ -93,7 +93,7 @@ def test_chip_and_title_show_what_is_unsaved(window: MainWindow, tmp_path: Path)
     assert not window.top_bar.chip.unsaved
     add_iris(window.workspace)
     assert window.top_bar.chip.unsaved and window.isWindowModified()
-    window.file.save(tmp_path / "flowers.nloom")
+    window.document_page.file.save(tmp_path / "flowers.nloom")
     assert not window.top_bar.chip.unsaved and not window.isWindowModified()
     assert window.top_bar.chip.name() == "flowers.nloom"
     assert "flowers.nloom" in window.windowTitle()
@@ -119,14 +119,14 @@ def test_the_plan_is_edited_from_the_menu(window: MainWindow) -> None:
     window.workspace.select(("n2",))
     action.trigger()
     assert window.workspace.selection == ()
-    assert window.inspector.page.editor.isVisible()
+    assert window.document_page.inspector.page.editor.isVisible()
 
 
 def test_undo_in_a_field_belongs_to_the_field(window: MainWindow, qtbot) -> None:  # type: ignore[no-untyped-def]
     window.show_workbench()
     add_iris(window.workspace)
     window.activateWindow()
-    field = window.palette_panel.search_field
+    field = window.document_page.palette_panel.search_field
     field.setFocus()
     qtbot.keyClicks(field, "conv")
     qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -138,12 +138,15 @@ def test_undo_in_a_field_belongs_to_the_field(window: MainWindow, qtbot) -> None
 def test_problems_are_counted_on_their_tab(window: MainWindow) -> None:
     window.show_workbench()
     add_iris(window.workspace)
-    assert window.bottom.tabs.count_of(2) == 0
+    assert window.document_page.bottom.tabs.count_of(2) == 0
     window.workspace.apply("Set units", SetParam("n2", "units", -3))
-    assert window.bottom.tabs.count_of(2) > 0
+    assert window.document_page.bottom.tabs.count_of(2) > 0
     window.actions_by_name["next_problem"].trigger()
     assert window.workspace.selection == ("n2",)
-    assert window.bottom.tabs.tabText(window.bottom.tabs.currentIndex()) == "Problems"
+    assert (
+        window.document_page.bottom.tabs.tabText(window.document_page.bottom.tabs.currentIndex())
+        == "Problems"
+    )
 
 
 def test_the_theme_is_chosen_and_remembered(window: MainWindow) -> None:
@@ -178,13 +181,13 @@ def test_panels_hide_and_sizes_are_remembered(shaped: Workspace, places: Places,
     first.show()
     first.show_workbench()
     first.actions_by_name["toggle_palette"].trigger()
-    assert first.palette_panel.isHidden()
+    assert first.document_page.palette_panel.isHidden()
     first.close()
     later = Workspace(places)
     second = MainWindow(later)
     qtbot.addWidget(second)
-    assert second.palette_panel.isHidden()
-    assert not second.inspector.isHidden()
+    assert second.document_page.palette_panel.isHidden()
+    assert not second.document_page.inspector.isHidden()
     second.close()
 
 
@@ -238,7 +241,7 @@ def test_tab_goes_from_left_to_right_and_reads_names(window: MainWindow) -> None
 
 def test_closing_with_unsaved_changes_asks(window: MainWindow, answers: list[str], tmp_path: Path) -> None:
     window.show_workbench()
-    window.file.save(tmp_path / "flowers.nloom")
+    window.document_page.file.save(tmp_path / "flowers.nloom")
     add_iris(window.workspace)
     answers.append(main_window.CANCEL)
     assert not window.close()
@@ -297,8 +300,8 @@ def test_the_keyboard_goes_to_the_inspector_and_back(window: MainWindow) -> None
     window.workspace.select(("n2",))
     window.activateWindow()
     window.actions_by_name["edit_node"].trigger()
-    assert window.inspector.page.fields["units"].control.hasFocus()
-    window.inspector.left.emit()
+    assert window.document_page.inspector.page.fields["units"].control.hasFocus()
+    window.document_page.inspector.left.emit()
     assert window.canvas.hasFocus()
 
 
@@ -324,13 +327,13 @@ def test_a_failed_run_is_told_of_once(window: MainWindow, qtbot) -> None:  # typ
     trainer = window.workspace.trainer
     trainer.error = TrainingError("The loss became not a number.", node_id="n3", fix="Lower the rate.")
     trainer.state = "failed"
-    window.bottom.show_panel("Training")
+    window.document_page.bottom.show_panel("Training")
     window.workspace.node_message.emit(str(trainer.error), "error", "n3")
     window.workspace._look()
-    outcome = window.bottom.training.outcome
+    outcome = window.document_page.bottom.training.outcome
     qtbot.waitUntil(outcome.isVisible, timeout=5000)
     assert "not a number" in outcome.text() and not window.banner.isVisible()
-    window.bottom.show_panel("Problems")
+    window.document_page.bottom.show_panel("Problems")
     window.workspace.node_message.emit(str(trainer.error), "error", "n3")
     assert window.banner.isVisible() and not outcome.isVisible()
 
@@ -349,15 +352,19 @@ def test_a_message_leaves_the_panels_beside_the_canvas_free(window: MainWindow) 
 
 def test_the_views_take_the_place_of_the_canvas_or_a_window_of_their_own(window: MainWindow) -> None:
     window.actions_by_name["new_project"].trigger()
-    window.bottom.hide()
+    window.document_page.bottom.hide()
     large, own = window.actions_by_name["enlarge_views"], window.actions_by_name["views_window"]
     large.trigger()
-    assert large.isChecked() and window.bottom.isVisible() and window.bottom.views.isVisible()
-    assert window.bottom.height() > 2 * window.canvas.height()
+    assert (
+        large.isChecked()
+        and window.document_page.bottom.isVisible()
+        and window.document_page.bottom.views.isVisible()
+    )
+    assert window.document_page.bottom.height() > 2 * window.canvas.height()
     large.trigger()
     assert not large.isChecked()
     own.trigger()
-    views = window.bottom.views
+    views = window.document_page.bottom.views
     assert own.isChecked() and views.dock.window() is views.own_window
     own.trigger()
     assert not own.isChecked() and views.dock.window() is window
