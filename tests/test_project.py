@@ -119,7 +119,7 @@ def test_engine_and_nodes_are_tested_without_qt() -> None:
 import sys
 class NoQt:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("PySide6", "shiboken6", "pyqtgraph"):
+        if name.split(".")[0] in ("PySide6", "shiboken6"):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, NoQt())
 import pytest

@@ -1,16 +1,12 @@
-"""Axes of the curve plots: few, round ticks in the monospace font, a faint line at each."""
+"""Where the ticks of an axis stand, and what is written at them: few, and round."""
 
 from __future__ import annotations
 
 from math import ceil, floor, log10
-from typing import Any
-
-import pyqtgraph as pg
 
 from app.charts.picture import number
-from app.theme import Theme
 
-TICK = 10
+FEWEST = 3  # ticks that tell a scale: of two, nobody sees whether it is logarithmic
 _ROUND_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
 
 
@@ -65,50 +61,41 @@ def short(value: float) -> str:
     return f"{float(mantissa):g}e{int(exponent)}"
 
 
-class Axis(pg.AxisItem):
-    """One axis; `mode` is "linear", "log" (values are exponents of ten), "whole" or "duration"."""
+def share_ticks(low: float, high: float, room: int) -> list[float]:
+    """Quarters, fifths or halves between `low` and `high` within 0 and 1, at most so many and one."""
+    for parts in (10, 5, 4, 2, 1):
+        ticks = [part / parts for part in range(parts + 1) if low <= part / parts <= high]
+        if len(ticks) <= room + 1:
+            return ticks
+    return [0.0, 1.0]
 
-    def __init__(self, orientation: str) -> None:
-        super().__init__(orientation, showValues=True, maxTickLength=0)
-        self.mode = "linear"
-        self.enableAutoSIPrefix(False)
-        self._pixels = 64 if orientation == "bottom" else 30
-        if orientation == "left":
-            self.setWidth(46)
-            self.setStyle(tickTextOffset=8)
+
+def ticks(scale: str, low: float, high: float, room: int) -> list[float]:
+    """Round ticks between `low` and `high`, about `room` of them and three at least where that can be.
+
+    `scale` is "linear", "share" (parts of 1), "whole", "duration" (seconds), or "log" (exponents of ten).
+    """
+    found: list[float] = []
+    for most in range(max(3, room), max(3, room) + FEWEST):
+        if scale == "log":
+            found = log_ticks(low, high, most)
+            if len(found) < FEWEST and high - low < 1:  # no power of ten nor 2 or 5 of one lies there
+                found = [log10(tick) for tick in round_ticks(10.0**low, 10.0**high, most) if tick > 0]
+        elif scale == "duration":
+            found = duration_ticks(low, high, most)
+        elif scale == "share":
+            found = share_ticks(low, high, most)
         else:
-            self.setHeight(20)
-            self.setStyle(tickTextOffset=4, hideOverlappingLabels=False)
+            found = round_ticks(low, high, most, whole=scale == "whole")
+        if len(found) >= FEWEST:
+            break
+    return found
 
-    def dress(self, theme: Theme) -> None:
-        """Wear the theme's colours and fonts."""
-        self.setTextPen(theme.dim)
-        self.setPen(theme.line)
-        self.setTickPen(theme.line)
-        self.setTickFont(theme.mono(TICK))
-        self.picture = None
-        self.update()
 
-    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
-        low, high = sorted((minVal, maxVal))
-        room = max(2, int(size // self._pixels))
-        if self.mode == "log":
-            ticks = log_ticks(low, high, room)
-        elif self.mode == "duration":
-            ticks = duration_ticks(low, high, room)
-        else:
-            ticks = round_ticks(low, high, room, whole=self.mode == "whole")
-        step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
-        return [(step, ticks)]
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        if self.mode == "log":
-            return [short(10.0**value) for value in values]
-        if self.mode == "duration":
-            return [duration(value) for value in values]
-        if self.mode == "whole":
-            return [f"{value:,.0f}" for value in values]
-        return [short(round(value, 12)) for value in values]
-
-    def wheelEvent(self, event: Any) -> None:
-        event.ignore()
+def tick_text(scale: str, value: float) -> str:
+    """What stands at a tick."""
+    if scale == "log":
+        return short(float(f"{10.0**value:.6g}"))
+    if scale == "duration":
+        return duration(value)
+    return f"{value:,.0f}" if scale == "whole" else short(round(value, 12))

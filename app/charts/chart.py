@@ -12,17 +12,18 @@ from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.charts.axes import round_ticks
+from app.charts.axes import tick_text, ticks
 from app.charts.class_marks import shape_path
 from app.charts.colourmaps import to_image
-from app.charts.picture import Picture, colour_of, number
+from app.charts.picture import Picture, colour_of
 from app.theme import SMALL, Theme, current_theme
 
 TICK = 10
 NAMES_FROM, LEGEND_FROM = 96, 132  # pixels of height that leave room for names of axes, and for the legend
 LINE_FROM = 84  # for one line of it: curves without names say nothing
-LEFT, RIGHT, BELOW, ABOVE = 40, 10, 32, 6
+LEFT, RIGHT, BELOW, ABOVE = 46, 10, 32, 6
 LEGEND, LEGEND_ROWS = 18, 2
+MANY = 64  # points whose line is drawn piece by piece: stroked as one shape it takes twenty times as long
 Numbers = NDArray[np.floating]
 Colour = str | Callable[[Theme], QColor]  # a role of the theme, or a function of it
 
@@ -52,13 +53,14 @@ class Band:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points; NaN leaves a gap."""
+    """A line through points; NaN leaves a gap. `faint` is thin and half-transparent, for noisy values."""
 
     x: Numbers
     y: Numbers
     colour: Colour = "accent"
     width: float = 1.8
     style: Qt.PenStyle = Qt.PenStyle.SolidLine
+    faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ class Entry:
 class Frame:
     """What the axes span and are called; `square` gives both the same length.
 
-    `shares` are the axes ("x", "y", "xy") whose values are parts of 1.
+    `x_scale` and `y_scale` are those of `app.charts.axes.ticks`; on a "log" axis all values, those of layers
+    too, are exponents of ten.
     """
 
     x: tuple[float, float] = (0.0, 1.0)
@@ -128,7 +131,8 @@ class Frame:
     x_name: str = ""
     y_name: str = ""
     square: bool = False
-    shares: str = ""
+    x_scale: str = "linear"
+    y_scale: str = "linear"
     legend: Sequence[Entry] = field(default_factory=tuple)
 
 
@@ -268,12 +272,24 @@ class Chart(Picture):
 
     def _paint_curve(self, painter: QPainter, theme: Theme, layer: Curve) -> None:
         x, y = self.to_pixels(layer.x, layer.y)
-        painter.setPen(QPen(resolved(layer.colour, theme), layer.width, layer.style))
+        colour = resolved(layer.colour, theme)
+        if layer.faint:
+            colour.setAlphaF(0.36)
+        painter.setPen(QPen(colour, 1.0 if layer.faint else layer.width, layer.style))
         painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, not layer.faint)
+        solid = layer.style == Qt.PenStyle.SolidLine and not layer.faint
         breaks = np.nonzero(~(np.isfinite(x) & np.isfinite(y)))[0]
         for part in np.split(np.stack([x, y], 1), breaks):
             points = part[np.isfinite(part).all(axis=1)].clip(-1e5, 1e5)
-            painter.drawPolyline(QPolygonF([QPointF(*point) for point in points.tolist()]))
+            if len(points) == 2 and points[0, 1] == points[1, 1] and layer.width < 1.5:
+                points[:, 1] = points[:, 1].round() + 0.5  # a level would be blurred over two rows of pixels
+            if len(points) > MANY and solid:
+                ends = np.concatenate([points[:-1], points[1:]], axis=1)
+                painter.drawLines(list(map(QLineF, *ends.T.tolist())))
+            else:
+                painter.drawPolyline(QPolygonF(list(map(QPointF, *points.T.tolist()))))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _paint_columns(self, painter: QPainter, theme: Theme, layer: Columns) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
@@ -310,10 +326,11 @@ class Chart(Picture):
     # -- the frame --------------------------------------------------------------------------------
 
     def _ticks(self, area: QRectF) -> tuple[list[float], list[float]]:
-        frame, room = self._frame, (max(2, int(area.width() // 64)), max(2, int(area.height() // 30)))
-        across = share_ticks(*frame.x, room[0]) if "x" in frame.shares else round_ticks(*frame.x, room[0])
-        down = share_ticks(*frame.y, room[1]) if "y" in frame.shares else round_ticks(*frame.y, room[1])
-        return across, down
+        frame = self._frame
+        return (
+            ticks(frame.x_scale, *frame.x, int(area.width() // 64)),
+            ticks(frame.y_scale, *frame.y, int(area.height() // 30)),
+        )
 
     def _paint_grid(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
         across, down = self._ticks(area)
@@ -332,13 +349,18 @@ class Chart(Picture):
         painter.setPen(theme.dim)
         x, _ = self.to_pixels(np.array(across), np.zeros(len(across)))
         _, y = self.to_pixels(np.zeros(len(down)), np.array(down))
+        metrics, free = QFontMetrics(painter.font()), 0.0
         for value, place in zip(across, x.tolist(), strict=True):
-            box = QRectF(place - 30, area.bottom() + 3, 60, 13)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, number(round(value, 12)))
+            text = tick_text(frame.x_scale, value)
+            wide = metrics.horizontalAdvance(text)
+            left = min(place - wide / 2, self.width() - wide)
+            if left >= free:  # a number on another would be none
+                painter.drawText(QPointF(left, area.bottom() + 3 + metrics.ascent()), text)
+                free = left + wide + 6
         for value, place in zip(down, y.tolist(), strict=True):
-            box = QRectF(area.left() - LEFT, place - 7, LEFT - 5, 14)
+            box = QRectF(area.left() - LEFT, max(0, place - 7), LEFT - 5, 14)
             align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, align, number(round(value, 12)))
+            painter.drawText(box, align, tick_text(frame.y_scale, value))
         painter.setFont(theme.font(SMALL))
         metrics = QFontMetrics(painter.font())
         elide = Qt.TextElideMode.ElideRight
@@ -357,6 +379,8 @@ class Chart(Picture):
 
     def _legend_places(self) -> list[tuple[int, float, float]]:
         """Row, left edge and width of each entry of the legend that has room, in at most two rows."""
+        if not self._frame.legend:
+            return []
         metrics = QFontMetrics(current_theme().font(SMALL))
         places: list[tuple[int, float, float]] = []
         rows = LEGEND_ROWS if self.height() >= LEGEND_FROM else int(self.height() >= LINE_FROM)
@@ -394,12 +418,3 @@ class Chart(Picture):
             painter.drawText(
                 QPointF(x + width, ABOVE + LEGEND * row + LEGEND / 2 + metrics.ascent() / 2 - 5), f"+{more}"
             )
-
-
-def share_ticks(low: float, high: float, room: int) -> list[float]:
-    """Quarters, fifths or halves between `low` and `high` within 0 and 1, at most so many and one."""
-    for parts in (10, 5, 4, 2, 1):
-        ticks = [part / parts for part in range(parts + 1) if low <= part / parts <= high]
-        if len(ticks) <= room + 1:
-            return ticks
-    return [0.0, 1.0]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from app.theme import SMALL, Theme, current_theme
 
@@ -28,11 +27,11 @@ class Reading(NamedTuple):
     point: tuple[float, float] | None = None
 
 
-class Crosshair(QGraphicsItem):
-    """Stands at `x` pixels of a plot; hidden while the pointer is elsewhere."""
+class Crosshair:
+    """Stands at `x` pixels of a plot; not `visible` while the pointer is elsewhere."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.visible = False
         self.title = ""
         self.rows: tuple[Reading, ...] = ()
         self._x = self._y = 0.0
@@ -40,27 +39,20 @@ class Crosshair(QGraphicsItem):
         self._width, self._height = 1.0, 1.0
         self._box = QRectF()
         self._name_room = self._left_out = 0
-        self.setZValue(20)
-        self.hide()
 
     def read(
         self, at: tuple[float, float], title: str, rows: Sequence[Reading], size: tuple[float, float]
     ) -> None:
         """Show these values at a pixel of a plot of this size; where there are too many, the nearest."""
-        self.prepareGeometryChange()
         (self._x, self._y), (self._width, self._height) = at, size
         self.title, self.rows = title, tuple(rows)
         self._lay_out(current_theme())
-        self.show()
-        self.update()
+        self.visible = True
 
     @property
     def words(self) -> str:
         """What stands in the box, in one line."""
         return " · ".join([self.title, *(f"{row.name} {row.text}" for row in self.rows)])
-
-    def boundingRect(self) -> QRectF:
-        return QRectF(0, 0, self._width, self._height)
 
     def _lay_out(self, theme: Theme) -> None:
         names, numbers = QFontMetrics(theme.font(SMALL)), QFontMetrics(theme.mono(SMALL))
@@ -90,8 +82,9 @@ class Crosshair(QGraphicsItem):
         """The values there is room for."""
         return self._shown
 
-    def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
-        theme = current_theme()
+    def paint(self, painter: QPainter, theme: Theme) -> None:
+        """Paint the line, the points and the box; the painter's origin is the plot's corner."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(QPen(theme.faint, 1))
         painter.drawLine(QPointF(round(self._x) + 0.5, 0), QPointF(round(self._x) + 0.5, self._height))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

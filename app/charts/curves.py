@@ -1,31 +1,30 @@
-"""Curves that grow while a run goes on: loss, accuracy, learning rate against step, epoch or time.
-
-Imports pyqtgraph, which takes a third of a second: import this module when the first curve is shown.
-"""
+"""Curves that grow while a run goes on: loss, accuracy, learning rate against step, epoch or time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isclose, isfinite, log10
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPoint, QPointF, QTimer, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPen
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
 
-from app.charts.axes import Axis, duration
+from app.charts import chart
+from app.charts.axes import duration
 from app.charts.crosshair import Crosshair, Reading
-from app.charts.marks import NEAR, Marks, Places, thinned
+from app.charts.marks import NEAR, Places, mark_at, paint_marks, thinned
 from app.charts.picture import colour_of, number
 from app.charts.track import Track
-from app.theme import Theme, current_theme, themes
+from app.theme import Theme, current_theme
 
 NEWEST = 0.2  # of what is drawn: what y is fitted to when it follows the newest part
 MARGIN = 0.25  # of the width of a view, drawn beside it so that moving shows no empty edge
 BESIDE = 12  # pixels after its end within which a curve is still read
+ZOOM = 1.02 ** (1 / 8)  # for each eighth of a degree that the wheel turns
+AXES = {"step": "whole", "seconds": "duration", "epoch": "linear"}
 
 
 @dataclass(frozen=True)
@@ -39,24 +38,17 @@ class Curve:
     dashed: bool = False
 
 
-def _pen(colour: QColor, dashed: bool) -> QPen:
-    pen: QPen = pg.mkPen(colour, width=1.5 if dashed else 2)
-    if dashed:
-        pen.setDashPattern([4, 3])
-    return pen
-
-
-class CurvePlot(pg.PlotWidget):
+class CurvePlot(chart.Chart):
     """Tracks on one pair of axes; the wheel zooms, dragging moves, a double click shows everything again."""
 
     noted = Signal(str)  # what there is to say of values that can't be drawn; empty where nothing is
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._left, self._bottom = Axis("left"), Axis("bottom")
-        super().__init__(parent, background=None, axisItems={"left": self._left, "bottom": self._bottom})
+        super().__init__(parent)
         self._curves: tuple[Curve, ...] = ()
-        self._lines: list[pg.PlotDataItem | pg.PlotCurveItem] = []
+        self._points: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self._drawn: list[tuple[object, ...] | None] = []
+        self._shown: object = None
         self._stretch = (-inf, inf)
         self._axis = "epoch"
         self._log = True
@@ -67,39 +59,11 @@ class CurvePlot(pg.PlotWidget):
         self._ranged = False  # whether the y axis has been fitted since what is drawn changed
         self._note = ""
         self._pointer = QPointF()
-        self._marks, self._crosshair = Marks(), Crosshair()
-        self._level = pg.InfiniteLine(angle=0, movable=False)
-        self._level_at: float | None = None
-        item = self.getPlotItem()
-        item.setMenuEnabled(False)
-        item.hideButtons()
-        item.setContentsMargins(0, 4, 16, 0)
-        item.layout.setContentsMargins(0, 0, 0, 0)
-        box = item.getViewBox()
-        box.disableAutoRange()
-        box.setDefaultPadding(0)
-        box.sigRangeChangedManually.connect(self._moved)
-        box.sigXRangeChanged.connect(self._seen_changed)
-        box.sigResized.connect(self._resized)
-        self._marks.setParentItem(box)
-        self._marks.setZValue(10)
-        self._crosshair.setParentItem(box)
-        self._level.setVisible(False)
-        box.addItem(self._level, ignoreBounds=True)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(0)
-        self._later.timeout.connect(self.refresh)
-        self._left.setGrid(255)
-        self._left.setZValue(-1)
-        self._left.setStyle(tickAlpha=255)
-        self._bottom.setStyle(tickAlpha=255)
-        self.setFrameStyle(0)
-        self.setAntialiasing(True)
+        self._gripped: QPointF | None = None
+        self._marks, self._crosshair = Places(), Crosshair()
+        self._level: float | None = None
         self.setMinimumSize(200, 90)
         self.setMouseTracking(True)
-        self._dress(current_theme())
-        themes.theme_changed.connect(self._dress)
 
     # -- what is shown ----------------------------------------------------------------------------
 
@@ -108,21 +72,10 @@ class CurvePlot(pg.PlotWidget):
         curves = tuple(curves)
         if curves == self._curves:
             return
-        for line in self._lines:
-            self.removeItem(line)
         self._curves = curves
-        # The plain curve item costs a third of the item that also draws symbols.
-        self._lines = [
-            pg.PlotDataItem(connect="finite", antialias=True)
-            if curve.style == "points"
-            else pg.PlotCurveItem(connect="finite", antialias=curve.style != "raw")
-            for curve in curves
-        ]
+        self._points = [(np.empty(0), np.empty(0))] * len(curves)
         self._drawn = [None] * len(curves)
-        for line in self._lines:
-            self.addItem(line)
         self.follow()
-        self._dress(current_theme())
 
     def set_axis(self, axis: str, planned: float | None = None) -> None:
         """Draw against "step", "epoch" or "seconds"; `planned` is where a run means to end."""
@@ -130,10 +83,6 @@ class CurvePlot(pg.PlotWidget):
         if axis != self._axis:
             self._axis = axis
             self.follow()
-        mode = {"step": "whole", "seconds": "duration"}.get(axis, "linear")
-        if self._bottom.mode != mode:
-            self._bottom.mode = mode
-            self._bottom.picture = None
 
     def set_log(self, log: bool) -> None:
         """Whether y is logarithmic."""
@@ -153,7 +102,7 @@ class CurvePlot(pg.PlotWidget):
 
     def set_level(self, value: float | None) -> None:
         """Mark a value of y with a broken line across the plot; None for none."""
-        self._level_at = value
+        self._level = value
 
     @property
     def following(self) -> bool:
@@ -165,30 +114,27 @@ class CurvePlot(pg.PlotWidget):
         self._following = True
         self._ranged = False
 
+    def show_stretch(self, x: tuple[float, float], y: tuple[float, float] | None = None) -> None:
+        """Show this stretch of the axes, y as a log axis has it, until `follow`."""
+        if x[1] > x[0] and (y is None or y[1] > y[0]):
+            self._following = False
+            self._set_range(x, y)
+            self.refresh()
+
     def drawn(self, index: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The points of a curve as they were last drawn, y in its own unit."""
-        x, y = self._lines[index].getData()
-        if x is None:
-            return np.empty(0), np.empty(0)
+        x, y = self._points[index]
         return x, 10.0**y if self._log else y
 
     def refresh(self) -> None:
         """Draw what the tracks hold now."""
-        mode = "log" if self._log else "linear"
-        if self._left.mode != mode:
-            self._left.mode = mode
-            self._left.picture = None
-        shown = self._level_at is not None and (self._level_at > 0 or not self._log)
-        if shown and self._level_at is not None:
-            self._level.setValue(log10(self._level_at) if self._log else self._level_at)
-        self._level.setVisible(shown)
         if self._following:
             self.fit()
         low, high = self._stretch = self._seen()
-        columns = max(32, int(self.getViewBox().width()))
+        columns = max(32, int(self.area().width()))
         if not self._following:
             columns = int(columns * (1 + 2 * MARGIN))
-        for index, (curve, line) in enumerate(zip(self._curves, self._lines, strict=True)):
+        for index, curve in enumerate(self._curves):
             weight = self._weight if curve.style == "smooth" else 0.0
             state = (curve.track.changes, self._axis, self._log, columns, low, high, weight)
             if self._drawn[index] == state:
@@ -205,21 +151,41 @@ class CurvePlot(pg.PlotWidget):
             if self._log:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     y = np.where(y > 0, np.log10(y), np.nan)
-            line.setData(x, y)
-            if curve.style == "points":
-                size = 6 if len(x) <= 30 else 4 if len(x) <= 100 else 1
-                if line.opts["symbolSize"] != size:
-                    line.setSymbolSize(size)
+            self._points[index] = x, y
         self._mark()
         self._say_what_is_left_out()
-        if self._crosshair.isVisible():  # what it reads has moved
+        frame = replace(self.frame_shown, x_scale=AXES[self._axis], y_scale="log" if self._log else "linear")
+        shown = (frame, tuple(self._drawn), self._marks, self._level)
+        if shown != self._shown:
+            self._shown = shown
+            self.show_layers(frame, self._layers_of(frame))
+        if self._crosshair.visible:  # what it reads has moved
             self._read_at(self._pointer)
+
+    def _layers_of(self, frame: chart.Frame) -> list[chart.Layer]:
+        dashes = Qt.PenStyle.DashLine
+        layers: list[chart.Layer] = []
+        if (level := self._level_seen()) is not None:
+            layers.append(chart.Curve(np.array(frame.x), np.full(2, level), "warning", 1.2, dashes))
+        for curve, (x, y) in zip(self._curves, self._points, strict=True):
+            width, style = (1.5, dashes) if curve.dashed else (2.0, Qt.PenStyle.SolidLine)
+            layers.append(chart.Curve(x, y, curve.role, width, style, curve.style == "raw"))
+            if curve.style == "points":
+                size = 6 if len(x) <= 30 else 4 if len(x) <= 100 else 1
+                layers.append(chart.Marks(x, y, curve.role, size=size))
+        return layers
+
+    def _level_seen(self) -> float | None:
+        """Where the level stands on the y axis; None where it has no place."""
+        if self._level is None or (self._log and self._level <= 0):
+            return None
+        return log10(self._level) if self._log else self._level
 
     def _seen(self) -> tuple[float, float]:
         """The stretch of x to draw: all of it, or the view with a margin on each side."""
         if self._following:
             return -inf, inf
-        low, high = self.getViewBox().viewRange()[0]
+        low, high = self.frame_shown.x
         wide = high - low
         drawn_low, drawn_high = self._stretch
         right_size = isclose(drawn_high - drawn_low, (1 + 2 * MARGIN) * wide, rel_tol=0.01)
@@ -236,9 +202,9 @@ class CurvePlot(pg.PlotWidget):
         lows = [span[2] if self._log else span[0] for span in spans]
         lows = [low for low in lows if isfinite(low)]
         highs = [span[1] for span in spans if isfinite(span[1]) and (span[1] > 0 or not self._log)]
-        if self._level.isVisible() and self._level_at is not None and lows and highs:
-            lows.append(self._level_at)
-            highs.append(self._level_at)
+        if self._level is not None and self._level_seen() is not None and lows and highs:
+            lows.append(self._level)
+            highs.append(self._level)
         low, high = (min(lows), max(highs)) if lows and highs else (0.01, 1.0)
         if self._log:
             low, high = log10(low), log10(max(low, high))
@@ -248,42 +214,30 @@ class CurvePlot(pg.PlotWidget):
             # The first steps of a long run would be a line at the edge: the axis doubles up to the plan.
             leaps = [self._planned / 2**power for power in (5, 4, 3, 2, 1, 0)]
             end = next(leap for leap in leaps if leap >= min(1.05 * end, self._planned))
-        box = self.getViewBox()
-        (left, right), (bottom, top) = box.viewRange()
+        (left, right), (bottom, top) = self.frame_shown.x, self.frame_shown.y
         if left != 0.0 or (right != end if whole else not end <= right <= 1.3 * end):
-            box.setXRange(0.0, end if whole else 1.15 * end, padding=0)
+            self._set_range((0.0, end if whole else 1.15 * end))
         fits = bottom <= low and high <= top and top - bottom <= 1.35 * (high - low) + 2 * pad
         if not fits or not self._ranged:
             self._ranged = True
-            box.setYRange(low - pad, high + pad, padding=0)
+            self._set_range(y=(low - pad, high + pad))
 
-    # -- looks ------------------------------------------------------------------------------------
+    def _set_range(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
+        frame = self.frame_shown
+        self._frame = replace(frame, x=x or frame.x, y=y or frame.y)
 
-    def _dress(self, theme: Theme) -> None:
-        self._left.dress(theme)
-        self._bottom.dress(theme)
-        level = pg.mkPen(theme.warning, width=1.2)
-        level.setDashPattern([5, 4])
-        self._level.setPen(level)
-        for curve, line in zip(self._curves, self._lines, strict=True):
-            colour = colour_of(theme, curve.role)
-            if curve.style == "raw":
-                colour.setAlphaF(0.36)
-                line.setPen(pg.mkPen(colour, width=1))
-            else:
-                line.setPen(_pen(colour, curve.dashed))
-            if curve.style == "points":
-                line.setSymbol("o")
-                line.setSymbolSize(6)
-                line.setSymbolBrush(colour)
-                line.setSymbolPen(None)
-        self._mark()
+    def decorate(self, painter: QPainter, theme: Theme) -> None:
+        area = self.area()
+        painter.translate(area.topLeft())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_marks(painter, theme, self._marks, area.height())
+        if self._crosshair.visible:
+            self._crosshair.paint(painter, theme)
 
     def _mark(self) -> None:
         """Mark what has no place on the axes."""
-        box = self.getViewBox()
-        low, high = box.viewRange()[0]
-        width = box.width()
+        low, high = self.frame_shown.x
+        width = self.area().width()
         bad: list[float] = []
         under: list[float] = []
         seams: list[float] = []
@@ -294,11 +248,12 @@ class CurvePlot(pg.PlotWidget):
             bad += track.bad(self._axis, low, high).tolist()
             under += track.under(self._axis, low, high).tolist() if self._log else []
             seams += track.seams(self._axis)
-        places = (
-            thinned([(x - low) / (high - low) * width for x in found if low <= x <= high])
-            for found in (bad, under, seams)
+        self._marks = Places(
+            *(
+                thinned([(x - low) / (high - low) * width for x in found if low <= x <= high])
+                for found in (bad, under, seams)
+            )
         )
-        self._marks.place(Places(*places), width, box.height(), current_theme())
 
     def _say_what_is_left_out(self) -> None:
         counts = [curve.track.counts() for curve in self._curves if curve.style != "smooth"]
@@ -321,58 +276,68 @@ class CurvePlot(pg.PlotWidget):
     @property
     def marks(self) -> Places:
         """What is marked at the edges, in pixels."""
-        return self._marks.places
+        return self._marks
 
     # -- pointer ----------------------------------------------------------------------------------
 
-    def _moved(self, *_: object) -> None:
-        self._following = False
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.refresh()
 
-    def _seen_changed(self, *_: object) -> None:
-        if not self._following:
-            self._later.start()
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        here = self.to_values(event.position())
+        if here is None:
+            event.ignore()
+            return
+        factor = ZOOM ** -event.angleDelta().y()
+        frame = self.frame_shown
+        x, y = (
+            (at + (low - at) * factor, at + (high - at) * factor)
+            for at, (low, high) in zip(here, (frame.x, frame.y), strict=True)
+        )
+        self.show_stretch(x, y)
 
-    def _resized(self, *_: object) -> None:
-        self._later.start()
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.area().contains(event.position()):
+            self._gripped = event.position()
 
-    def mouseDoubleClickEvent(self, event: object) -> None:
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._gripped = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.follow()
         self.refresh()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
         self._pointer = event.position()
+        if self._gripped is not None:
+            area, frame = self.area(), self.frame_shown
+            moved = self._gripped - self._pointer
+            across = moved.x() * (frame.x[1] - frame.x[0]) / area.width()
+            up = -moved.y() * (frame.y[1] - frame.y[0]) / area.height()
+            self._gripped = self._pointer
+            self.show_stretch((frame.x[0] + across, frame.x[1] + across), (frame.y[0] + up, frame.y[1] + up))
         self._read_at(self._pointer)
 
-    def leaveEvent(self, event: object) -> None:
-        super().leaveEvent(event)
-        self._crosshair.hide()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            text = self.told_at(event.pos())
-            if text:
-                QToolTip.showText(event.globalPos(), text, self)
-            else:
-                QToolTip.hideText()
-            return True
-        return bool(super().viewportEvent(event))
+    def leaveEvent(self, event: QEvent) -> None:
+        self._crosshair.visible = False
+        self.update()
 
     @property
     def reading(self) -> str:
         """The values under the pointer in one line; empty while it is elsewhere."""
-        return self._crosshair.words if self._crosshair.isVisible() else ""
+        return self._crosshair.words if self._crosshair.visible else ""
 
-    def told_at(self, position: QPoint) -> str:
+    def describe(self, at: QPoint) -> str:
         """What the mark at a place of the widget means; empty where there is none."""
-        box = self.getViewBox()
-        place = box.mapFromScene(self.mapToScene(position))
-        found = self._marks.at(place.x(), place.y())
+        area = self.area()
+        place = QPointF(at) - area.topLeft()
+        found = mark_at(self._marks, place.x(), place.y(), area.height())
         if found is None:
             return ""
         kind, x = found
-        low, high = box.viewRange()[0]
-        scale = (high - low) / max(1.0, box.width())
+        low, high = self.frame_shown.x
+        scale = (high - low) / area.width()
         left, right = low + (x - NEAR) * scale, low + (x + NEAR) * scale
         if kind == "seams":
             return "The run went on from here: what it did after this the first time is not drawn."
@@ -390,21 +355,20 @@ class CurvePlot(pg.PlotWidget):
         return "\n".join(words)
 
     def _read_at(self, position: QPointF) -> None:
-        box = self.getViewBox()
-        if not self._curves or not box.sceneBoundingRect().contains(position):
-            self._crosshair.hide()
+        self.update()
+        area, here = self.area(), self.to_values(position)
+        self._crosshair.visible = bool(self._curves) and here is not None
+        if not self._curves or here is None:
             return
-        (low, high), (bottom, top) = box.viewRange()
-        at = box.mapSceneToView(position).x()
-        beside = BESIDE * (high - low) / max(1.0, box.width())
-        width, height = box.width(), box.height()
+        at, (low, high), (bottom, top) = here[0], self.frame_shown.x, self.frame_shown.y
+        width, height = area.width(), area.height()
+        beside = BESIDE * (high - low) / width
         rows = []
         lone = not any(curve.style == "smooth" for curve in self._curves)
-        for curve, line in zip(self._curves, self._lines, strict=True):
+        for curve, points in zip(self._curves, self._points, strict=True):
             if (curve.style == "raw" and not lone) or at > curve.track.end(self._axis) + beside:
                 continue
-            x, y = line.getData() if curve.style == "smooth" else (None, None)
-            found = _nearest(x, y, at)
+            found = _nearest(*points, at) if curve.style == "smooth" else None
             if found is None:
                 near = curve.track.near(self._axis, at)
                 if near is None:
@@ -417,18 +381,16 @@ class CurvePlot(pg.PlotWidget):
             colour = colour_of(current_theme(), curve.role)
             rows.append(Reading(curve.name, colour, value, curve.dashed, point if seen else None))
         title = {"step": f"step {at:,.0f}", "epoch": f"epoch {at:.2f}", "seconds": duration(round(at, 1))}
-        place = (at - low) / (high - low) * width, box.mapFromScene(self.mapToScene(position.toPoint())).y()
-        self._crosshair.read(place, title[self._axis], rows, (width, height))
+        place = position - area.topLeft()
+        self._crosshair.read((place.x(), place.y()), title[self._axis], rows, (width, height))
 
     def _unseen(self, curve: Curve, x: float) -> str:
         near = curve.track.near(self._axis, x)
         return number(near[1]) if near is not None and isfinite(near[1]) else "not finite"
 
 
-def _nearest(
-    x: NDArray[np.float64] | None, y: NDArray[np.float64] | None, at: float
-) -> tuple[float, float] | None:
-    if x is None or y is None or not len(x):
+def _nearest(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> tuple[float, float] | None:
+    if not len(x):
         return None
     index = int(np.clip(np.searchsorted(x, at), 0, len(x) - 1))
     if index and abs(x[index - 1] - at) < abs(x[index] - at):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from app.charts.picture import Picture, number
+from app.charts.axes import tick_text, ticks
+from app.charts.picture import Picture
 from app.theme import SMALL, Theme
 
 TICK = 10
@@ -78,28 +79,24 @@ class Plane(Picture):
 
     def paint_axes(self, painter: QPainter, theme: Theme, *, grid: bool = True) -> None:
         """Ticks, names and faint lines."""
-        # The curve plots' axes load pyqtgraph: not before a plot is on screen.
-        from app.charts.axes import log_ticks, round_ticks
-
         area = self.area
         painter.setFont(theme.mono(TICK))
-        room = max(2, int(area.height() // 32))
-        ups = log_ticks(*self._y, room) if self._log else round_ticks(*self._y, room)
-        for tick in ups:
+        scale = "log" if self._log else "linear"
+        for tick in ticks(scale, *self._y, int(area.height() // 32)):
             y = area.bottom() - (tick - self._y[0]) / (self._y[1] - self._y[0]) * area.height()
             if grid:
                 painter.setPen(theme.line)
                 painter.drawLine(QPointF(area.left(), round(y)), QPointF(area.right(), round(y)))
             painter.setPen(theme.dim)
             box = QRectF(0, y - 7, LEFT - 6, 14)
-            text = number(10.0**tick if self._log else round(tick, 12))
-            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(box, right, tick_text(scale, tick))
         painter.setPen(theme.dim)
-        for tick in round_ticks(*self._x, max(2, int(area.width() // 64)), whole=self._whole):
+        scale = "whole" if self._whole else "linear"
+        for tick in ticks(scale, *self._x, int(area.width() // 64)):
             x = area.left() + (tick - self._x[0]) / (self._x[1] - self._x[0]) * area.width()
-            text = f"{tick:,.0f}" if self._whole else number(round(tick, 12))
             box = QRectF(x - 30, area.bottom() + 3, 60, 14)
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, text)
+            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, tick_text(scale, tick))
         painter.setPen(theme.line)
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         if self.low:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 from app.canvas.view import GraphView
 from app.data.downloads import Downloads
 from app.data.opening import DataOpening
+from app.data.points_window import PointsWindow
 from app.documents.bottom_panels import BottomPanels
 from app.inspector.inspector import InspectorPanel
 from app.look.dock.on_nodes import OnNodes
@@ -145,8 +146,6 @@ class DocumentPage(QWidget):
 
     def _open_editor(self, node_id: str) -> None:
         """Opens the pad of a node that has one, or brings it to the front."""
-        from app.data.points_window import PointsWindow  # it brings pyqtgraph
-
         for window in self.findChildren(PointsWindow):
             if window.pad.node_id == node_id and window.isVisible():
                 window.raise_()

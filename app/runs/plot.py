@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.charts.curve_options import CurveOptions
+from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.run_curves import quantity, words
 from app.charts.segments import Segments
@@ -22,9 +22,6 @@ from app.widgets.labels import ElidedLabel, label
 from engine.errors import NeuroloomError, TrainingError
 from engine.runs.index import RunRecord
 from engine.runs.records import RUNNING
-
-if TYPE_CHECKING:
-    from app.charts.curves import CurvePlot
 
 AXES = (
     ("step", "step", "Draw against the number of batches trained"),
@@ -55,7 +52,8 @@ class RunsPlot(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("runsPlot")
-        self.plot: CurvePlot | None = None
+        self.plot = CurvePlot()
+        self.plot.setObjectName("runsCurves")
         self._drawn: tuple[Drawn, ...] = ()
         self._tracks: dict[str, dict[str, Track]] = {}
         self._errors: dict[str, str] = {}
@@ -86,6 +84,7 @@ class RunsPlot(QWidget):
             segments.chosen.connect(self._chosen)
         self._scale.chosen.connect(self._scale_chosen)
         self._options.changed.connect(self._options_changed)
+        self.plot.noted.connect(self._note.setText)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -101,12 +100,13 @@ class RunsPlot(QWidget):
         foot.addWidget(self._note, 1)
         foot.addWidget(self._axis)
         body = QWidget()
-        self._column = QVBoxLayout(body)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2)
-        self._column.addLayout(head)
-        self._column.addWidget(self._legend)
-        self._column.addLayout(foot)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(head)
+        column.addWidget(self._legend)
+        column.addWidget(self.plot, 1)
+        column.addLayout(foot)
         beside = QHBoxLayout(self)
         beside.setContentsMargins(12, 0, 0, 0)
         self._stack = QStackedLayout()
@@ -174,8 +174,6 @@ class RunsPlot(QWidget):
             self._message.setText(self._why_empty())
             self._stack.setCurrentIndex(0)
             return
-        self._make_plot()
-        assert self.plot is not None
         self._stack.setCurrentIndex(1)
         found = quantities([self._tracks[one.record.name] for one in shown])
         self._quantity.set_options([(name, _title(name), f"Show the {words(name)}") for name in found])
@@ -193,9 +191,6 @@ class RunsPlot(QWidget):
         self.plot.refresh()
 
     def _draw(self, shown: list[Drawn], wanted: str, log: bool) -> None:
-        from app.charts.curves import Curve
-
-        assert self.plot is not None
         curves = []
         for one in shown:
             for series, track in self._tracks[one.record.name].items():
@@ -228,15 +223,6 @@ class RunsPlot(QWidget):
             return f"“{record.title}” has only just begun: its first points come with the next save."
         why = f" {record.error}" if record.error else ""
         return f"“{record.title}” ended before its first batch was saved, so it has no curves.{why}"
-
-    def _make_plot(self) -> None:
-        if self.plot is None:
-            from app.charts.curves import CurvePlot
-
-            self.plot = CurvePlot()
-            self.plot.setObjectName("runsCurves")
-            self.plot.noted.connect(self._note.setText)
-            self._column.insertWidget(2, self.plot, 1)
 
     def _chosen(self, key: str) -> None:
         self.redraw(follow=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from app.charts.curve_options import CurveOptions
+from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.run_curves import RunCurves, quantity, words
 from app.charts.segments import Segments
@@ -19,9 +18,6 @@ from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.plan_parts import objective_series
 from app.workspace.watching import Live, Probes
 
-if TYPE_CHECKING:
-    from app.charts.curves import CurvePlot
-
 REDRAW_MS = 250
 AXES = (
     ("step", "step", "Draw against the number of batches trained"),
@@ -29,7 +25,6 @@ AXES = (
     ("seconds", "time", "Draw against the time spent training"),
 )
 SCALES = (("log", "log", "Logarithmic scale"), ("linear", "linear", "Linear scale"))
-READY_MS = 400
 ROOM_FOR_LEGEND = 190  # pixels of height that leave a line for it alone
 _GAP = 10
 # Colours for the objectives of a plan; validation has that of convolutions.
@@ -46,7 +41,8 @@ class TrainingCurves(QWidget):
         self.setObjectName("trainingCurves")
         self._workspace = workspace
         self.curves = RunCurves()
-        self.plot: CurvePlot | None = None
+        self.plot = CurvePlot()
+        self.plot.setObjectName("curvePlot")
         self._scale_of: dict[str, str] = {}
         self._offered: object = None  # quantities
         self._quantity = Segments([("loss", "Loss", "Loss")], bold=True)
@@ -83,17 +79,12 @@ class TrainingCurves(QWidget):
         self._scale.chosen.connect(self._scale_chosen)
         self._axis.chosen.connect(self._redraw_now)
         self._options.changed.connect(self._options_changed)
+        self.plot.noted.connect(self._note.setText)
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         self._more = QTimer(self)  # a long run is taken in bit by bit, so that the window stays awake
         self._more.setSingleShot(True)
         self._more.setInterval(0)
         self._more.timeout.connect(self._live.ask)
-        # pyqtgraph takes a third of a second to import: once the engine is there, before anybody trains.
-        self._ready = QTimer(self)
-        self._ready.setSingleShot(True)
-        self._ready.setInterval(READY_MS)
-        self._ready.timeout.connect(self._make_plot)
-        workspace.engine_ready.connect(self._ready.start)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -110,23 +101,13 @@ class TrainingCurves(QWidget):
         foot.addWidget(self._low_legend)
         foot.addWidget(self._note, 1)
         foot.addWidget(self._axis)
-        self._column = QVBoxLayout(self._body)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2)
-        self._column.addLayout(head)
-        self._column.addWidget(self._own_legend)
-        self._column.addLayout(foot)
-
-    def _make_plot(self) -> None:
-        if self.plot is not None:
-            return
-        from app.charts.curves import CurvePlot
-
-        self.plot = CurvePlot()
-        self.plot.setObjectName("curvePlot")
-        self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.plot.noted.connect(self._note.setText)
-        self._column.insertWidget(2, self.plot, 1)
+        column = QVBoxLayout(self._body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(head)
+        column.addWidget(self._own_legend)
+        column.addWidget(self.plot, 1)
+        column.addLayout(foot)
 
     # -- drawing ----------------------------------------------------------------------------------
 
@@ -143,9 +124,6 @@ class TrainingCurves(QWidget):
         self._stack.setCurrentIndex(int(has_curves))
         if not has_curves:
             self._empty.refresh()
-            return
-        self._make_plot()
-        if self.plot is None:
             return
         self._offer_quantities()
         self._choose_curves()
@@ -174,8 +152,6 @@ class TrainingCurves(QWidget):
         self._quantity.set_room(self._body.width() - self._export.sizeHint().width() - 2 * _GAP)
 
     def _choose_curves(self) -> None:
-        from app.charts.curves import Curve
-
         shown = self._quantity.key
         scale = self._scale_of.get(shown) or self._fitting_scale(shown)
         self._scale.choose(scale)
@@ -196,11 +172,10 @@ class TrainingCurves(QWidget):
             else:
                 curves.append(Curve(words(quantity(name)), track, "line", "accent"))
         self._show_legend(entries)
-        if self.plot is not None:
-            self.plot.set_smoothing(self._options.weight)
-            self.plot.set_newest(self._options.newest)
-            self.plot.show_curves(curves)
-            self.plot.set_log(scale == "log")
+        self.plot.set_smoothing(self._options.weight)
+        self.plot.set_newest(self._options.newest)
+        self.plot.show_curves(curves)
+        self.plot.set_log(scale == "log")
 
     def _fitting_scale(self, shown: str) -> str:
         """Logarithmic for losses, unless many lie below zero, as those of a likelihood may."""

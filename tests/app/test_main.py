@@ -81,7 +81,7 @@ def test_the_window_is_up_before_torch() -> None:
         "application = QApplication([])\n"
         "window = MainWindow(Workspace(Places.under(Path(tempfile.mkdtemp()))))\n"
         "window.show()\n"
-        "slow = {'torch', 'sklearn', 'pyqtgraph'} & set(sys.modules)\n"
+        "slow = {'torch', 'sklearn'} & set(sys.modules)\n"
         "assert not slow, slow\n"
         "window.close()\n"
     )

@@ -74,14 +74,13 @@ def pan_million() -> tuple[float, str]:
 
 def pan(plot: QWidget, share: float) -> list[float]:
     """Move a view of that share of the run in `FRAMES` steps; the milliseconds of each frame."""
-    box, times = plot.getViewBox(), []
+    times = []
     wide = share * STEPS
-    counted = PaintCount(plot.viewport())
+    counted = PaintCount(plot)
     for frame in range(FRAMES):
         low = (0.4 + 0.002 * frame / FRAMES) * STEPS * (1 - share) + wide * frame / FRAMES
         began = time.perf_counter()
-        plot._moved()
-        box.setXRange(low, low + wide, padding=0)
+        plot.show_stretch((low, low + wide))
         QApplication.processEvents()  # what was asked for is drawn and painted here
         times.append((time.perf_counter() - began) * 1000)
     if counted.paints < FRAMES:
@@ -120,7 +119,7 @@ def redraw_nan() -> tuple[float, str]:
         new["value"] = np.nan if turn % 3 else 0.5
         track.extend(new)
         plot.refresh()
-        plot.viewport().repaint()
+        plot.repaint()
         if turn == 1000:
             before = process.memory_info().rss
     each = (time.perf_counter() - began) / 10
@@ -149,7 +148,6 @@ def gap_300() -> tuple[float, str]:
         table.resize(400, 300)
         panel.show()
         table.show()
-        panel.curves._make_plot()  # as the window does before anybody trains
         spin(1.0)
         nodes = tuple(f"layer {number}" for number in range(300))
         rng = np.random.default_rng(0)

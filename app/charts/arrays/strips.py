@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QImage, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from app.charts.axes import round_ticks
 from app.charts.colourmaps import SIGNED, VIRIDIS, limits, shade, to_image
 from app.charts.picture import Picture, number
 from app.charts.scale import paint_scale
@@ -82,8 +83,6 @@ class Strips(Picture):
         return QRectF(left, tops[index] + gap * index, wide, tops[index + 1] - tops[index])
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
-        from app.charts.axes import round_ticks  # loads pyqtgraph: not before a plot is on screen
-
         if not self._strips:
             return
         low = self.height() < LOW

@@ -75,7 +75,7 @@ class TwoPlayers(OneProbe):
         ]
         x_name = "" if self._roomy else "step"
         self.chances.show_layers(
-            Frame(ends, (-0.02, 1.02), x_name, "taken for real", shares="y", legend=legend), shown
+            Frame(ends, (-0.02, 1.02), x_name, "taken for real", y_scale="share", legend=legend), shown
         )
         values = np.concatenate([judge, maker])
         values = values[np.isfinite(values)]

@@ -15,6 +15,7 @@ from app.charts.picture import number
 from app.charts.plane import RIGHT, Plane, around
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
+from engine.look.level_lines import level_lines
 
 LEVELS = 12
 FINE = 8  # how many pixels of the picture stand between two computed losses
@@ -43,7 +44,7 @@ class Landscape(Plane):
         self._path: NDArray[np.floating] = np.empty((0, 2))
         self._here: tuple[float, float] = (0.0, 0.0)
         self._heat: QImage | None = None
-        self._lines: list[tuple[float, list[NDArray[np.float64]]]] = []
+        self._lines: list[tuple[float, NDArray[np.float64]]] = []
         self._logarithmic = False
         self._low_high = (0.0, 1.0)
 
@@ -72,7 +73,8 @@ class Landscape(Plane):
         scaled = self._scaled(losses.astype(np.float64))
         low, high = self._scaled(np.array(self._low_high))
         self._heat = to_image(shade(finer(scaled, FINE)[::-1], VIRIDIS, float(low), float(high)))
-        self._lines = _contours(scaled, np.linspace(low, high, LEVELS + 2)[1:-1].tolist())
+        levels = np.linspace(low, high, LEVELS + 2)[1:-1].tolist()
+        self._lines = [(level, level_lines(scaled, level)) for level in levels]
 
     def show_path(self, path: NDArray[np.floating]) -> None:
         """Show where training came along, `(T, 2)`, the last point being where it is now."""
@@ -90,14 +92,14 @@ class Landscape(Plane):
         return self._path
 
     @property
-    def contours(self) -> list[tuple[float, list[NDArray[np.float64]]]]:
-        """The level of each contour, and its lines (n, 2) in x and y."""
+    def contours(self) -> list[tuple[float, NDArray[np.float64]]]:
+        """The level of each contour, and the pieces (n, 2, 2) of its lines in x and y."""
         step = (self._xs[-1] - self._xs[0]) / (len(self._xs) - 1)
         rise = (self._ys[-1] - self._ys[0]) / (len(self._ys) - 1)
         origin, size = np.array([self._xs[0], self._ys[0]]), np.array([step, rise])
         return [
-            (10.0**level if self._logarithmic else level, [origin + line * size for line in lines])
-            for level, lines in self._lines
+            (10.0**level if self._logarithmic else level, origin + pieces * size)
+            for level, pieces in self._lines
         ]
 
     def build(self, width: int, height: int, ratio: float) -> QImage | None:
@@ -113,10 +115,10 @@ class Landscape(Plane):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(self.area)
         painter.drawImage(self.area, self._heat)
-        for (_, lines), colour in zip(self.contours, _contour_colours(len(self._lines)), strict=True):
+        for (_, pieces), colour in zip(self.contours, _contour_colours(len(self._lines)), strict=True):
             painter.setPen(QPen(colour, 1))
-            for line in lines:
-                painter.drawLines(_segments(self.places(line[:, 0], line[:, 1])))
+            ends_of = self.places(pieces[..., 0].ravel(), pieces[..., 1].ravel()).reshape(-1, 4)
+            painter.drawLines([QLineF(*piece) for piece in ends_of.tolist()])
         painter.end()
         return image
 
@@ -190,20 +192,6 @@ class Landscape(Plane):
         if not self._logarithmic:
             return ends(low, high)
         return [(0.0, number(low)), (0.5, number(float(np.sqrt(low * high)))), (1.0, number(high))]
-
-
-def _contours(
-    values: NDArray[np.float64], levels: Sequence[float]
-) -> list[tuple[float, list[NDArray[np.float64]]]]:
-    """The lines of equal value in units of the grid, (n, 2) of column and row."""
-    # pyqtgraph takes a third of a second to load: not before a surface is on screen.
-    from pyqtgraph.functions import isocurve
-
-    known = np.where(np.isfinite(values), values, np.nanmax(values[np.isfinite(values)], initial=0.0))
-    return [
-        (level, [np.asarray(line, np.float64) - 0.5 for line in isocurve(known.T, level, connected=True)])
-        for level in levels
-    ]
 
 
 def _contour_colours(count: int) -> list[QColor]:

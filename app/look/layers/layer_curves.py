@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.picture import number
 from app.charts.segments import Segments
@@ -18,9 +18,6 @@ from app.look.layers.layer_measures import NORMS, name_in, trains
 from app.look.registry import picture_kind
 from app.look.through_time import ThroughTime
 from engine.feed.feed import POINT, Snapshot
-
-if TYPE_CHECKING:
-    from app.charts.curves import CurvePlot
 
 MOST_MOMENTS = 400
 MOST_LAYERS = 16
@@ -59,7 +56,8 @@ class LayerCurves(LivePicture):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self.plot: CurvePlot | None = None
+        self.plot = CurvePlot()
+        self.plot.set_axis("step")
         self._choice = Segments(KINDS)
         self._choice.setObjectName("layerCurvesOf")
         self._choice.chosen.connect(self._chosen)
@@ -68,10 +66,11 @@ class LayerCurves(LivePicture):
         self._moments: list[tuple[int, Moment]] = []
         self._tracks: dict[str, Track] = {}
         self._taken: list[int] = []  # the steps that the tracks hold
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2)
-        self._column.addWidget(self._legend)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self._legend)
+        column.addWidget(self.plot, 1)
 
     def probes(self) -> Probes:
         return frozenset({NORMS})
@@ -97,12 +96,6 @@ class LayerCurves(LivePicture):
         self._show()
 
     def _show(self) -> None:
-        from app.charts.curves import Curve, CurvePlot
-
-        if self.plot is None:
-            self.plot = CurvePlot()
-            self.plot.set_axis("step")
-            self._column.addWidget(self.plot, 1)
         newest_nodes, newest = self._moments[-1][1]
         known = [
             node_id for node_id in newest_nodes if not np.isnan(self._newest(node_id, newest_nodes, newest))
@@ -132,8 +125,7 @@ class LayerCurves(LivePicture):
 
     def _chosen(self, key: str) -> None:
         self._taken = [-1]  # other values: the tracks are filled anew
-        if self.plot is not None:
-            self.plot.follow()
+        self.plot.follow()
         self._redraw()
 
     def table(self) -> Table | None:

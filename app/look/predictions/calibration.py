@@ -59,7 +59,8 @@ class Calibration(OneProbe):
                 (-0.02, 1.03),
                 "",
                 "share that is right",
-                shares="xy",
+                x_scale="share",
+                y_scale="share",
                 legend=(
                     Entry("right", "accent", "square"),
                     Entry("as sure as right", "dim", style=Qt.PenStyle.DashLine),
@@ -74,7 +75,7 @@ class Calibration(OneProbe):
         )
         top = float(result.counts.max(initial=1)) * 1.1
         self.histogram.show_layers(
-            Frame((low, 1.01), (0, top), "confidence", "examples", shares="x"),
+            Frame((low, 1.01), (0, top), "confidence", "examples", x_scale="share"),
             [Columns(result.edges, result.counts.astype(float), "dim")],
         )
         words = f"ECE {result.error:.3f} · sure {sure.mean():.1%}, right {correct.mean():.1%}"

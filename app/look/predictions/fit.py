@@ -129,7 +129,9 @@ class Fit(LivePicture):
                     own = part[part[:, 1].astype(int) == index]
                     level = np.full(len(own), -0.05 - 0.06 * (index % 3))
                     layers.append(Marks(own[:, 0], level, colour, class_shape(index), 6, hollow))
-        frame = Frame((x[0], x[-1]), (-0.2, 1.03), facts["name"], "probability", shares="y", legend=legend)
+        frame = Frame(
+            (x[0], x[-1]), (-0.2, 1.03), facts["name"], "probability", y_scale="share", legend=legend
+        )
         self.chart.show_layers(frame, layers)
         fixed = example_words(facts["example"], facts["fixed"])
         self.set_note(

@@ -80,7 +80,9 @@ class Rates(OneProbe):
                 thin = scores.thinned(together)
                 layers.append(Curve(thin.x, thin.y, "text", 2.4, Qt.PenStyle.DashLine))
                 legend.insert(0, Entry(f"micro {together.area:.3f}", "text", style=Qt.PenStyle.DashLine))
-        frame = Frame((-0.01, 1.01), (-0.01, 1.01), *self.axes, shares="xy", legend=legend)
+        frame = Frame(
+            (-0.01, 1.01), (-0.01, 1.01), *self.axes, x_scale="share", y_scale="share", legend=legend
+        )
         self.chart.show_layers(frame, layers)
         self.set_note(
             f"{self.short} beside each name · {count_words(len(snapshot.array), snapshot.extra['total'])}"

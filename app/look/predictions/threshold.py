@@ -169,7 +169,9 @@ class Threshold(OneProbe):
             Curve(thin.x, thin.y, of_class(self._class), 1.8),
             Marks(np.array([x]), np.array([y]), "text", "circle", 9, True),
         ]
-        chart.show_layers(Frame((-0.02, 1.02), (-0.02, 1.02), *axes, shares="xy"), layers)
+        chart.show_layers(
+            Frame((-0.02, 1.02), (-0.02, 1.02), *axes, x_scale="share", y_scale="share"), layers
+        )
 
     def _moved(self, value: int) -> None:
         self._value.setText(f"{self.threshold:.3f}")

@@ -5,7 +5,8 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor
 
-from app.charts.chart import Chart, Columns, Curve, Entry, Frame, Ground, Marks, share_ticks
+from app.charts.axes import share_ticks
+from app.charts.chart import Chart, Columns, Curve, Entry, Frame, Ground, Marks
 from app.theme import current_theme
 from tests.app.look.showing import painted
 
