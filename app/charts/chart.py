@@ -335,16 +335,22 @@ class Chart(Picture):
     def _paint_grid(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
         across, down = self._ticks(area)
         painter.setPen(QPen(theme.grid, 1))
+        painter.setRenderHint(
+            QPainter.RenderHint.Antialiasing, False
+        )  # else a line is blurred over two pixels
         x, _ = self.to_pixels(np.array(across), np.zeros(len(across)))
         _, y = self.to_pixels(np.zeros(len(down)), np.array(down))
         painter.drawLines([QLineF(place, area.top(), place, area.bottom()) for place in x.tolist()])
         painter.drawLines([QLineF(area.left(), place, area.right(), place) for place in y.tolist()])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _paint_axes(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
         frame, (across, down) = self._frame, self._ticks(area)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.line, 1))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.drawRect(area)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.mono(TICK))
         painter.setPen(theme.dim)
         x, _ = self.to_pixels(np.array(across), np.zeros(len(across)))
@@ -362,7 +368,11 @@ class Chart(Picture):
             align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(box, align, tick_text(frame.y_scale, value))
         painter.setFont(theme.font(SMALL))
-        metrics = QFontMetrics(painter.font())
+        self._paint_names(painter, area)
+
+    def _paint_names(self, painter: QPainter, area: QRectF) -> None:
+        """Write the names of the axes, in the painter's font."""
+        frame, metrics = self._frame, QFontMetrics(painter.font())
         elide = Qt.TextElideMode.ElideRight
         if frame.x_name and self.height() >= NAMES_FROM:
             box = QRectF(area.left(), area.bottom() + 16, area.width(), 15)

@@ -73,7 +73,7 @@ class PointsOver(Plane):
             return
         self.paint_axes(painter, theme)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = self.area
+        area = self.area()
         painter.setFont(theme.font(SMALL))
         for level, name in self._levels:
             y = float(self.places(np.zeros(1), np.array([level]))[0, 1])
@@ -99,7 +99,7 @@ class PointsOver(Plane):
             painter.drawEllipse(point, 2.2, 2.2)
 
     def describe(self, at: QPoint) -> str:
-        if not len(self._values) or not self.area.contains(at):
+        if not len(self._values) or not self.area().contains(at):
             return ""
         x, _ = self.value_at(QPointF(at))
         index = int(np.abs(self._at - x).argmin())

@@ -76,7 +76,7 @@ class Scatter(Plane):
         self.paint_axes(painter, theme)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         places = self.places(self._points[:, 0], self._points[:, 1])
-        size = 6.0 if self.area.width() < 400 else 9.0
+        size = 6.0 if self.area().width() < 400 else 9.0
         if self._classes:
             for index in range(len(self._classes)):
                 points = places[self._labels == index].tolist()
@@ -138,7 +138,7 @@ class Scatter(Plane):
             return
         painter.setFont(theme.font(SMALL))
         metrics = painter.fontMetrics()
-        left, top = self.area.right() + 16, self.area.top() + 6
+        left, top = self.area().right() + 16, self.area().top() + 6
         row = min(ROW, max(11, int((self.height() - top) / len(self._classes))))
         for index, name in enumerate(self._classes):
             y = top + index * row
@@ -162,7 +162,7 @@ class Scatter(Plane):
             painter.setBrush(QColor.fromRgba(colour))
             painter.drawEllipse(QPointF(x, y), size / 2, size / 2)
         if self.right > RIGHT:
-            paint_scale(painter, theme, self.area.right() + 10, self.area, VIRIDIS, ends(*self._range))
+            paint_scale(painter, theme, self.area().right() + 10, self.area(), VIRIDIS, ends(*self._range))
 
     def _paint_hovered(self, painter: QPainter, theme: Theme, place: NDArray[np.float64]) -> None:
         x, y = place.tolist()

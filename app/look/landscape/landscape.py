@@ -113,8 +113,8 @@ class Landscape(Plane):
         painter.scale(ratio, ratio)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setClipRect(self.area)
-        painter.drawImage(self.area, self._heat)
+        painter.setClipRect(self.area())
+        painter.drawImage(self.area(), self._heat)
         for (_, pieces), colour in zip(self.contours, _contour_colours(len(self._lines)), strict=True):
             painter.setPen(QPen(colour, 1))
             ends_of = self.places(pieces[..., 0].ravel(), pieces[..., 1].ravel()).reshape(-1, 4)
@@ -129,7 +129,7 @@ class Landscape(Plane):
         if len(self._losses) == 1:
             self._paint_line(painter, theme)
             return
-        area = self.area
+        area = self.area()
         self.paint_axes(painter, theme, grid=False)
         painter.setClipRect(area)
         self._paint_path(painter)
@@ -138,7 +138,7 @@ class Landscape(Plane):
             paint_scale(painter, theme, area.right() + 8, area, VIRIDIS, self._scale_marks())
 
     def describe(self, at: QPoint) -> str:
-        if not self._losses.size or not self.area.contains(at):
+        if not self._losses.size or not self.area().contains(at):
             return ""
         x, y = self.value_at(QPointF(at))
         column = int(np.abs(self._xs - x).argmin())
@@ -175,10 +175,10 @@ class Landscape(Plane):
             across = float(self.places(np.array([x]), np.array([self._low_high[1]]))[0, 0])
             pen = QPen(theme.faint, 1, Qt.PenStyle.DashLine)
             painter.setPen(pen)
-            painter.drawLine(QPointF(across, self.area.top()), QPointF(across, self.area.bottom()))
+            painter.drawLine(QPointF(across, self.area().top()), QPointF(across, self.area().bottom()))
             painter.setPen(theme.dim)
             painter.setFont(theme.font(SMALL))
-            box = QRectF(across - 40, self.area.top() - 17, 80, 16)
+            box = QRectF(across - 40, self.area().top() - 17, 80, 16)
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter, text)
         painter.setPen(QPen(theme.accent, 2))
         finite = np.isfinite(places).all(axis=1)

@@ -55,7 +55,7 @@ class Falling(Plane):
 
     def bar(self, index: int) -> QRectF:
         """Where a bar stands."""
-        area = self.area
+        area = self.area()
         step = area.width() / max(1, len(self._values))
         thick = min(THICKEST, max(1.0, step - (2 if step >= 6 else 1 if step >= 3 else 0)))
         x, y = self.places(np.array([index + 1.0]), self._values[index : index + 1])[0].tolist()
@@ -67,7 +67,7 @@ class Falling(Plane):
         if not count:
             return
         self.paint_axes(painter, theme)
-        every = max(1, count // max(1, int(self.area.width())))
+        every = max(1, count // max(1, int(self.area().width())))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.accent)
         painter.drawRects([self.bar(index) for index in range(0, count, every)])
@@ -79,13 +79,13 @@ class Falling(Plane):
             places = self.places(at, np.repeat(self._before, 2).astype(np.float64))
             places = places[np.isfinite(places).all(axis=1)]
             painter.setPen(QPen(colour_of(theme, "convolution"), 1.4, Qt.PenStyle.DashLine))
-            painter.setClipRect(self.area)
+            painter.setClipRect(self.area())
             painter.drawPolyline(QPolygonF([QPointF(x, y) for x, y in places.tolist()]))
             painter.setClipping(False)
 
     def describe(self, at: QPoint) -> str:
         count = len(self._values)
-        if not count or not self.area.contains(at):
+        if not count or not self.area().contains(at):
             return ""
         index = min(count - 1, max(0, round(self.value_at(QPointF(at))[0]) - 1))
         words = f"{self._noun} {index + 1} of {count}: {number(float(self._values[index]))}"

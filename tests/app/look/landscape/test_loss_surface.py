@@ -96,7 +96,7 @@ def test_another_plane_is_another_try(picture: LossSurface) -> None:
     assert asked in picture.probes()
     shown(picture, {asked: surface(bowl(), "path", shares=(0.9, 0.08))})
     painted(picture, 400, 300)
-    assert picture.landscape._names[0] == "first direction of the path · 90 %"
+    assert picture.landscape.frame_shown.x_name == "first direction of the path · 90 %"
 
 
 def test_one_direction_is_a_line_with_its_losses(picture: LossSurface) -> None:

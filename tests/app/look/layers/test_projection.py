@@ -44,7 +44,7 @@ def test_each_class_has_its_colour_where_its_points_are(picture: Projection) -> 
     places = picture.scatter.places(np.array([0.0, 4.0, 1.0]), np.array([0.0, 2.0, 1.0]))
     for place, label in zip(places.tolist(), (0, 1, 1), strict=True):
         assert colour_near(image, *place) == class_colour(current_theme(), label).getRgb()[:3]
-    area = picture.scatter.area
+    area = picture.scatter.area()
     assert all(area.left() < x < area.right() and area.top() < y < area.bottom() for x, y in places)
     assert places[1][0] > places[2][0] > places[0][0] and places[1][1] < places[0][1]
     assert "75 % of the variance" in picture.note

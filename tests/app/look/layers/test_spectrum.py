@@ -39,7 +39,7 @@ def test_values_at_the_start_lie_behind_as_a_line(shaped: Workspace) -> None:
     assert header[-1] == "at the start" and rows == [(1, 4.0, 3.0), (2, 2.0, 1.0)]
     image = painted(picture).astype(int)
     row = round(picture.bars.places(np.array([1.0]), np.array([3.0]))[0, 1])
-    area = picture.bars.area
+    area = picture.bars.area()
     line = image[row - 1 : row + 2, int(area.left()) : int(area.center().x())].reshape(-1, 3)
     assert (line[:, 0] > line[:, 2] + 60).sum() > 10
 
