@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Column
+from nodes.data.loaded import argument
 from nodes.data.sets import Shuffled, Table
-from nodes.loaded import argument
 
 HEIGHT, WIDTH = 427, 640  # pixels of the photographs
 

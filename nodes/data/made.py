@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from engine.catalogue import Column
+from nodes.data.loaded import Loaded, argument
 from nodes.data.sets import Shuffled
-from nodes.loaded import Loaded, argument
 
 CURVES = (
     "sine",

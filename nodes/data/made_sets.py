@@ -7,9 +7,9 @@ from typing import ClassVar
 from engine.catalogue import Column, Emitted, Emitter
 from engine.catalogue.params import Floats
 from engine.errors import ParamError
+from nodes.data.loaded import Loaded, argument
 from nodes.data.made import Made
 from nodes.data.sets import DIGITS
-from nodes.loaded import Loaded, argument
 
 ROWS = argument(minimum=50, maximum=100_000, label="Rows", doc="how many in all")
 

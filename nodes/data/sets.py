@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.catalogue import Column
-from nodes.loaded import Loaded, argument
+from nodes.data.loaded import Loaded, argument
 
 DIGITS = tuple("0123456789")
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine.catalogue import CATALOGUE, load_catalogue
 from engine.catalogue.emitter import build
-from nodes.loaded import Loaded
+from nodes.data.loaded import Loaded
 
 load_catalogue()
 TYPES = [found for found in CATALOGUE.types() if issubclass(found, Loaded)]
