@@ -20,7 +20,7 @@ _FAMILIES = {
     "data": "#56b4e9",
     "files": "#56b4e9",
     "data sets": "#56b4e9",
-    "made data": "#56b4e9",
+    "synthetic data": "#56b4e9",
     "noise": "#56b4e9",
     "transforms": "#56b4e9",
     "input": "#56b4e9",

@@ -38,9 +38,9 @@ from nodes.data import (
 )
 from nodes.data import bundled as data_bundled
 from nodes.data import drawn as data_drawn
-from nodes.data import made as data_made
-from nodes.data import made_sets as data_made_sets
 from nodes.data import sets as data
+from nodes.data import synthetic as data_synthetic
+from nodes.data import synthetic_sets as data_synthetic_sets
 
 __all__ = ["advice"]  # its rules register themselves
 
@@ -56,8 +56,8 @@ for _module in (  # in this order in the palette
     data,
     data_bundled,
     public_sets,
-    data_made,
-    data_made_sets,
+    data_synthetic,
+    data_synthetic_sets,
     sources,
     transforms,
     rows,

@@ -247,10 +247,12 @@ class DiscriminatorLoss(WeightedLoss):
     )
 
     def emit(self, e: Emitter, real: Wire, made: Wire) -> Emitted:
-        from engine.layers.losses import told_apart
+        from engine.layers.losses import loss_of_discriminator
 
         same_shapes(real, made)
-        return without_defaults(carried(told_apart)(real, made, self.form, smoothing=self.smoothing))
+        return without_defaults(
+            carried(loss_of_discriminator)(real, made, self.form, smoothing=self.smoothing)
+        )
 
 
 class GeneratorLoss(WeightedLoss):
@@ -273,6 +275,6 @@ class GeneratorLoss(WeightedLoss):
     )
 
     def emit(self, e: Emitter, made: Wire) -> Emitted:
-        from engine.layers.losses import passed_off
+        from engine.layers.losses import loss_of_generator
 
-        return carried(passed_off)(made, self.form)
+        return carried(loss_of_generator)(made, self.form)

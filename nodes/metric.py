@@ -31,9 +31,9 @@ class Accuracy(Metric):
             guessed = prediction.argmax(-1 if axis and len(prediction.shape) > 1 else 1)
             if self.ignored is None and not target.shape:
                 return equal(guessed, target).float().mean()
-            from engine.layers.scores import share_right
+            from engine.layers.scores import masked_accuracy
 
-            return without_defaults(carried(share_right)(guessed, target, ignored=self.ignored))
+            return without_defaults(carried(masked_accuracy)(guessed, target, ignored=self.ignored))
         if prediction.shape != target.shape:
             raise EmitError(
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "

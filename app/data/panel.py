@@ -24,7 +24,7 @@ from app.workspace.data_files import path_spec
 from app.workspace.engine_parts import RunControl
 from app.workspace.open_document import TrainableDocument
 from engine.data.checks.findings import Change
-from engine.data.checks.mending import edits_of
+from engine.data.checks.fixes import edits_of
 from engine.document.edits import Edit
 from engine.document.graph import Node, Project
 from engine.shapes.problems import Fix, Problem

@@ -23,7 +23,7 @@ PATIENCE = ParamSpec(
     minimum=1,
     optional=True,
 )
-MONITOR = ParamSpec("monitor", "choice", "val_loss", "Watch", "the value that shall get better")
+MONITOR = ParamSpec("monitor", "choice", "val_loss", "Watch", "the value that must improve")
 RESTORE = ParamSpec("restore_best", "bool", True, "Restore best", "end with the weights of the best epoch")
 
 

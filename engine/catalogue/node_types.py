@@ -26,7 +26,7 @@ from engine.errors import EmitError, NeuroloomError
 FAMILIES = (
     "files",
     "data sets",
-    "made data",
+    "synthetic data",
     "noise",
     "transforms",
     "images",

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from engine.data.array_reading import stored_array
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.lazy import Lazy
+from engine.data.splits import split_columns, split_rows
 from engine.data.telling import tell
 
 
@@ -185,10 +185,10 @@ def load_arrays(
     values: str,
     axes: str,
     memory: int,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     by: str = "",
     given: bool = False,
-    **dealing: Any,
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Arrays of one length as {split: {column: (N, ...)}}; they stay in their files above `memory` MiB.
 
@@ -212,8 +212,8 @@ def load_arrays(
     of = {column["name"]: column.get("role", "input") for column in columns}
     inputs = [found[name] for name, role in of.items() if role == "input"]
     of_classes = [found[one["name"]] for one in columns if "classes" in one and of[one["name"]] == "target"]
-    classes = of_classes[0][:].cpu() if of_classes and "balance" in dealing else None
-    rows = dealt_rows(n, keys, deal, dealing, inputs, classes)
+    classes = of_classes[0][:].cpu() if of_classes and "balance" in splitting else None
+    rows = split_rows(n, keys, splitter, splitting, inputs, classes)
     kept = {
         column["name"]: found[column["name"]]
         for column in columns
@@ -224,8 +224,8 @@ def load_arrays(
         if scaled and values != "as they are":
             kept[column["name"]].fit(values, rows["train"])
     if sum(one.numel() * one.dtype.itemsize for one in kept.values()) > memory * 2**20:
-        return dealt_columns(kept, rows, device)
-    return dealt_columns({name: in_memory(one) for name, one in kept.items()}, rows, device)
+        return split_columns(kept, rows, device)
+    return split_columns({name: in_memory(one) for name, one in kept.items()}, rows, device)
 
 
 def stored_column(

@@ -57,7 +57,7 @@ def equals_together(
     n: int,
     keys: Tensor | None,
     columns: Sequence[Any],
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     options: dict[str, Any],
 ) -> dict[str, Tensor]:
     """Deals each kind of row once, with all that equal it; the dealer looks at the key of the first."""
@@ -65,7 +65,7 @@ def equals_together(
     kinds, counts = torch.unique(first, return_counts=True)
     side_by_side, ends = first.argsort(stable=True), counts.cumsum(0)
     rows = {}
-    for split, picked in deal(len(kinds), None if keys is None else keys[kinds], **options).items():
+    for split, picked in splitter(len(kinds), None if keys is None else keys[kinds], **options).items():
         many = counts[picked]
         within = torch.arange(int(many.sum())) - (many.cumsum(0) - many).repeat_interleave(many)
         rows[split] = side_by_side[(ends - counts)[picked].repeat_interleave(many) + within]
@@ -76,7 +76,7 @@ def groups_together(
     n: int,
     keys: Tensor | None,
     columns: Sequence[Any],
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     options: dict[str, Any],
 ) -> dict[str, Tensor]:
     """Deals groups; those that have equal rows are dealt as one group."""
@@ -89,19 +89,19 @@ def groups_together(
             lowest = torch.full((n,), n).scatter_reduce_(0, same, joined, "amin")
             joined = lowest[same]
         if torch.equal(joined, before):
-            return deal(n, joined, **options)
+            return splitter(n, joined, **options)
 
 
 def equals_once(
     n: int,
     keys: Tensor | None,
     columns: Sequence[Any],
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     options: dict[str, Any],
 ) -> dict[str, Tensor]:
     """Deals the first of equal rows; the others are left out."""
     kept = torch.unique(first_equals(columns))
-    dealt = deal(len(kept), None if keys is None else keys[kept], **options)
+    dealt = splitter(len(kept), None if keys is None else keys[kept], **options)
     return {split: kept[at] for split, at in dealt.items()}
 
 

@@ -148,7 +148,7 @@ def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:
     return f"objective {number + 1} {index + 1}" if len(plan.phases) > 1 else f"objective {index + 1}"
 
 
-def shares_of(made: Assembly, objective: Minimise, losses: Sequence[str]) -> dict[str, float]:
+def loss_weights_of(made: Assembly, objective: Minimise, losses: Sequence[str]) -> dict[str, float]:
     """The weight of each loss node in an objective. Errors: `EmitError` for a loss that is not there."""
     if isinstance(objective.loss, str):
         chosen = dict.fromkeys(losses if objective.loss == "all" else [objective.loss], 1.0)
@@ -190,7 +190,7 @@ def _player(
     made: Assembly, found: Players, objective: Minimise, names: Named, losses: Sequence[str]
 ) -> tuple[list[str], set[str]]:
     """Write the functions of an objective; returns the lines that make its player, and what it trains."""
-    shares = shares_of(made, objective, losses)
+    shares = loss_weights_of(made, objective, losses)
     trained = trained_nodes(made, objective.of)
     needed = needed_by(made, list(shares))
     paths = _paths(made, [one for one in needed if one in trained])

@@ -189,7 +189,7 @@ class Feed:
             for key in keys:
                 self._latest.pop(key, None)
 
-    def forget_pictures(self) -> None:
+    def forget_views(self) -> None:
         """Drop all snapshots: they show a model that is gone."""
         with self._lock:
             self._latest = {}

@@ -29,7 +29,7 @@ def distilled(
     return share * soft + (1 - share) * F.cross_entropy(student, target)
 
 
-def told_apart(real: Tensor, made: Tensor, form: str, smoothing: float = 0.0) -> Tensor:
+def loss_of_discriminator(real: Tensor, made: Tensor, form: str, smoothing: float = 0.0) -> Tensor:
     """The discriminator's loss on its scores for real and for made examples.
 
     "cross-entropy" -log D(x) - log(1 - D(G(z))) with D = σ(score), "least squares", "hinge" or "Wasserstein".
@@ -45,7 +45,7 @@ def told_apart(real: Tensor, made: Tensor, form: str, smoothing: float = 0.0) ->
     return believed + F.binary_cross_entropy_with_logits(made, torch.zeros_like(made))
 
 
-def passed_off(made: Tensor, form: str) -> Tensor:
+def loss_of_generator(made: Tensor, form: str) -> Tensor:
     """The generator's loss on the discriminator's scores for what it made.
 
     "non-saturating" -log D(G(z)), "minimax" log(1 - D(G(z))), "least squares", "hinge" or "Wasserstein".

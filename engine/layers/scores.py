@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 
-def share_right(guessed: Tensor, target: Tensor, ignored: int | None = None) -> Tensor:
+def masked_accuracy(guessed: Tensor, target: Tensor, ignored: int | None = None) -> Tensor:
     """The share of places (N, ...) whose class was guessed; those of class -100, and `ignored`, don't count.
 
     0 where no place counts.

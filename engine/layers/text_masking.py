@@ -33,7 +33,7 @@ class MaskTokens(nn.Module):
         if self.training:
             chance, fate, other = torch.rand(3, *tokens.shape, device=tokens.device)
         else:
-            chance, fate, other = fixed_chances(tokens, self.seed)
+            chance, fate, other = fixed_draws(tokens, self.seed)
         chance = chance.masked_fill(tokens < 5, 2.0)
         lowest = chance.amin(-1, keepdim=True).clamp(max=1.0)
         picked = (chance < self.share) | (chance == lowest)
@@ -43,7 +43,7 @@ class MaskTokens(nn.Module):
         return torch.where(swaps, random, masked), torch.where(picked, tokens, -100)
 
 
-def fixed_chances(tokens: Tensor, seed: int) -> Tensor:
+def fixed_draws(tokens: Tensor, seed: int) -> Tensor:
     """Three numbers in [0, 1) for each token (N, ..., T), as if drawn, from its row's tokens and the seed.
 
     Returns (3, N, ..., T), the same on every device.

@@ -23,7 +23,7 @@ Size = tuple[float, float]
 STEP = 4.0  # every place is a multiple of it; sizes and ports on the canvas are too
 BETWEEN = 72.0  # islands
 _FOLD_AT = 4_800.0  # 24 columns: what still reads as one line of layers
-_FOLD_SHARE = 340.0
+_FOLD_SCALE = 340.0
 _SETTLE, _SETTLED = 4, 400  # further turns, and the nodes up to which they cost nothing to speak of
 
 
@@ -73,7 +73,7 @@ def layout(
 
 def fold_width(nodes: int) -> float:
     """Return the width at which a graph of so many nodes had better go on in a further row."""
-    return max(_FOLD_AT, _FOLD_SHARE * math.sqrt(nodes))
+    return max(_FOLD_AT, _FOLD_SCALE * math.sqrt(nodes))
 
 
 def _corner(

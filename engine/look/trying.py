@@ -68,7 +68,7 @@ def _found(look: Look, head: Head, scores: Tensor) -> Tensor:
     if head.kind == YES_NO and head.size > 1:
         return scores.sigmoid()
     signs = head.kind == YES_NO and asking.with_signs(look, head)
-    return asking.chances(head, scores, signs=signs)
+    return asking.probabilities(head, scores, signs=signs)
 
 
 def _batch(look: Look, columns: dict[str, Any]) -> Batch:

@@ -53,7 +53,7 @@ def begin_run(
     elif program.plan.fast:
         program = fastest(program, catalogue, load, settings, feed, world.decided if world else None)
     if world is not None:
-        program = world.share(program)
+        program = world.wrap(program)
     run = Run(program, load, settings, feed, revision)
     empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
     if empty is not None:

@@ -32,7 +32,7 @@ from engine.data.portable import portable_source
 from engine.devices import choose_device
 from engine.emit.distributed import SIDE_BY_SIDE
 from engine.errors import TrainingError
-from engine.layers.scores import share_right
+from engine.layers.scores import masked_accuracy
 from engine.runs.records import read_settings
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class World:
         """Go on when all processes have come here."""
         self.decided(lambda: None)
 
-    def share(self, program: Program) -> Program:
+    def wrap(self, program: Program) -> Program:
         """The program for this process's part of each batch. Errors: `TrainingError` for other plans."""
         if program.players is not None:
             raise TrainingError(
@@ -307,7 +307,7 @@ def differences(run: Run) -> list[str]:
         found.append(
             "Batch normalisation uses the statistics of each process's rows, not of the whole batch."
         )
-    text = text.replace(portable_source([share_right])[0], "")  # a metric that leaves them out is no loss
+    text = text.replace(portable_source([masked_accuracy])[0], "")  # a metric that leaves them out is no loss
     if "ignore_index" in text or _UNCOUNTED.search(text) or "weight=" in text or 'reduction="sum"' in text:
         found.append("A loss that does not count all rows alike is averaged by rows.")
     return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
-from engine.train.run_folder import LAST_AND_BEST, SHARE, BusyRun, Keep, RunFolder
+from engine.train.run_folder import LAST_AND_BEST, WRITING_FRACTION, BusyRun, Keep, RunFolder
 
 if TYPE_CHECKING:
     from engine.document.graph import Project
@@ -147,7 +147,7 @@ class Saver:
             self._feed.note("warning", str(error), step=run.step)
         run.feed.history.cut(run.step)
 
-    def keep_pictures(self, run: Run, *, last: bool) -> None:
+    def keep_views(self, run: Run, *, last: bool) -> None:
         """Write what the pictures have shown, now that the run rests: if not `last`, only where quick."""
         if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
             return
@@ -164,7 +164,7 @@ class Saver:
         history.save(self._folder)
         self._pictures_written = history.version
         self._pictures_cost = time.perf_counter() - began
-        self._pictures_at = began + max(_PICTURES_EVERY, self._pictures_cost / SHARE)
+        self._pictures_at = began + max(_PICTURES_EVERY, self._pictures_cost / WRITING_FRACTION)
 
     # -- parts of it
 

@@ -187,9 +187,9 @@ class Trainer:
         self._send(self._worker.back)
 
     @property
-    def pictures_spent(self) -> float:
+    def seconds_on_views(self) -> float:
         """Seconds that pictures have taken so far, those in threads of their own included."""
-        return self._worker.pictures_spent
+        return self._worker.seconds_on_views
 
     @property
     def can_go_back(self) -> bool:

@@ -171,7 +171,7 @@ class Worker:
         self.set_state(state)
         if self.run is not None:
             self._show(self.run)
-            self.saver.keep_pictures(self.run, last=state != "paused")
+            self.saver.keep_views(self.run, last=state != "paused")
         self.going = False
 
     def _show(self, run: Run) -> None:
@@ -350,7 +350,7 @@ class Worker:
         self._leave()
         self.error = None
         self.feed.clear()
-        self.feed.forget_pictures()
+        self.feed.forget_views()
         project = self._project
         if project is not None:
             if new_weights:
@@ -368,7 +368,7 @@ class Worker:
         self.feed.note("info", f"The learning rate is {rate:g} from here on.", step=self.run.step)
 
     @property
-    def pictures_spent(self) -> float:
+    def seconds_on_views(self) -> float:
         """Seconds that pictures have taken so far."""
         return self._probes.spent
 
@@ -434,7 +434,7 @@ class Worker:
             self.device = f"{self.device.partition(' · ')[0]} · fast {run.program.fast.times:.1f}×"
         self._program = run.program
         self._sources.fast = run.program.fast
-        self.feed.forget_pictures()
+        self.feed.forget_views()
         self._probes.refresh()
         self._open = True
         self._health = Health()

@@ -2,8 +2,8 @@
 
 from engine.catalogue.traits import Preparation
 from engine.shapes.node_rules import WAYS, Way
-from nodes.data.dealing import REPEAT
 from nodes.data.rows import INCOMPLETE, REPEATING, BalanceClasses, LeaveOutNumbers, LeaveOutRows
+from nodes.data.splitting import REPEAT
 from nodes.transforms import Impute, Standardise
 
 WAYS |= {

@@ -8,19 +8,19 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Rows
 from engine.catalogue.traits import FileForm
 from engine.errors import DataError, ParamError
-from nodes.data.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
 from nodes.data.own_file import OwnFile
+from nodes.data.splitting import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, SplitData
 
 AS_THEY_ARE, ADD, FIRST = "as they are", "add a channel", "channels first"
 SCALED, STANDARDISED = "0 to 1", "standardise"
 MEASURED, IDS = "measurements", "ids"
 CLASSES, NUMBERS = "classes", "numbers"
 ONE_HOT = "one-hot"  # of a column whose rows are a 1 among zeros
-DEALT_BY = {BY_GROUP: "group", GIVEN: "split", IN_TIME: "time", BLOCKS: "time"}
+SPLIT_BY = {BY_GROUP: "group", GIVEN: "split", IN_TIME: "time", BLOCKS: "time"}
 SEEN = ("input", "target", "weight")  # roles of columns that have a port
 
 
-class ArrayFile(Dealt, OwnFile):
+class ArrayFile(SplitData, OwnFile):
     """Arrays of one length from a NumPy file (.npy, .npz) or an IDX file (as MNIST has), a row an example.
 
     A file that is larger than what may be held in memory stays on disk, and batches read their rows there.
@@ -149,7 +149,7 @@ class ArrayFile(Dealt, OwnFile):
             raise DataError("No array file is chosen.", fix="Choose a .npy, .npz or IDX file.")
         of = {column["role"]: column["name"] for column in reversed(found)}
         classes = [one["name"] for one in found if "classes" in one and one["role"] in SEEN]
-        how = self.dealing(classes=bool(classes))
+        how = self.splitting(classes=bool(classes))
         options: dict[str, Any] = {}
         if self.split == GIVEN and "split" not in of:
             if not all(split for column in found for split, _, _ in column["files"]):
@@ -157,8 +157,8 @@ class ArrayFile(Dealt, OwnFile):
                     "The files don't say which rows are for test.", fix="Deal the rows in another way."
                 )
             options["given"] = True
-        elif self.split in DEALT_BY:
-            role = DEALT_BY[self.split]
+        elif self.split in SPLIT_BY:
+            role = SPLIT_BY[self.split]
             if role in of:
                 options["by"] = of[role]
             elif role != "time":  # without times, rows are in the order of time

@@ -10,13 +10,13 @@ from engine.catalogue.params import FilePath, Names
 from engine.catalogue.traits import FileForm
 from engine.data.open.opening import CLOUD_TEXTS, OPENERS
 from engine.errors import DataError
-from nodes.data.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
+from nodes.data.splitting import BY_CLASS, BY_GROUP, FOLDS, GIVEN, SplitData
 
 CORNERS, SURFACE = "corners", "surface"
 CLOUD_ENDS = (*OPENERS["engine.data.open.points"], ".npy", *CLOUD_TEXTS)
 
 
-class CloudFile(Dealt):
+class CloudFile(SplitData):
     """Point clouds (.ply, .off, .xyz, .pts, .npy): a folder of them, with one for each class, or one file.
 
     Clouds of a folder are the examples, padded with a mask; of a single file, the points are.
@@ -113,7 +113,7 @@ class CloudFile(Dealt):
             options["draw"] = surface_points
         elif self.numbers != 3:
             options["numbers"] = self.numbers
-        how = self.dealing(classes=bool(self.classes) and not self._single)
+        how = self.splitting(classes=bool(self.classes) and not self._single)
         if self._single:
             if self.split in (GIVEN, BY_GROUP):
                 raise DataError(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import Names, Rows
 from engine.errors import ParamError
-from nodes.data.dealing import BOOTSTRAP, BY_CLASS, FOLDS, RANDOM, Dealt
+from nodes.data.splitting import BOOTSTRAP, BY_CLASS, FOLDS, RANDOM, SplitData
 
 CLASSES, VALUES = "classes", "values"
 FEWEST_CLASSES, MOST_CLASSES = 2, 10
@@ -27,7 +27,7 @@ def class_names(count: int, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-class DrawnPoints(Dealt):
+class DrawnPoints(SplitData):
     """Points that you draw with the mouse or paste: of up to ten classes, or values y over x.
 
     They are kept in the project, and come exactly as drawn: nothing is scaled.
@@ -96,15 +96,15 @@ class DrawnPoints(Dealt):
         )
 
     def emit(self, e: Emitter) -> Emitted:
-        from engine.data.sets.drawn import dealt_as_drawn, load_drawn
+        from engine.data.sets.drawn import load_drawn, split_as_drawn
 
-        dealing: dict[str, Any] = self.dealing(classes=not self.draws_values)
+        splitting: dict[str, Any] = self.splitting(classes=not self.draws_values)
         if self.split == BY_CLASS:
-            dealing["deal"] = dealt_as_drawn
+            splitting["splitter"] = split_as_drawn
         written = [_written(number, point, self) for number, point in enumerate(self.points, start=1)]
         whole = ", ".join(point.replace(" ", "_") for point in written)  # a point is not broken
         lines = tuple(line.rstrip(",").replace("_", " ") for line in wrap(whole, _A_LINE))
-        return e.load(load_drawn, points=lines, values=self.draws_values, spare=self.spare, **dealing)
+        return e.load(load_drawn, points=lines, values=self.draws_values, spare=self.spare, **splitting)
 
     def summary(self) -> str:
         count = len(self.points)

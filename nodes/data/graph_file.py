@@ -9,8 +9,8 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names
 from engine.catalogue.traits import FileForm
 from engine.errors import DataError
-from nodes.data.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
 from nodes.data.own_file import OwnFile
+from nodes.data.splitting import BY_CLASS, BY_GROUP, FOLDS, GIVEN, SplitData
 
 NODES, WHOLE, GRAPHS = "nodes", "whole graph", "graphs"
 PADDED, BLOCKS = "padded", "block-diagonal"
@@ -50,7 +50,7 @@ def padded_columns(
     return (*found, label) if classes else found
 
 
-class GraphFile(Dealt, OwnFile):
+class GraphFile(SplitData, OwnFile):
     """A graph from a list of edges or a GraphML file; what is known of its nodes may lie in a table beside.
 
     Its nodes are the examples, or it comes whole, or the file holds many graphs, padded to one size.
@@ -115,7 +115,7 @@ class GraphFile(Dealt, OwnFile):
                 fix="Set Examples to nodes, or Batches to block-diagonal.",
             )
         labelled = any(column.classes for column in self.columns())
-        how = self.dealing(classes=labelled)
+        how = self.splitting(classes=labelled)
         options: dict[str, Any] = {"read": read_graphml}
         if not self.path.casefold().endswith((".graphml", ".xml")):
             form = {"delimiter": MARKS.get(self.delimiter, self.delimiter), "header": self.header}
@@ -155,7 +155,7 @@ class GraphFile(Dealt, OwnFile):
         return f"{self.count:,} {what} · {self.edges:,} edges{classes}"
 
 
-class GraphFolder(Dealt):
+class GraphFolder(SplitData):
     """A folder of graphs, lists of edges or GraphML with a file for each; the folders in it are the classes.
 
     Each graph is an example. NAME.nodes.csv beside a list of edges tells of its nodes.
@@ -230,7 +230,7 @@ class GraphFolder(Dealt):
             size=self.size,
             packed=self.batches == BLOCKS,
             **options,
-            **self.dealing(classes=bool(self.classes)),
+            **self.splitting(classes=bool(self.classes)),
         )
 
     def summary(self) -> str:

@@ -10,7 +10,7 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Ints, Names, Pair
 from engine.catalogue.traits import FileForm
 from engine.errors import EmitError, ParamError
-from nodes.data.dealing import BY_CLASS, BY_GROUP, FOLDS, GIVEN, Dealt
+from nodes.data.splitting import BY_CLASS, BY_GROUP, FOLDS, GIVEN, SplitData
 
 CLASS_FOLDERS, LIST_FILE, MASKS, NO_LABELS = "class folders", "list file", "masks", "no labels"
 STRETCH, CROP, PAD = "stretch", "crop to fill", "pad to fit"
@@ -21,7 +21,7 @@ DEPTHS = {GREY: 1, RGB: 3, RGBA: 4}
 LARGEST = 4096
 
 
-class ImageFolder(Dealt):
+class ImageFolder(SplitData):
     """Images of your own in a folder: one folder a class, a list of labels, masks, or the images alone.
 
     Read are PNG, JPEG, BMP, GIF, WebP, TIFF and PPM; the files are never written to.
@@ -166,7 +166,7 @@ class ImageFolder(Dealt):
             memory=self.memory,
             threads=self.threads,
             key=self._key(),
-            **self.dealing(classes=self._has_labels()),
+            **self.splitting(classes=self._has_labels()),
         )
 
     def summary(self) -> str:

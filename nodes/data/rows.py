@@ -9,7 +9,7 @@ from engine.catalogue import Column, Transform, param
 from engine.catalogue.params import Ints
 from engine.catalogue.traits import Preparation
 from engine.errors import EmitError, ParamError
-from nodes.data.dealing import REPEAT, THIN
+from nodes.data.splitting import REPEAT, THIN
 
 REPEATING, INCOMPLETE = "repeat another", "lack a number"
 

@@ -9,9 +9,9 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names, Rows
 from engine.catalogue.traits import FileForm
 from engine.errors import ParamError
-from nodes.data.dealing import BLOCKS, IN_TIME
 from nodes.data.delimited import Numbered
 from nodes.data.own_file import OwnFile
+from nodes.data.splitting import BLOCKS, IN_TIME
 
 AS_IN_FILE, BY_TIME = "as in the file", "by time"
 STOP, INTERPOLATE, CARRY = "stop", "interpolate", "carry forward"
@@ -164,22 +164,22 @@ class SeriesFile(Numbered, OwnFile):
             difference=self.difference,
             standardise=self.standardise,
             clock=self.clock,
-            **self._dealing(),
+            **self._splitting(),
         )
 
-    def _dealing(self) -> dict[str, Any]:
-        from engine.data import dealing as ways
+    def _splitting(self) -> dict[str, Any]:
+        from engine.data import splits as ways
 
         if self.split == IN_TIME:
             if self.validation + self.test >= 1:
                 raise ParamError(
                     "Validation and test shares must leave readings to train on: less than 1 together."
                 )
-            return {"deal": ways.dealt_in_time, "validation": self.validation, "test": self.test}
+            return {"splitter": ways.split_in_time, "validation": self.validation, "test": self.test}
         if self.fold > self.folds:
             raise ParamError(f"Fold is at most {self.folds}, the number of folds; not {self.fold}.")
         return {
-            "deal": ways.dealt_in_blocks,
+            "splitter": ways.split_in_blocks,
             "gap": 0,
             "folds": self.folds,
             "fold": self.fold - 1,

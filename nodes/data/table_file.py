@@ -12,9 +12,9 @@ from engine.catalogue.traits import FileForm
 from engine.data.tables.sizes import MEMORY, bytes_to_read
 from engine.data.tables.sniff import RECORDS, SHEETS, TYPED
 from engine.errors import ParamError
-from nodes.data.dealing import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, Dealt
 from nodes.data.delimited import ENCODINGS
 from nodes.data.own_file import OwnFile
+from nodes.data.splitting import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, SplitData
 
 KINDS = ("number", "whole", "category", "yes-no", "date", "text", "path")
 ROLES = ("input", "target", "weight", "group", "split", "time", "ignore")
@@ -22,7 +22,7 @@ TEXT_LIKE = ("text", "path")
 NAMED = 40  # features that the help text names one by one
 
 
-class TableFile(Dealt, OwnFile):
+class TableFile(SplitData, OwnFile):
     """A table from a file of your own: a row an example, a column an input, a target or left out.
 
     All inputs come out side by side as features, a category as one feature for each of its classes; every
@@ -101,7 +101,7 @@ class TableFile(Dealt, OwnFile):
 
         if not self.path:
             raise ParamError("No file is chosen yet.")
-        by, classes = self._dealt_by()
+        by, classes = self._split_by()
         options: dict[str, Any] = {
             "file": Path(self.path).name,
             "columns": tuple(row for row in self.table if row[2] != "ignore"),
@@ -111,7 +111,7 @@ class TableFile(Dealt, OwnFile):
             "dates": self.dates,
             "blanks": self.missing_as,
             "by": by,
-            **self.dealing(classes),
+            **self.splitting(classes),
         }
         end = Path(self.path).suffix.casefold()
         large = self.needed() > self.memory * 2**20
@@ -164,7 +164,7 @@ class TableFile(Dealt, OwnFile):
             if row[2] == role
         ]
 
-    def _dealt_by(self) -> tuple[str, bool]:
+    def _split_by(self) -> tuple[str, bool]:
         """The column whose values deal the rows, "" for none, and whether it holds classes.
 
         Errors: `ParamError` where the way that was chosen needs a column that isn't there.

@@ -12,9 +12,9 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names
 from engine.catalogue.traits import FileForm
 from engine.errors import ParamError
-from nodes.data.dealing import AS_THEY_COME, BLOCKS, BOOTSTRAP, FOLDS, GIVEN, IN_TIME, RANDOM, Dealt
 from nodes.data.delimited import Delimited, Encoded
 from nodes.data.own_file import OwnFile
+from nodes.data.splitting import AS_THEY_COME, BLOCKS, BOOTSTRAP, FOLDS, GIVEN, IN_TIME, RANDOM, SplitData
 
 CHARACTERS, WORDS = "characters", "words"
 ONE, BLANK, LINES = "one text", "blank lines", "lines"
@@ -99,7 +99,7 @@ class Tokenised(Encoded, OwnFile, abstract=True):
         }
 
 
-class TextCorpus(Dealt, Tokenised):
+class TextCorpus(SplitData, Tokenised):
     """A text of your own, read window by window: the network says which token comes next at each place.
 
     The tokeniser is learned from the training part alone. Token 0 fills up, 1 is unknown, 2 begins and 3 ends
@@ -164,7 +164,7 @@ class TextCorpus(Dealt, Tokenised):
             documents=self.documents,
             stride=self.stride,
             run_on=self.run_on,
-            **self.dealing(classes=False),
+            **self.splitting(classes=False),
         )
 
     def summary(self) -> str:
@@ -173,7 +173,7 @@ class TextCorpus(Dealt, Tokenised):
         return f"{self.size:,} {self.tokeniser} · windows of {self.length:,}"
 
 
-class LabelledText(Dealt, Tokenised, Delimited):
+class LabelledText(SplitData, Tokenised, Delimited):
     """Texts of your own with a class each, as tokens that are filled up to one length, with a mask."""
 
     reads = FileForm.LABELLED
@@ -247,7 +247,7 @@ class LabelledText(Dealt, Tokenised, Delimited):
             unlabelled=self.unlabelled,
             ends=self.ends,
             by_folder=self.split == GIVEN,
-            **self.dealing(),
+            **self.splitting(),
         )
 
     def summary(self) -> str:
@@ -256,7 +256,7 @@ class LabelledText(Dealt, Tokenised, Delimited):
         return f"{self.count:,} texts · {len(self.classes):,} classes"
 
 
-class TextPairs(Dealt, Tokenised, Delimited):
+class TextPairs(SplitData, Tokenised, Delimited):
     """Pairs of texts of your own, such as sentences and their translations, as tokens with masks.
 
     The second text is given twice: as it is read, beginning with the begin token, and one token on, up to the
@@ -327,7 +327,7 @@ class TextPairs(Dealt, Tokenised, Delimited):
             table=self.form(),
             target_size=self.target_size,
             target_length=self.target_length,
-            **self.dealing(classes=False),
+            **self.splitting(classes=False),
         )
 
     def holds(self) -> tuple[str, ...]:

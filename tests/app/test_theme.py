@@ -71,7 +71,7 @@ def test_unknown_family_is_grey() -> None:
 def test_all_that_brings_data_has_one_colour(theme: Theme) -> None:
     types = load_catalogue().types()
     bringing = {found.family for found in types if found.kind in ("data", "source", "transform")}
-    assert {"files", "data sets", "made data", "noise", "transforms"} <= bringing
+    assert {"files", "data sets", "synthetic data", "noise", "transforms"} <= bringing
     assert {theme.family(family).name() for family in bringing} == {theme.family("data").name()}
 
 

@@ -26,7 +26,7 @@ def memory_mapped() -> tuple[float, str]:
     import torch
 
     from engine.data.array_files import load_arrays
-    from engine.data.dealing import dealt_at_random
+    from engine.data.splits import split_at_random
 
     with tempfile.TemporaryDirectory() as folder:
         rows = GIGABYTES * 10**9 // SIDE**2
@@ -39,7 +39,7 @@ def memory_mapped() -> tuple[float, str]:
             values="0 to 1",
             axes="add a channel",
             memory=1024,
-            deal=dealt_at_random,
+            splitter=split_at_random,
             validation=0.1,
             test=0.1,
             seed=0,

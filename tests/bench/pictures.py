@@ -83,9 +83,9 @@ def share() -> tuple[float, str]:
         trainer = workspace.trainer
         wait_until(lambda: trainer.state == "running" and trainer.progress.step > 10)
         spin(3.0)  # everything has been taken once, and knows its cost
-        before, began = trainer.pictures_spent, time.perf_counter()
+        before, began = trainer.seconds_on_views, time.perf_counter()
         spin(20.0)
-        spent, seconds = trainer.pictures_spent - before, time.perf_counter() - began
+        spent, seconds = trainer.seconds_on_views - before, time.perf_counter() - began
     return spent / seconds, f"{spent:.2f} s of {seconds:.0f} s, threads of their own included"
 
 

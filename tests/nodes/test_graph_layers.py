@@ -169,4 +169,4 @@ def test_several_processes_do_not_share_such_batches() -> None:
         export_script(project, CATALOGUE, distributed=True)
     assert "part_of(batch)" in export_script(graphs(False), CATALOGUE, distributed=True).text
     with pytest.raises(TrainingError, match="cannot be shared out among processes"):
-        World(0, 2, 0, 0).share(compile_program(project, CATALOGUE))
+        World(0, 2, 0, 0).wrap(compile_program(project, CATALOGUE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.layers.text_masking import MaskTokens, fixed_chances
+from engine.layers.text_masking import MaskTokens, fixed_draws
 from engine.shapes.shapes import ShapeBook, Signature
 from tests.engine.sketches import catalogue
 from tests.nodes.values import built
@@ -41,7 +41,7 @@ def test_special_tokens_are_never_picked(training: bool) -> None:
     tokens, targets = MaskTokens(72).train(training)(special)
     assert torch.equal(tokens, special) and bool((targets == -100).all())
     mixed = torch.where(torch.arange(64) % 2 == 0, 1, TOKENS)
-    tokens, targets = MaskTokens(72, share=1.0).train(training)(mixed)
+    tokens, targets = MaskTokens(72, rate=1.0).train(training)(mixed)
     assert torch.equal(targets, mixed.masked_fill(mixed == 1, -100)) and bool((tokens[mixed == 1] == 1).all())
 
 
@@ -49,7 +49,7 @@ def test_special_tokens_are_never_picked(training: bool) -> None:
 def test_each_row_with_tokens_has_something_to_say(training: bool) -> None:
     short = torch.zeros(500, 8, dtype=torch.int64)
     short[:, 0], short[:, 1], short[:, 2:4], short[:, 4] = 2, 7, TOKENS[:500, :2], 3
-    _, targets = MaskTokens(72, share=0.01).train(training)(short)
+    _, targets = MaskTokens(72, rate=0.01).train(training)(short)
     assert (targets != -100).sum(1).min() == 1
     assert (targets != -100).float().mean(0)[1:4].tolist() == pytest.approx([1 / 3] * 3, abs=0.07)
 
@@ -77,9 +77,9 @@ def test_the_fixed_chances_stay_what_they_are() -> None:
     row, seed = [5, 6, 7, 8], 3
     key = sum(scrambled(token + scrambled(place + seed)) for place, token in enumerate(row))
     wanted = [[scrambled(scrambled(key + n) + place) >> 8 for place in range(4)] for n in (1, 2, 3)]
-    drawn = fixed_chances(torch.tensor([row]), seed)
+    drawn = fixed_draws(torch.tensor([row]), seed)
     assert (drawn * 2**24).long()[:, 0].tolist() == wanted
-    assert (fixed_chances(torch.tensor([row]), 0) * 2**24).long()[0, 0].tolist() == [
+    assert (fixed_draws(torch.tensor([row]), 0) * 2**24).long()[0, 0].tolist() == [
         4012127,
         9844492,
         12967831,

@@ -74,7 +74,7 @@ def sorted_file(splits: Splits, asked: Asked) -> Iterator[Finding]:
         train = counts.get("train", held)
         unseen = np.flatnonzero((train == 0) & (held > 0))
         in_time = asked.params.get("split") in IN_TIME
-        fix = Change("Deal the rows by class", {"split": "by class"})
+        fix = Change("Split the rows by class", {"split": "by class"})
         found = fix if asked.can("split", "by class") else None
         if len(unseen):
             why = ", as the file is sorted by it and its rows are dealt in order" if in_time else ""

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from engine.data.array_reading import stored_array
 from engine.data.class_files import class_files
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.file_there import file_there
 from engine.data.lazy import Lazy
+from engine.data.splits import split_columns, split_rows
 
 
 def cloud_files(folder: Path) -> list[tuple[Path, str, str]]:
@@ -248,11 +248,11 @@ def load_clouds(
     normalise: str,
     pick: int,
     memory: int,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     by: str = "",
     draw: Callable[..., np.ndarray[Any, Any]] | None = None,
     numbers: int = 3,
-    **dealing: Any,
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Clouds below a folder as {split: {"points": (N, P, numbers), "mask": (N, P), "label": (N,)}}.
 
@@ -282,8 +282,8 @@ def load_clouds(
     splits = {"train": 0, "validation": 1, "test": 2}
     given = torch.tensor([splits.get(split, 0) for _, _, split in files])
     keys = label if by == "class" else given if by == "split" else None
-    rows = dealt_rows(len(files), keys, deal, dealing, [columns["points"]], columns.get("label"))
-    return dealt_columns(columns, rows, device)
+    rows = split_rows(len(files), keys, splitter, splitting, [columns["points"]], columns.get("label"))
+    return split_columns(columns, rows, device)
 
 
 def load_cloud(
@@ -292,12 +292,12 @@ def load_cloud(
     *,
     file: str,
     normalise: str,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     points: int = 0,
     pick: int = 0,
     draw: Callable[..., np.ndarray[Any, Any]] | None = None,
     numbers: int = 3,
-    **dealing: Any,
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """The points of one cloud, or `points` that `draw` gives, as examples: {split: {"point": (N, numbers)}}.
 
@@ -306,4 +306,4 @@ def load_cloud(
     path = folder / file
     found = read_cloud(path, numbers) if draw is None else draw(path, points, [pick, 0])
     point = torch.from_numpy(normalised(found, normalise))
-    return dealt_columns({"point": point}, dealt_rows(len(point), None, deal, dealing, [point]), device)
+    return split_columns({"point": point}, split_rows(len(point), None, splitter, splitting, [point]), device)

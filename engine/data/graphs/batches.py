@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.graphs.files import given_splits, graph_labels, names_of_graphs, read_graph, rows_of_graphs
 from engine.data.lazy import Lazy
+from engine.data.splits import split_columns, split_rows
 
 
 class Packed(Lazy):
@@ -101,7 +101,7 @@ def load_graph_batches(
     features: tuple[str, ...],
     classes: tuple[str, ...],
     directed: bool,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     by: str = "",
     **more: Any,
 ) -> dict[str, dict[str, Any]]:
@@ -122,5 +122,5 @@ def load_graph_batches(
     keys = columns["label"] if by == "class" else None
     if by == "split":
         keys = given_splits(rows_of_graphs(folder / file, names_of_graphs(numbers)), len(columns["sizes"]))
-    rows = dealt_rows(len(columns["sizes"]), keys, deal, more, inputs, columns.get("label"))
-    return dealt_columns(columns, rows, device)
+    rows = split_rows(len(columns["sizes"]), keys, splitter, more, inputs, columns.get("label"))
+    return split_columns(columns, rows, device)

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.file_there import file_there
+from engine.data.splits import split_columns, split_rows
 
 
 def read_rows(path: Path, delimiter: str) -> list[list[str]]:
@@ -186,11 +186,11 @@ def load_graph(
     directed: bool,
     examples: str,
     size: int,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     delimiter: str = "",
     header: bool = False,
     by: str = "",
-    **dealing: Any,
+    **splitting: Any,
 ) -> dict[str, dict[str, Tensor]]:
     """A graph whose nodes are the examples, or that is the only one, or many graphs, `size` nodes at most.
 
@@ -217,9 +217,9 @@ def load_graph(
         of = table if examples != "graphs" else rows_of_graphs(folder / file, names_of_graphs(numbers))
         keys = given_splits(of, n)
     inputs = [column for name, column in columns.items() if name != "label"]
-    rows = dealt_rows(n, keys, deal, dealing, inputs, columns.get("label"))
+    rows = split_rows(n, keys, splitter, splitting, inputs, columns.get("label"))
     if examples != "whole graph":
-        return dealt_columns(columns, rows, device)
+        return split_columns(columns, rows, device)
     whole = {"nodes": nodes[None], "adjacency": adjacency(count, ends, weights, directed)[None]}
     if target:
         whole["label"] = columns["label"][None]

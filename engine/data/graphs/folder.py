@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from engine.data.class_files import class_files
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.graphs.batches import packed_graphs
 from engine.data.graphs.files import graph_tensors, names_of_graphs, padded_graphs
+from engine.data.splits import split_columns, split_rows
 
 
 def graph_files(folder: Path) -> list[tuple[Path, str, str]]:
@@ -55,11 +55,11 @@ def load_graph_folder(
     directed: bool,
     size: int,
     packed: bool,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     delimiter: str = "",
     header: bool = False,
     by: str = "",
-    **dealing: Any,
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Graphs of a folder as {split: columns}: those of `packed_graphs`, or of `padded_graphs`; "label" (N,).
 
@@ -91,5 +91,5 @@ def load_graph_folder(
     splits = {"train": 0, "validation": 1, "test": 2}
     given = torch.tensor([splits.get(split, 0) for _, _, split in files])
     keys = columns["label"] if by == "class" else given if by == "split" else None
-    rows = dealt_rows(len(files), keys, deal, dealing, inputs, columns.get("label"))
-    return dealt_columns(columns, rows, device)
+    rows = split_rows(len(files), keys, splitter, splitting, inputs, columns.get("label"))
+    return split_columns(columns, rows, device)

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.images.decoding import image_levels
 from engine.data.images.masks import mask_classes
 from engine.data.lazy import Lazy
+from engine.data.splits import split_columns, split_rows
 from engine.data.telling import tell
 
 
@@ -123,8 +123,8 @@ def load_image_files(
     memory: int,
     threads: int,
     key: str,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Images as {split: {"image": (N, C, H, W) in 0..1, "label": (N,) classes, or "value": (N, 1)}}.
 
@@ -133,7 +133,7 @@ def load_image_files(
     """
     listed = rows(folder, **where)
     files = [image_column(folder, listed["path"], image, threads, device)]
-    return dealt_images(folder, device, listed, files, unreadable, memory, key, deal, dealing)
+    return split_images(folder, device, listed, files, unreadable, memory, key, splitter, splitting)
 
 
 def load_masked_images(
@@ -148,9 +148,9 @@ def load_masked_images(
     memory: int,
     threads: int,
     key: str,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     void: int | None = None,
-    **dealing: Any,
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Images with masks as {split: {"image": (N, C, H, W) in 0..1, "mask": (N, H, W) classes}}.
 
@@ -161,7 +161,7 @@ def load_masked_images(
     how = {"values": values, "size": image["size"], "fit": image["fit"], "void": void}
     masks = ImageFiles(folder, listed["mask"], mask_classes, how, image["size"], threads, device, whole=True)
     files = [image_column(folder, listed["path"], image, threads, device), masks]
-    return dealt_images(folder, device, listed, files, unreadable, memory, key, deal, dealing)
+    return split_images(folder, device, listed, files, unreadable, memory, key, splitter, splitting)
 
 
 def image_column(
@@ -172,7 +172,7 @@ def image_column(
     return ImageFiles(folder, names, image_levels, how, size, threads, device)
 
 
-def dealt_images(
+def split_images(
     folder: Path,
     device: str,
     listed: dict[str, list[Any]],
@@ -180,8 +180,8 @@ def dealt_images(
     unreadable: str,
     memory: int,
     key: str,
-    deal: Callable[..., dict[str, Tensor]],
-    dealing: dict[str, Any],
+    splitter: Callable[..., dict[str, Tensor]],
+    splitting: dict[str, Any],
 ) -> dict[str, dict[str, Any]]:
     """The columns of the images, dealt; files that cannot be read are left out where that is wanted."""
     count = len(listed["path"])
@@ -205,5 +205,5 @@ def dealt_images(
         values = [listed[key][row] for row in kept.tolist()]
         numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
         keys = torch.tensor(values if key == "split" else [numbers[value] for value in values])
-    rows = dealt_rows(len(kept), keys, deal, dealing, [columns["image"]], columns.get("label"))
-    return dealt_columns(columns, rows, device)
+    rows = split_rows(len(kept), keys, splitter, splitting, [columns["image"]], columns.get("label"))
+    return split_columns(columns, rows, device)

@@ -95,7 +95,7 @@ def open_data(path: Path, watch: Watch | None = None) -> Opened:
 
 
 def _or_better(found: Opened, path: Path, watch: Watch) -> Opened:
-    """A table that has nothing to foretell, or nothing to foretell it from, as what it may be better.
+    """A table that has nothing to predict, or nothing to predict it from, as what it may be better.
 
     Texts and their classes are labelled texts, two texts a row are pairs; readings are a series.
     """
@@ -113,7 +113,7 @@ def _or_better(found: Opened, path: Path, watch: Watch) -> Opened:
     elif not used and words == ["text", "text"]:
         form, why = FileForm.PAIRS, "Read as pairs of texts: a table of it would have no inputs"
     elif used in READINGS and not words and int(str(found.params.get("rows", 0))) >= FEW_READINGS:
-        form, why = FileForm.SERIES, "Read as a series: a table of it would have nothing to foretell"
+        form, why = FileForm.SERIES, "Read as a series: a table of it would have nothing to predict"
     else:
         return found
     try:

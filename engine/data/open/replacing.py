@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from engine.values import Value
 
-DEALING = ("split", "validation", "test", "folds", "fold", "gap", "seed", "repeats", "balance")
+SPLITTING = ("split", "validation", "test", "folds", "fold", "gap", "seed", "repeats", "balance")
 
 
 def replaced(old: Mapping[str, Value], found: Mapping[str, Value]) -> dict[str, Value]:
@@ -15,7 +15,7 @@ def replaced(old: Mapping[str, Value], found: Mapping[str, Value]) -> dict[str, 
     How rows are dealt stays, and so do the roles of columns that both files have. A table of columns is
     called `table`; its rows begin with name, kind and role.
     """
-    kept = {name: value for name, value in old.items() if name not in found or name in DEALING}
+    kept = {name: value for name, value in old.items() if name not in found or name in SPLITTING}
     new = {**found, **kept}
     before, after = old.get("table"), found.get("table")
     if isinstance(before, tuple) and isinstance(after, tuple):

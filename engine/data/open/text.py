@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue.traits import FileForm
-from engine.data import dealing
+from engine.data import splits
 from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.sniff import encoding_of, number_in
 from engine.data.text.lines import json_place, labelled_rows, read_text, rows_of_folders, text_pairs
@@ -78,7 +78,7 @@ def open_corpus(path: Path, watch: Watch) -> Opened:
         raise DataError(f'"{path.name}" has only {len(text)} characters: too few to learn from.')
     remarks = [f"{len(text):,} characters in {text.count(chr(10)) + 1:,} lines."]
     watch.look(0.5, "learning the characters")
-    parts = corpus_parts(text, "one text", dealing.dealt_in_time, {"validation": 0.1, "test": 0.1})
+    parts = corpus_parts(text, "one text", splits.split_in_time, {"validation": 0.1, "test": 0.1})
     made = learned_tokeniser(parts["train"], way="characters", size=100_000)
     params: dict[str, Value] = {
         "path": str(path),

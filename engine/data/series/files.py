@@ -44,8 +44,8 @@ def load_series(
     difference: int = 0,
     standardise: bool = True,
     clock: bool = False,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Windows of past readings, and those that follow: {split: {"window" (N, lag, F), "next" (N, D)}}.
 
@@ -57,12 +57,12 @@ def load_series(
     readings, parts, _, _ = prepared_series(
         complete(values, names, rows, missing, file, first),
         rows,
-        deal=deal,
+        splitter=splitter,
         gap=between,
         missing=missing,
         difference=difference,
         standardise=standardise,
-        dealing=dealing,
+        splitting=splitting,
     )
     return windows_of_series(
         readings,

@@ -63,10 +63,10 @@ def filled_gaps(values: np.ndarray[Any, Any], way: str, ends: list[int]) -> np.n
     return found
 
 
-def series_parts(n: int, deal: Any, gap: int, dealing: dict[str, Any]) -> dict[str, tuple[int, int]]:
+def series_parts(n: int, splitter: Any, gap: int, splitting: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """{split: (first reading, reading after the last)} of `n` in time; `gap` before a border stay out."""
     parts: dict[str, tuple[int, int]] = {}
-    for split, rows in deal(n, None, **dealing).items():
+    for split, rows in splitter(n, None, **splitting).items():
         parts[split] = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (n, n)
     firsts = {first for first, end in parts.values() if end > first}
     return {
@@ -90,12 +90,12 @@ def prepared_series(
     values: np.ndarray[Any, Any],
     series: list[np.ndarray[Any, Any]],
     *,
-    deal: Any,
+    splitter: Any,
     gap: int,
     missing: str,
     difference: int,
     standardise: bool,
-    dealing: dict[str, Any],
+    splitting: dict[str, Any],
 ) -> tuple[Tensor, list[dict[str, tuple[int, int]]], Tensor, Tensor]:
     """Readings (n, F) as float64, one series after the other in time, and how they were dealt and scaled.
 
@@ -108,7 +108,7 @@ def prepared_series(
     train: list[Tensor] = []
     begin = 0
     for rows in series:
-        here = series_parts(len(rows), deal, gap, dealing)
+        here = series_parts(len(rows), splitter, gap, splitting)
         ends = sorted({end for pair in here.values() for end in pair if end} | {len(rows)})
         readings = filled_gaps(values[rows], missing, ends) if missing != "stop" else values[rows]
         for _ in range(difference):

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns, dealt_rows
+from engine.data.splits import split_columns, split_rows
 
 
-def dealt_as_drawn(
+def split_as_drawn(
     n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
 ) -> dict[str, Tensor]:
     """Every class of `keys` alike in every split; a point stays in its split while others are added.
@@ -40,8 +40,8 @@ def load_drawn(
     points: tuple[str, ...],
     values: bool = False,
     spare: int = 20,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Drawn points as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}.
 
@@ -62,5 +62,7 @@ def load_drawn(
         rows = dict.fromkeys(("train", "validation", "test"), torch.arange(len(table)))
     else:
         classes = None if values else label
-        rows = dealt_rows(len(table), classes, deal, dealing, [columns["x" if values else "point"]], classes)
-    return dealt_columns(columns, rows, device)
+        rows = split_rows(
+            len(table), classes, splitter, splitting, [columns["x" if values else "point"]], classes
+        )
+    return split_columns(columns, rows, device)

@@ -27,7 +27,7 @@ def load_idx_images(
         "test": {target: idx_levels(folder / "t10k-labels-idx1-ubyte.gz", ())},
     }
     images = {"train": train[:, None], "test": test[:, None]}
-    return dealt_images(images, labels, {target: classes}, device, validation, seed)
+    return split_images(images, labels, {target: classes}, device, validation, seed)
 
 
 def load_cifar(
@@ -50,10 +50,10 @@ def load_cifar(
         found = np.concatenate([cifar_records(folder / name, len(classes)) for name in names])
         images[split] = np.ascontiguousarray(found[:, len(classes) :]).reshape(-1, 3, 32, 32)
         labels[split] = {column: found[:, at] for at, column in enumerate(classes)}
-    return dealt_images(images, labels, classes, device, validation, seed)
+    return split_images(images, labels, classes, device, validation, seed)
 
 
-def dealt_images(
+def split_images(
     images: dict[str, np.ndarray],
     labels: dict[str, dict[str, np.ndarray]],
     classes: dict[str, int],

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.data.tables.cells import written_numbers
 from engine.data.tables.number_forms import number_form, unsure_comma
-from engine.data.tables.sniff import BLANKS, DATES, PICTURES, TIMES, YES_NO, ZONES
+from engine.data.tables.sniff import BLANKS, DATES, IMAGE_ENDINGS, TIMES, YES_NO, ZONES
 from engine.data.watch import Watch
 
 SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "Null", "?", "#NULL!")
@@ -248,7 +248,7 @@ def _counts(texts: Any) -> dict[str, int]:
 def _pictures(texts: Any) -> bool:
     if not len(texts):
         return False
-    ends = "|".join(re.escape(end) for end in PICTURES)
+    ends = "|".join(re.escape(end) for end in IMAGE_ENDINGS)
     return bool(texts.str.contains(f"(?i)({ends})$").mean() > 0.9)
 
 

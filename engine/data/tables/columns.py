@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns, dealt_rows
+from engine.data.splits import split_columns, split_rows
 from engine.data.tables.cells import Cells, blank_rows
 
 
-def dealt_table(
+def split_table(
     frame: Any,
     columns: tuple[tuple[Any, ...], ...],
     device: str,
@@ -31,8 +31,8 @@ def dealt_table(
     target_scaling: str = "none",
     dates: str = "days",
     by: str = "",
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """A polars frame as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}.
 
@@ -55,7 +55,7 @@ def dealt_table(
     count = int(kept.sum())
     keys = torch.from_numpy(split_keys(values[by], by, used)) if by else None
     inputs = [values[name] for name, _, role, _ in used if role == "input"]
-    rows = dealt_rows(count, keys, deal, dealing, inputs, class_numbers_of(used, values))
+    rows = split_rows(count, keys, splitter, splitting, inputs, class_numbers_of(used, values))
     train = rows["train"].numpy()
     found: dict[str, Tensor] = {}
     parts = [
@@ -76,7 +76,7 @@ def dealt_table(
         fit = target_fit(values[name], kind, train, scaling)
         for port, ending in target_ports(name, kind).items():
             found[port] = torch.from_numpy(target_values(values[name], fit, ending))
-    return dealt_columns(found, rows, device)
+    return split_columns(found, rows, device)
 
 
 def used_columns(columns: tuple[tuple[Any, ...], ...]) -> list[tuple[str, str, str, tuple[Any, ...]]]:

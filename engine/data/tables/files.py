@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from engine.data.tables.columns import dealt_table
+from engine.data.tables.columns import split_table
 from engine.data.tables.reading import check_columns, read_sheet, read_text_table
 
 
@@ -29,7 +29,7 @@ def load_text_table(
     header: bool = True,
     skip: int = 0,
     blanks: tuple[str, ...] = (),
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """A file of delimited text as {split: {column: values}}; `skip` lines stand before the table.
@@ -40,8 +40,16 @@ def load_text_table(
     path, wanted = folder / file, wanted_columns(columns)
     frame = read_text_table(path, wanted, columns, **form, header=header, skip=skip, blanks=blanks)
     first = skip + header + 1
-    return dealt_table(
-        frame, columns, device, file=file, first=first, blanks=blanks, decimal=decimal, deal=deal, **how
+    return split_table(
+        frame,
+        columns,
+        device,
+        file=file,
+        first=first,
+        blanks=blanks,
+        decimal=decimal,
+        splitter=splitter,
+        **how,
     )
 
 
@@ -53,12 +61,12 @@ def load_typed_table(
     read: Callable[..., Any],
     columns: tuple[tuple[Any, ...], ...],
     blanks: tuple[str, ...] = (),
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """A file of Parquet, Arrow or JSON, which `read` makes a frame of, as {split: {column: values}}."""
     frame = read(folder / file, wanted_columns(columns))
-    return dealt_table(frame, columns, device, file=file, first=1, blanks=blanks, deal=deal, **how)
+    return split_table(frame, columns, device, file=file, first=1, blanks=blanks, splitter=splitter, **how)
 
 
 def load_sheet(
@@ -71,14 +79,16 @@ def load_sheet(
     header: bool = True,
     skip: int = 0,
     blanks: tuple[str, ...] = (),
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """A sheet of an Excel or OpenDocument file as {split: {column: values}}; the first one if not named."""
     frame = read_sheet(folder / file, sheet, header=header, skip=skip)
     check_columns(file, list(frame.columns), wanted_columns(columns))
     first = skip + header + 1
-    return dealt_table(frame, columns, device, file=file, first=first, blanks=blanks, deal=deal, **how)
+    return split_table(
+        frame, columns, device, file=file, first=first, blanks=blanks, splitter=splitter, **how
+    )
 
 
 def wanted_columns(columns: tuple[tuple[Any, ...], ...]) -> list[str]:

@@ -1,6 +1,6 @@
 """Tables whose numbers stay on disk: batches read their rows there. Portable: exports carry this source.
 
-The numbers are the same as those of `dealt_table`, to the bit: the same functions make them, a few columns at
+The numbers are the same as those of `split_table`, to the bit: the same functions make them, a few columns at
 a time for what is fitted, a batch at a time for what is trained on.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.lazy import Lazy
+from engine.data.splits import split_columns, split_rows
 from engine.data.tables.cache import kept_numbers
 from engine.data.tables.columns import (
     feature_fit,
@@ -163,7 +163,7 @@ def load_large_text_table(
     skip: int = 0,
     blanks: tuple[str, ...] = (),
     memory: int,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """As `load_text_table`, a piece at a time; above `memory` MiB the numbers stay on disk."""
@@ -172,7 +172,7 @@ def load_large_text_table(
     path, used = folder / file, used_columns(columns)
     reading = how_read(columns, form)
     place = kept_numbers(path, reading, lambda into: text_numbers(path, into, used, **form))
-    return dealt_numbers(place, used, device, file=file, memory=memory, deal=deal, **how)
+    return split_numbers(place, used, device, file=file, memory=memory, splitter=splitter, **how)
 
 
 def load_large_typed_table(
@@ -183,14 +183,14 @@ def load_large_typed_table(
     columns: tuple[tuple[Any, ...], ...],
     blanks: tuple[str, ...] = (),
     memory: int,
-    deal: Callable[..., dict[str, Tensor]],
+    splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """As `load_typed_table`, a piece at a time; above `memory` MiB the numbers stay on disk."""
     path, used = folder / file, used_columns(columns)
     reading = how_read(columns, {"blanks": blanks})
     place = kept_numbers(path, reading, lambda into: typed_numbers(path, into, used, blanks=blanks))
-    return dealt_numbers(place, used, device, file=file, memory=memory, deal=deal, **how)
+    return split_numbers(place, used, device, file=file, memory=memory, splitter=splitter, **how)
 
 
 def how_read(columns: tuple[tuple[Any, ...], ...], form: dict[str, Any]) -> tuple[Any, ...]:
@@ -198,7 +198,7 @@ def how_read(columns: tuple[tuple[Any, ...], ...], form: dict[str, Any]) -> tupl
     return used_columns(columns), sorted(form.items())
 
 
-def dealt_numbers(
+def split_numbers(
     place: Path,
     used: list[tuple[str, str, str, tuple[Any, ...]]],
     device: str,
@@ -210,10 +210,10 @@ def dealt_numbers(
     target_scaling: str = "none",
     dates: str = "days",
     by: str = "",
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
-    """Kept numbers as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}, as `dealt_table` deals."""
+    """Kept numbers as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}, as `split_table` deals."""
     room = memory * 2**20
     numbers = TableNumbers(place, room)
     bytes_a_column = 8 * max(1, len(numbers.array))
@@ -228,9 +228,9 @@ def dealt_numbers(
     raw = [TableInputs(numbers, [name for name, *_ in inputs], picked)] if inputs else []
     balanced = [name for name, kind, role, _ in used if role == "target" and kind in ("category", "yes-no")]
     classes = None
-    if balanced and "balance" in dealing:
+    if balanced and "balance" in splitting:
         classes = torch.from_numpy(numbers.columns(balanced[:1])[balanced[0]][there].astype(np.int64))
-    rows = dealt_rows(len(there), keys, deal, dealing, raw, classes)
+    rows = split_rows(len(there), keys, splitter, splitting, raw, classes)
     train = there[rows["train"].numpy()]
     fits: dict[str, dict[str, Any]] = {}
     for first in range(0, len(inputs), together):
@@ -248,7 +248,7 @@ def dealt_numbers(
             found[port] = TableTarget(numbers, name, scale, ending, device, picked)
     if sum(one.numel() * one.dtype.itemsize for one in found.values()) <= room:
         found = {name: all_rows(column) for name, column in found.items()}
-    return dealt_columns(found, rows, device)
+    return split_columns(found, rows, device)
 
 
 def needed_columns(used: list[tuple[str, str, str, tuple[Any, ...]]], missing: str) -> list[str]:

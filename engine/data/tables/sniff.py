@@ -58,7 +58,7 @@ ZONES = (  # after each of these an offset from UTC, or Z
 SHEETS = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 TYPED = (".parquet", ".pq", ".arrow", ".feather", ".ipc")  # files that know the kinds of their columns
 RECORDS = (".json", ".jsonl", ".ndjson")
-PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.dealing import dealt_columns, dealt_rows
 from engine.data.series.windows import cut_windows
+from engine.data.splits import split_columns, split_rows
 from engine.data.text.lines import labelled_rows, read_text, text_pairs
 from engine.data.text.tokenisers import Tokeniser, portions
 
@@ -33,14 +33,14 @@ def load_corpus(
     length: int = 64,
     stride: int | None = None,
     run_on: bool = True,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """A text as {split: {"tokens" (N, length), "next" (N, length)}}: tokens, and what follows each.
 
     Errors: `ValueError` where a split is too short for a window.
     """
-    texts = corpus_parts(read_text(folder / file, encoding), documents, deal, dealing)
+    texts = corpus_parts(read_text(folder / file, encoding), documents, splitter, splitting)
     made = learn(texts["train"], size, lower)
     parted = documents != "one text"
     return {
@@ -50,7 +50,7 @@ def load_corpus(
 
 
 def corpus_parts(
-    text: str, documents: str, deal: Callable[..., dict[str, Tensor]], dealing: dict[str, Any]
+    text: str, documents: str, splitter: Callable[..., dict[str, Tensor]], splitting: dict[str, Any]
 ) -> dict[str, list[str]]:
     """{split: its documents}; of one text the parts in a row, each cut to a thousandth at a space.
 
@@ -59,7 +59,7 @@ def corpus_parts(
     one = documents == "one text"
     units = portions(text, len(text) // 1000 + 1) if one else documents_of(text, documents)
     found = {}
-    for split, rows in dealt_rows(len(units), None, deal, dealing, [units]).items():
+    for split, rows in split_rows(len(units), None, splitter, splitting, [units]).items():
         part = [units[row] for row in rows.tolist()]
         if not part:
             raise ValueError(f"Nothing of the text is left for {split}: give it a larger share.")
@@ -146,8 +146,8 @@ def load_labelled_text(
     length: int = 64,
     ends: bool = False,
     by_folder: bool = False,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Texts with a class each as {split: {"tokens" (N, length), "mask", "length" (N,), "label" (N,)}}.
 
@@ -169,12 +169,12 @@ def load_labelled_text(
         labels.append(numbers[name])
         keys.append(part)
     given = torch.tensor(keys if by_folder else labels)
-    dealt = dealt_rows(len(texts), given, deal, dealing, [texts], torch.tensor(labels))
+    dealt = split_rows(len(texts), given, splitter, splitting, [texts], torch.tensor(labels))
     train = [texts[row] for row in dealt["train"].tolist()]
     made = learn(train, size, lower)
     tokens, mask, lengths = filled_up([made.ids(one) for one in texts], length, ends)
     columns = {"tokens": tokens, "mask": mask, "length": lengths, "label": torch.tensor(labels)}
-    return dealt_columns(columns, dealt, device)
+    return split_columns(columns, dealt, device)
 
 
 def load_text_pairs(
@@ -193,8 +193,8 @@ def load_text_pairs(
     lower: bool = False,
     length: int = 32,
     target_length: int = 32,
-    deal: Callable[..., dict[str, Tensor]],
-    **dealing: Any,
+    splitter: Callable[..., dict[str, Tensor]],
+    **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
     """Pairs of texts, as for translation, as {split: {column: values}}.
 
@@ -202,7 +202,7 @@ def load_text_pairs(
     begins with [begin], and "next" is the same one token on, up to [end]: what is to be said at each place.
     """
     left, right = text_pairs(folder, file, other, source, target, encoding, table)
-    dealt = dealt_rows(len(left), None, deal, dealing, [left])
+    dealt = split_rows(len(left), None, splitter, splitting, [left])
     train = dealt["train"].tolist()
     reads = learn([left[row] for row in train], size, lower)
     says = learn([right[row] for row in train], target_size, lower)
@@ -216,4 +216,4 @@ def load_text_pairs(
         "next": whole[:, 1:],
         "target_mask": there[:, 1:],
     }
-    return dealt_columns(columns, dealt, device)
+    return split_columns(columns, dealt, device)

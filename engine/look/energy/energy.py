@@ -14,7 +14,7 @@ from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array, rows_of
 from engine.look.energy.descent import basins, paths, steady
-from engine.look.energy.dreams import arriving, shape_before
+from engine.look.energy.sampling import arriving, shape_before
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
 

@@ -12,7 +12,6 @@ from engine.devices import untouched_random
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array, rows_of
-from engine.look.generation.generation import pictures
 from engine.look.inputs import drawn, fewer, value_of
 from engine.look.pixels import copied, from_noise, image_behind
 from engine.look.registry import Taken, probe_kind

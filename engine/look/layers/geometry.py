@@ -24,7 +24,7 @@ FEW = 100
 AT_ONCE = 100
 MOST_FEATURES = 8192
 MOST_CLASSES = 20
-PICTURE_BYTES = 100_000
+IMAGE_BYTES = 100_000
 MOST_MEASUREMENTS = 16
 MOST_LAYERS = 24
 LIKENESS_ROWS = 200
@@ -99,7 +99,7 @@ def embedding(look: Look, probe: Probe) -> Taken | None:
 
 
 @probe_kind("example_pictures", once=True)
-def example_pictures(look: Look, probe: Probe) -> Taken | None:
+def example_images(look: Look, probe: Probe) -> Taken | None:
     """The first examples as the node's inputs: small pictures `(n, h, w)` or `(n, h, w, 3)`, uint8.
 
     Or their measurements `(n, k)`, where they are no images. `detail` is (examples,).
@@ -116,7 +116,7 @@ def example_pictures(look: Look, probe: Probe) -> Taken | None:
     facts = {"column": name, "split": split}
     if values.dim() == 4 and values.shape[1] in (1, 3) and min(values.shape[2:]) > 3:
         channels = values.shape[1]
-        side = max(4, int((PICTURE_BYTES / len(values) / channels) ** 0.5))
+        side = max(4, int((IMAGE_BYTES / len(values) / channels) ** 0.5))
         if max(values.shape[2:]) > side:
             values = F.adaptive_avg_pool2d(values, (min(side, values.shape[2]), min(side, values.shape[3])))
         low, high = values.min(), values.max()

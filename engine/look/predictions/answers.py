@@ -62,7 +62,7 @@ def regions(look: Look, probe: Probe) -> Taken | None:
     if head.kind == YES_NO:
         signs = asking.with_signs(look, head)
         middle = 0.0 if signs or head.plain_scores else 0.5
-        both = asking.chances(head, scores, signs=signs)
+        both = asking.probabilities(head, scores, signs=signs)
         winner, ahead = (scores[:, 0] > middle).long(), (scores[:, 0] - middle).abs()
         sure = both.gather(1, winner[:, None])[:, 0]
         facts["steps"] = len(torch.unique(scores)) <= 3
@@ -126,7 +126,7 @@ def fit(look: Look, probe: Probe) -> Taken | None:
     }
     if head.kind != VALUES:
         signs = head.kind == YES_NO and asking.with_signs(look, head)
-        curves = asking.chances(head, found.scores, signs=signs)[:, :MOST_CURVES]
+        curves = asking.probabilities(head, found.scores, signs=signs)[:, :MOST_CURVES]
         return asking.array(torch.cat([at[:, None], curves], 1)), facts
     curves = found.scores if found.spread is None else torch.cat([found.scores, found.spread], 1)
     rows = asking.spread_over(look.rows(), MOST_POINTS)
@@ -248,7 +248,7 @@ def _inputs(look: Look, head: Head, rows: list[int]) -> tuple[NDArray[Any], dict
 
 def _chances(look: Look, head: Head, found: asking.Answers) -> torch.Tensor:
     signs = head.kind == YES_NO and asking.with_signs(look, head)
-    return asking.chances(head, found.scores, signs=signs)
+    return asking.probabilities(head, found.scores, signs=signs)
 
 
 def _chosen(probe: Probe, known: tuple[Feature, ...], count: int) -> tuple[Feature, ...]:

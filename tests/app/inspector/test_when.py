@@ -9,7 +9,7 @@ from app.inspector.node_page import NodePage
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes, SetParam
 from engine.document.graph import Node
-from nodes.data.dealing import BLOCKS, FOLDS
+from nodes.data.splitting import BLOCKS, FOLDS
 
 
 def test_folds_have_fields_where_rows_are_dealt_in_folds(shaped: Workspace, qtbot: QtBot) -> None:

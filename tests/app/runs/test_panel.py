@@ -384,7 +384,7 @@ def test_weights_are_reported_before_they_are_used(shaped: Workspace, qtbot: QtB
     with qtbot.waitSignal(dialog.reported, timeout=LONG):
         pass
     texts = [label.text() for label in dialog.findChildren(QLabel)]
-    assert not dialog.train.isEnabled() and any("begins anew" in text for text in texts)
+    assert not dialog.train.isEnabled() and any("starts from first weights" in text for text in texts)
     assert "is in the file and not used" in texts
     dialog.reject()
 

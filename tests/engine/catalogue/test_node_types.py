@@ -80,11 +80,11 @@ def test_about_forty_types_are_there_in_families() -> None:
 
 def test_files_of_your_own_come_first_and_no_group_of_data_is_long() -> None:
     groups = {family: [found.type_id for found in types] for family, types in catalogue().families()}
-    assert list(groups)[:4] == ["files", "data sets", "made data", "noise"]
+    assert list(groups)[:4] == ["files", "data sets", "synthetic data", "noise"]
     assert groups["files"][:2] == ["TableFile", "ImageFolder"]
     assert {"DrawnPoints", "SeriesFile", "TextPairs"} <= set(groups["files"])
     assert {"Mnist", "Iris", "Cifar10"} <= set(groups["data sets"])
-    assert {"LogicGates", "Patterns", "Blobs", "ChaoticSeries"} <= set(groups["made data"])
+    assert {"LogicGates", "Patterns", "Blobs", "ChaoticSeries"} <= set(groups["synthetic data"])
     assert groups["noise"] == ["GaussianNoise", "UniformNoise"]
     assert all(len(groups[family]) <= 16 for family in list(groups)[:4])
 

@@ -22,9 +22,9 @@ from engine.catalogue import load_catalogue
 from engine.catalogue.emitter import build
 from engine.data.array_files import FileRows, Stored, load_arrays
 from engine.data.array_reading import stored_array
-from engine.data.dealing import dealt_in_time
 from engine.data.lazy import Lazy
 from engine.data.open.opening import Opened, open_data
+from engine.data.splits import split_in_time
 from engine.data.watch import Stopped, Watch
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Plan
@@ -432,7 +432,7 @@ def test_a_compressed_array_above_what_is_allowed_is_not_unpacked(tmp_path: Path
     how = {
         "values": "as they are",
         "axes": "as they are",
-        "deal": dealt_in_time,
+        "splitter": split_in_time,
         "validation": 0.1,
         "test": 0.1,
     }

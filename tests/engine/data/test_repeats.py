@@ -6,13 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.dealing import (
-    dealt_at_random,
-    dealt_by_bootstrap,
-    dealt_by_class,
-    dealt_by_group,
-    dealt_rows,
-)
 from engine.data.lazy import Mapped
 from engine.data.repeats import (
     common_thinned,
@@ -21,6 +14,13 @@ from engine.data.repeats import (
     first_equals,
     groups_together,
     rare_repeated,
+)
+from engine.data.splits import (
+    split_at_random,
+    split_by_bootstrap,
+    split_by_class,
+    split_by_group,
+    split_rows,
 )
 
 SHARES = {"validation": 0.2, "test": 0.1, "seed": 3}
@@ -51,29 +51,29 @@ def test_columns_in_memory_and_in_files_are_told_alike(form: str) -> None:
     assert all(first[row] == np.flatnonzero(kinds == kinds[row])[0] for row in range(0, 5000, 97))
 
 
-@pytest.mark.parametrize("deal", [dealt_at_random, dealt_by_class])
-def test_together_no_row_is_in_two_splits_and_none_is_lost(deal) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("splitter", [split_at_random, split_by_class])
+def test_together_no_row_is_in_two_splits_and_none_is_lost(splitter) -> None:  # type: ignore[no-untyped-def]
     x, keys = copied(), torch.arange(300) % 2
-    rows = dealt_rows(300, keys, deal, {**SHARES, "repeats": equals_together}, [x])
+    rows = split_rows(300, keys, splitter, {**SHARES, "repeats": equals_together}, [x])
     assert sorted(torch.cat(list(rows.values())).tolist()) == list(range(300))
     where = {row: split for split, at in rows.items() for row in at.tolist()}
     assert all(where[row] == where[row + 200] for row in range(100))
-    plain = dealt_rows(300, keys, deal, SHARES, [x])
+    plain = split_rows(300, keys, splitter, SHARES, [x])
     where = {row: split for split, at in plain.items() for row in at.tolist()}
     assert any(where[row] != where[row + 200] for row in range(100))
-    again = dealt_rows(300, keys, deal, {**SHARES, "repeats": equals_together}, [x])
+    again = split_rows(300, keys, splitter, {**SHARES, "repeats": equals_together}, [x])
     assert all(torch.equal(rows[split], again[split]) for split in rows)
 
 
 def test_left_out_only_the_first_of_equal_rows_stays() -> None:
-    rows = dealt_rows(300, None, dealt_at_random, {**SHARES, "repeats": equals_once}, [copied()])
+    rows = split_rows(300, None, split_at_random, {**SHARES, "repeats": equals_once}, [copied()])
     assert sorted(torch.cat(list(rows.values())).tolist()) == list(range(200))
     assert [len(rows[split]) for split in ("train", "validation", "test")] == [140, 40, 20]
 
 
 def test_drawn_with_replacement_all_that_are_equal_come_together() -> None:
     options = {"test": 0.2, "seed": 0, "repeats": equals_together}
-    rows = dealt_rows(300, None, dealt_by_bootstrap, options, [copied()])
+    rows = split_rows(300, None, split_by_bootstrap, options, [copied()])
     counts = torch.bincount(rows["train"], minlength=300)
     assert torch.equal(counts[:100], counts[200:])
     assert int(counts.max()) > 1
@@ -81,7 +81,7 @@ def test_drawn_with_replacement_all_that_are_equal_come_together() -> None:
 
 def test_groups_that_share_a_row_stay_in_one_split_with_all_of_theirs() -> None:
     x, groups = copied(), torch.arange(300) // 5
-    rows = dealt_rows(300, groups, dealt_by_group, {**SHARES, "repeats": groups_together}, [x])
+    rows = split_rows(300, groups, split_by_group, {**SHARES, "repeats": groups_together}, [x])
     where = torch.empty(300, dtype=torch.int64)
     for number, at in enumerate(rows.values()):
         where[at] = number
@@ -106,10 +106,10 @@ def test_rare_classes_come_again_until_all_have_as_many() -> None:
 def test_rows_that_are_held_out_stay_as_they_were_dealt() -> None:
     classes = torch.tensor([0] * 270 + [1] * 30)
     x = torch.arange(300.0)[:, None]
-    plain = dealt_rows(300, classes, dealt_by_class, SHARES, [x], classes)
-    even = dealt_rows(300, classes, dealt_by_class, {**SHARES, "balance": rare_repeated}, [x], classes)
+    plain = split_rows(300, classes, split_by_class, SHARES, [x], classes)
+    even = split_rows(300, classes, split_by_class, {**SHARES, "balance": rare_repeated}, [x], classes)
     assert all(torch.equal(plain[split], even[split]) for split in ("validation", "test"))
     assert torch.bincount(classes[even["train"]]).tolist() == [189, 189]
     assert set(even["train"].tolist()) == set(plain["train"].tolist())
     with pytest.raises(ValueError, match="no classes"):
-        dealt_rows(300, None, dealt_at_random, {**SHARES, "balance": rare_repeated}, [x])
+        split_rows(300, None, split_at_random, {**SHARES, "balance": rare_repeated}, [x])

@@ -48,7 +48,7 @@ def test_only_the_latest_snapshot_is_kept_and_a_probe_is_a_plain_key() -> None:
         feed.put(("n1", "filters", ()), Snapshot(5, step, np.zeros(1)))
     found = feed.latest(Probe("n1", "filters"))
     assert found is not None and found.step == 2
-    feed.forget_pictures()
+    feed.forget_views()
     assert feed.latest(("n1", "filters")) is None
 
 

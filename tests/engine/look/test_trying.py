@@ -122,7 +122,7 @@ def test_the_answer_follows_the_weights() -> None:
     before = answered(run, flower)
     for _ in range(20):
         run.advance()
-    run.feed.forget_pictures()
+    run.feed.forget_views()
     after = answered(run, flower)
     assert np.abs(after.array - before.array).max() > 0.01 and after.step == run.step
 

@@ -188,4 +188,4 @@ def test_other_plans_are_refused_with_words(plan: Plan) -> None:
     with pytest.raises(EmitError, match="Several processes"):
         export_script(project, catalogue(), distributed=True)
     with pytest.raises(TrainingError, match="Several processes"):
-        World(0, 2, 0, 0).share(compile_program(project, catalogue()))
+        World(0, 2, 0, 0).wrap(compile_program(project, catalogue()))

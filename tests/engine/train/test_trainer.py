@@ -271,7 +271,7 @@ def test_an_edit_elsewhere_keeps_weights_and_momentum(trainer: Trainer) -> None:
     trainer.update(with_node(project, "n2", units=24), 3)
     assert trainer.wait(20)
     assert run.model.hidden.weight.shape == (24, 4)  # type: ignore[union-attr]
-    assert "began anew" in trainer.feed.events[-1].message
+    assert "start again from their first weights" in trainer.feed.events[-1].message
     step = run.step
     trainer.resume()
     assert trainer.wait(20, until=lambda: trainer.progress.step > step + 3)

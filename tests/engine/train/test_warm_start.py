@@ -52,7 +52,7 @@ def test_other_names_are_matched_in_order_and_by_whole_layers(tmp_path: Path) ->
     ]
     assert report.unused == ("out",)
     assert torch.equal(target[1].weight, state["middle.weight"])
-    assert "begins anew" in in_words(report.layers[2]) and "2×5" in in_words(report.layers[2])
+    assert "starts from first weights" in in_words(report.layers[2]) and "2×5" in in_words(report.layers[2])
 
 
 def test_a_layer_of_another_size_says_both_sizes() -> None:

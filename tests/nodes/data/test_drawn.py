@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from engine.data.sets.drawn import dealt_as_drawn
+from engine.data.sets.drawn import split_as_drawn
 from engine.errors import ParamError
 from nodes.data.drawn import DrawnPoints, class_names
 from tests.nodes.data.test_sets import Recorder
@@ -50,7 +50,7 @@ def test_from_a_number_on_every_class_is_alike_in_each_split():
 @pytest.mark.parametrize("seed", [0, 7])
 def test_a_point_stays_in_its_split_while_others_are_added(seed):
     keys = torch.tensor([at % 3 for at in range(90)])
-    few, many = (dealt_as_drawn(n, keys[:n], validation=0.2, test=0.2, seed=seed) for n in (40, 90))
+    few, many = (split_as_drawn(n, keys[:n], validation=0.2, test=0.2, seed=seed) for n in (40, 90))
     for split, rows in few.items():
         assert rows.tolist() == [row for row in many[split].tolist() if row < 40]
 

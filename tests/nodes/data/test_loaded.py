@@ -37,7 +37,7 @@ def test_the_call_gives_every_keyword(node_type: type[Loaded]) -> None:
 
 
 def test_declaring_a_set_imports_no_loader() -> None:
-    loaded = "{'torch', 'engine.data.sets.clouds_made'} & set(sys.modules)"
-    code = f"import sys, nodes.data.made_sets; print({loaded})"
+    loaded = "{'torch', 'engine.data.sets.synthetic_clouds'} & set(sys.modules)"
+    code = f"import sys, nodes.data.synthetic_sets; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

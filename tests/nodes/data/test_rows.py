@@ -86,16 +86,16 @@ def test_wrong_labels_stay_wrong_and_held_out_ones_stay_right() -> None:
     made = splits()
     labels = torch.arange(5000) % 7
     made["train"] = {"y": labels, "x": torch.zeros(5000, 1)}
-    wrong_labels(made, "y", "noisy", share=0.3, classes=7, seed=4)
+    wrong_labels(made, "y", "noisy", rate=0.3, classes=7, seed=4)
     noisy = made["train"]["noisy"]
     off = noisy != labels
     assert off.double().mean().item() == pytest.approx(0.3, abs=0.02)
     assert torch.bincount((noisy - labels)[off] % 7, minlength=7)[1:].min() > 150  # every other class
     assert torch.equal(made["test"]["noisy"], made["test"]["y"])
     again = {"train": {"y": labels}}
-    wrong_labels(again, "y", "noisy", share=0.3, classes=7, seed=4)
+    wrong_labels(again, "y", "noisy", rate=0.3, classes=7, seed=4)
     assert torch.equal(again["train"]["noisy"], noisy)
-    wrong_labels(made, "y", "noisy", share=1.0, classes=2, everywhere=True)
+    wrong_labels(made, "y", "noisy", rate=1.0, classes=2, everywhere=True)
     assert torch.equal(made["test"]["noisy"], 1 - made["test"]["y"])
 
 

@@ -8,12 +8,12 @@ import torch
 from engine.catalogue import Catalogue
 from engine.document.shipped import datasets_folder
 from engine.errors import ParamError
-from nodes.data import made as data_made
 from nodes.data import sets as data
+from nodes.data import synthetic as data_synthetic
 
 CATALOGUE = Catalogue()
 CATALOGUE.add_all(data)
-CATALOGUE.add_all(data_made)
+CATALOGUE.add_all(data_synthetic)
 TYPES = CATALOGUE.types()
 SHUFFLED = [found for found in TYPES if issubclass(found, data.Shuffled)]
 
@@ -134,5 +134,5 @@ def test_values_that_leave_no_rows_are_refused(node_type, values):
 
 def test_declaring_the_sets_does_not_load_torch():
     loaded = "'torch' in sys.modules or 'sklearn' in sys.modules"
-    check = f"import sys, nodes.data.sets, nodes.data.made; sys.exit({loaded})"
+    check = f"import sys, nodes.data.sets, nodes.data.synthetic; sys.exit({loaded})"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -80,7 +80,7 @@ def test_a_sorted_file_dealt_in_time_leaves_classes_unseen() -> None:
     (found,) = findings(made, asked)
     assert found.code == "unseen-class"
     assert "“b”, “c”" in found.message
-    assert found.change == Change("Deal the rows by class", {"split": "by class"})
+    assert found.change == Change("Split the rows by class", {"split": "by class"})
 
 
 def test_classes_of_unlike_size_and_small_ones_are_told() -> None:

@@ -12,13 +12,13 @@ import pytest
 import torch
 from PIL import Image
 
-from engine.data.dealing import dealt_as_given, dealt_at_random, dealt_by_class, dealt_by_group, dealt_in_time
 from engine.data.images.files import ImageFiles, load_image_files, load_masked_images
 from engine.data.images.listing import images_by_class, images_listed, images_with_masks
 from engine.data.lazy import Lazy
+from engine.data.splits import split_as_given, split_at_random, split_by_class, split_by_group, split_in_time
 
 IMAGE = {"size": (3, 5), "fit": "stretch", "channels": "RGB", "behind": "white", "bits": 8}
-SHARES = {"deal": dealt_by_class, "key": "label", "validation": 0.2, "test": 0.2, "seed": 0}
+SHARES = {"splitter": split_by_class, "key": "label", "validation": 0.2, "test": 0.2, "seed": 0}
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_groups_stay_together(folder: Path) -> None:
         target.mkdir(exist_ok=True)
         (folder / "c" / f"{at}.png").rename(target / f"{at}.png")
     (folder / "c").rmdir()
-    splits = load(folder, deal=dealt_by_group, key="group")
+    splits = load(folder, splitter=split_by_group, key="group")
     groups = [
         {int(i[0, 0, 0] * 255 + 0.5) // 4 for i, n in zip(part["image"], part["label"], strict=True) if not n}
         for part in splits.values()
@@ -144,7 +144,7 @@ def test_groups_stay_together(folder: Path) -> None:
 
 
 def test_time_goes_by_the_natural_order_of_names(folder: Path) -> None:
-    options = {name: value for name, value in SHARES.items() if name not in ("seed", "deal", "key")}
+    options = {name: value for name, value in SHARES.items() if name not in ("seed", "splitter", "key")}
     found = load_image_files(
         folder,
         "cpu",
@@ -155,7 +155,7 @@ def test_time_goes_by_the_natural_order_of_names(folder: Path) -> None:
         memory=1000,
         threads=0,
         key="",
-        deal=dealt_in_time,
+        splitter=split_in_time,
         **options,
     )
     levels = (found["train"]["image"][:, 0, 0, 0] * 255).round().int().tolist()
@@ -170,7 +170,7 @@ def test_splits_as_the_folders_give_them(folder: Path) -> None:
         (folder / split / kind).mkdir(exist_ok=True)
         (folder / kind / f"{at}.png").rename(folder / split / kind / f"{at}.png")
     where = {"classes": ("a", "b"), "split_folders": True}
-    splits = load(folder, where=where, deal=dealt_as_given, key="split")
+    splits = load(folder, where=where, splitter=split_as_given, key="split")
     for number, part in enumerate(splits.values()):
         assert {int(level * 255 + 0.5) % 3 for level in part["image"][:, 0, 0, 0]} == {number}
 
@@ -189,7 +189,7 @@ def test_a_list_gives_classes_or_quantities(folder: Path) -> None:
         "split_column": "part",
         "classes": (),
     }
-    splits = load(folder, rows=images_listed, where=where, deal=dealt_as_given, key="split")
+    splits = load(folder, rows=images_listed, where=where, splitter=split_as_given, key="split")
     assert [len(part["value"]) for part in splits.values()] == [11, 3, 6]
     for part in splits.values():
         assert torch.equal(part["value"][:, 0], (part["image"][:, 0, 0, 0] * 255).round() + 0.5)
@@ -214,7 +214,7 @@ def test_masks_come_with_their_images(tmp_path: Path) -> None:
             unreadable="stop",
             memory=memory,
             threads=1,
-            **{**SHARES, "key": "", "deal": dealt_at_random},
+            **{**SHARES, "key": "", "splitter": split_at_random},
         )
         for part in splits.values():
             image, mask = part["image"][:], part["mask"][:]

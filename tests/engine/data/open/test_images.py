@@ -226,9 +226,9 @@ HOSTILE = (
 
 
 def test_hostile_names(tmp_path: Path) -> None:
-    from engine.data.dealing import dealt_by_class
     from engine.data.images.files import load_image_files
     from engine.data.images.listing import images_by_class
+    from engine.data.splits import split_by_class
 
     for name in HOSTILE:
         for at in range(3):
@@ -249,7 +249,7 @@ def test_hostile_names(tmp_path: Path) -> None:
         memory=1,
         threads=2,
         key="label",
-        deal=dealt_by_class,
+        splitter=split_by_class,
         validation=0.3,
         test=0.3,
         seed=0,

@@ -38,7 +38,7 @@ def test_several_series_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("day,place,level\n" + rows, encoding="utf-8")
     found = open_it(tmp_path / "a.csv", Watch())
     assert [row[2] for row in found.params["table"]] == ["time", "group", "input"]  # type: ignore[union-attr, index]
-    assert "2 series, told apart by place." in found.remarks
+    assert "2 series, one for each value of place." in found.remarks
     assert "order" not in found.params
 
 

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 import torch
 
-from engine.data.dealing import dealt_in_blocks, dealt_in_time
 from engine.data.series.files import load_series, read_numpy_series, read_text_series
 from engine.data.sets.laser import load_santa_fe
+from engine.data.splits import split_in_blocks, split_in_time
 from engine.document.shipped import datasets_folder
 
 TEXT = {"delimiter": ",", "quote": '"', "decimal": ".", "encoding": "utf-8", "header": True, "skip": 0}
-IN_TIME = {"deal": dealt_in_time, "validation": 0.2, "test": 0.2}
+IN_TIME = {"splitter": split_in_time, "validation": 0.2, "test": 0.2}
 
 
 def load(folder: Path, rows: str, *names: str, **options: Any) -> dict[str, dict[str, torch.Tensor]]:
     (folder / "a.csv").write_text(rows, encoding="utf-8")
     columns = options.pop("columns", tuple((name, "number", "input") for name in names))
     how: dict[str, Any] = {"inputs": names, "targets": names, "standardise": False, **options}
-    how = how if "deal" in how else {**IN_TIME, **how}
+    how = how if "splitter" in how else {**IN_TIME, **how}
     table = {**TEXT, "blanks": ()}
     return load_series(
         folder, "cpu", file="a.csv", columns=columns, read=read_text_series, table=table, **how
@@ -60,7 +60,7 @@ def test_the_laser_gives_the_windows_of_the_set_that_is_installed() -> None:
         most=1100,
         lag=50,
         reach_back=True,
-        deal=dealt_in_time,
+        splitter=split_in_time,
         validation=100 / 1100,
         test=100 / 1100,
     )
@@ -98,7 +98,16 @@ def test_no_window_straddles_a_border_and_a_gap_is_left_out(tmp_path: Path) -> N
 
 def test_blocks_of_time(tmp_path: Path) -> None:
     found = load(
-        tmp_path, counted(40), "x", lag=1, deal=dealt_in_blocks, folds=3, fold=1, gap=0, test=0.2, between=2
+        tmp_path,
+        counted(40),
+        "x",
+        lag=1,
+        splitter=split_in_blocks,
+        folds=3,
+        fold=1,
+        gap=0,
+        test=0.2,
+        between=2,
     )
     found2 = {
         split: (part["window"].min().item(), part["next"].max().item()) for split, part in found.items()

@@ -126,7 +126,7 @@ def test_readings_and_nothing_else_are_a_series(tmp_path: Path) -> None:
         "level\n" + "\n".join(f"{(at * 7) % 12 + at / 9:.3f}" for at in range(200)), encoding="utf-8"
     )
     opened = open_data(path)
-    assert opened.type == "SeriesFile" and any("nothing to foretell" in one for one in opened.remarks)
+    assert opened.type == "SeriesFile" and any("nothing to predict" in one for one in opened.remarks)
     path.write_text(
         "level,flow\n" + "\n".join(f"{at / 9:.3f},{at % 7}.5" for at in range(200)), encoding="utf-8"
     )

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.data.dealing import dealt_as_given, dealt_at_random, dealt_in_time
 from engine.data.open.opening import open_data
 from engine.data.open.text import open_it, open_labelled, open_pairs
+from engine.data.splits import split_as_given, split_at_random, split_in_time
 from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
 from engine.data.text.tokenisers import (
     learned_characters,
@@ -24,7 +24,7 @@ from engine.data.watch import Watch
 from engine.errors import DataError
 
 TABLE = {"delimiter": ",", "quote": '"', "decimal": ".", "header": True, "skip": 0}
-IN_TIME: dict[str, Any] = {"deal": dealt_in_time, "validation": 0.25, "test": 0.25}
+IN_TIME: dict[str, Any] = {"splitter": split_in_time, "validation": 0.25, "test": 0.25}
 RHYME = "she sells sea shells by the sea shore, the shells she sells are sea shells for sure\n" * 20
 
 
@@ -115,7 +115,13 @@ LABELLED = "text,label\n" + "".join(
 
 
 def labelled(folder: Path, file: str, form: str, **options: Any) -> dict[str, dict[str, Any]]:
-    how: dict[str, Any] = {"deal": dealt_at_random, "validation": 0.25, "test": 0.25, "seed": 0, **options}
+    how: dict[str, Any] = {
+        "splitter": split_at_random,
+        "validation": 0.25,
+        "test": 0.25,
+        "seed": 0,
+        **options,
+    }
     return load_labelled_text(
         folder,
         "cpu",
@@ -177,7 +183,7 @@ def test_folders_give_classes_and_splits(tmp_path: Path) -> None:
         learn=learned_words,
         length=4,
         by_folder=True,
-        deal=dealt_as_given,
+        splitter=split_as_given,
         validation=0.2,
         test=0.2,
         seed=0,

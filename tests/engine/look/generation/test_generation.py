@@ -78,4 +78,4 @@ def test_two_players_that_know_nothing_stand_at_a_half() -> None:
 def test_a_classifier_makes_nothing() -> None:
     run = run_of(gallery_project("iris"))
     (found,) = take(run, Probe("n2", "codes"))
-    assert "made out of a few numbers" in found.extra["failed"]
+    assert "generated from a few numbers" in found.extra["failed"]

@@ -92,11 +92,11 @@ def test_sharpness_is_the_top_of_the_whole_spectrum() -> None:
     right = torch.linalg.eigvalsh(hessian(loss, list(run.model.parameters()))).flip(0)
     np.testing.assert_allclose(whole.array, right.numpy(), rtol=1e-3, atol=1e-4)
     for _ in range(3):
-        run.feed.forget_pictures()
+        run.feed.forget_views()
         (found,) = take(run, Probe("", "sharpness"))
     assert found.array.shape == (1, 2)
     np.testing.assert_allclose(found.array[0, 1], whole.array[0], rtol=0.05)
-    run.feed.forget_pictures()
+    run.feed.forget_views()
     (later,) = take(run, Probe("", "sharpness"), steps=2)
     assert later.array[:, 0].tolist() == [0, run.step]
 
@@ -125,7 +125,7 @@ def test_a_run_gives_the_same_numbers_whether_its_landscape_is_looked_at_or_not(
         run = run_of(iris(epochs=2))
         while run.stage is not Stage.DONE:
             if watched and run.step % 3 == 0:
-                run.feed.forget_pictures()
+                run.feed.forget_views()
                 take(run, *probes)
             run.advance()
         curves.append(run.feed.read("train_loss")["value"].tolist())

@@ -139,7 +139,7 @@ def test_a_run_gives_the_same_numbers_whether_its_diagrams_are_looked_at_or_not(
         run = run_of(iris(hidden=2, epochs=2))
         while run.stage is not Stage.DONE:
             if watched and run.step in (1, 3):  # the first weights are drawn again then
-                run.feed.forget_pictures()
+                run.feed.forget_views()
                 assert not any(one.extra.get("failed") for one in take(run, *probes))
             run.advance()
         curves.append(run.feed.read("train_loss")["value"].tolist())

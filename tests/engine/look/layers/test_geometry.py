@@ -69,7 +69,7 @@ def test_the_next_projection_does_not_flip() -> None:
     probe = Probe("n4", "projection", (150,))
     (first,) = take(run, probe)
     run.memory[str(("projection", "n4", 150))] *= -1
-    run.feed.forget_pictures()
+    run.feed.forget_views()
     (second,) = take(run, probe)
     np.testing.assert_allclose(second.array[:, :2], -first.array[:, :2], rtol=1e-5)
 

@@ -14,7 +14,7 @@ AS_THEY_COME, REPEAT, THIN = "as they come", "repeat the rare", "thin the common
 WAYS = (BY_CLASS, RANDOM, BY_GROUP, IN_TIME, GIVEN, FOLDS, BLOCKS, BOOTSTRAP)
 
 
-class Dealt(Data, abstract=True):
+class SplitData(Data, abstract=True):
     """A data set whose rows are dealt in a way that a person picks."""
 
     family = "files"
@@ -87,12 +87,12 @@ class Dealt(Data, abstract=True):
         "the commonest; thin the common: each has as many as the rarest. Other splits stay as they are",
     )
 
-    def dealing(self, classes: bool = True) -> dict[str, Any]:
-        """The dealer (as "deal") and its options, for a loader; `classes` says whether rows have classes.
+    def splitting(self, classes: bool = True) -> dict[str, Any]:
+        """The dealer (as "splitter") and its options, for a loader; `classes` says whether rows have classes.
 
         Errors: `ParamError` where nothing would be left to train.
         """
-        from engine.data import dealing as ways
+        from engine.data import splits as ways
 
         way = RANDOM if self.split == BY_CLASS and not classes else self.split
         shares = {"validation": self.validation, "test": self.test}
@@ -103,20 +103,20 @@ class Dealt(Data, abstract=True):
             raise ParamError(f"Fold is at most {self.folds}, the number of folds; not {self.fold}.")
         part = {"folds": self.folds, "fold": self.fold - 1, "test": self.test}
         found: dict[str, tuple[Any, dict[str, Any]]] = {
-            RANDOM: (ways.dealt_at_random, {**shares, **seed}),
-            BY_CLASS: (ways.dealt_by_class, {**shares, **seed}),
-            BY_GROUP: (ways.dealt_by_group, {**shares, **seed}),
-            IN_TIME: (ways.dealt_in_time, shares),
-            GIVEN: (ways.dealt_as_given, {**shares, **seed}),
-            FOLDS: (ways.dealt_in_folds, {**part, **seed}),
-            BLOCKS: (ways.dealt_in_blocks, {**part, "gap": self.gap}),
-            BOOTSTRAP: (ways.dealt_by_bootstrap, {"test": self.test, **seed}),
+            RANDOM: (ways.split_at_random, {**shares, **seed}),
+            BY_CLASS: (ways.split_by_class, {**shares, **seed}),
+            BY_GROUP: (ways.split_by_group, {**shares, **seed}),
+            IN_TIME: (ways.split_in_time, shares),
+            GIVEN: (ways.split_as_given, {**shares, **seed}),
+            FOLDS: (ways.split_in_folds, {**part, **seed}),
+            BLOCKS: (ways.split_in_blocks, {**part, "gap": self.gap}),
+            BOOTSTRAP: (ways.split_by_bootstrap, {"test": self.test, **seed}),
         }
-        deal, options = found[way]
-        return {"deal": deal, **options, **self._picking(way)}
+        splitter, options = found[way]
+        return {"splitter": splitter, **options, **self._picking(way)}
 
     def _picking(self, way: str) -> dict[str, Any]:
-        """What is done about equal rows and about rare classes, as the options that `dealt_rows` takes."""
+        """What is done about equal rows and about rare classes, as the options that `split_rows` takes."""
         from engine.data import repeats
 
         found: dict[str, Any] = {}

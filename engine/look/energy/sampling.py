@@ -19,7 +19,6 @@ from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import rows_of
 from engine.look.energy.gibbs import gibbs as chain_of
-from engine.look.generation.generation import pictures
 from engine.look.inputs import arriving_at
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating

@@ -8,10 +8,10 @@ import torch
 
 from engine.data.sets.chaos import chaotic
 from engine.data.sets.curves import curve
-from engine.data.sets.images_made import digit_templates
+from engine.data.sets.synthetic_images import digit_templates
 from engine.errors import ParamError
-from nodes.data.made import Curve, Points
-from nodes.data.made_sets import (
+from nodes.data.synthetic import Curve, Points
+from nodes.data.synthetic_sets import (
     BarImages,
     Blobs,
     ChaoticSeries,

@@ -17,7 +17,7 @@ from PIL import Image
 from app.data.asking import source_of
 from app.data.facts import DataFacts, facts_of
 from app.workspace.workspace import Workspace
-from engine.data.checks.mending import edits_of
+from engine.data.checks.fixes import edits_of
 from engine.data.open.opening import Opened, open_data
 from engine.data.open.series import open_it as open_series
 from engine.data.watch import Watch

@@ -8,8 +8,8 @@ from engine.catalogue import Column, Emitted, Emitter
 from engine.catalogue.params import Floats
 from engine.errors import ParamError
 from nodes.data.loaded import Loaded, argument
-from nodes.data.made import Made
 from nodes.data.sets import DIGITS
+from nodes.data.synthetic import Made
 
 ROWS = argument(minimum=50, maximum=100_000, label="Rows", doc="how many in all")
 
@@ -27,7 +27,7 @@ class Blobs(Made):
         "toy",
     )
     source = "a formula: centre of the class + noise"
-    loader = "engine.data.sets.clouds_made:load_blobs"
+    loader = "engine.data.sets.synthetic_clouds:load_blobs"
     classes: int = argument(minimum=2, maximum=20, doc="how many classes, each with as many rows")
     dimensions: int = argument(minimum=1, maximum=1000, doc="how many numbers a point has")
     placing: str = argument(
@@ -55,7 +55,7 @@ class GaussianMixture(Made):
     title = "Gaussian mixture"
     aliases: ClassVar[tuple[str, ...]] = ("density", "clusters", "gmm", "em", "bell curves", "toy")
     source = "Pearson, 1894"
-    loader = "engine.data.sets.clouds_made:load_mixture"
+    loader = "engine.data.sets.synthetic_clouds:load_mixture"
     formula = "p(x) = Σ wₖ N(x; mₖ, sₖ²)"
     dimensions: str = argument(choices=("1-D", "2-D"), doc="numbers, or points of the plane")
     weights: Floats = argument(above=0, doc="of each component, in proportion")
@@ -94,7 +94,7 @@ class Sheets(Made):
     title = "Points in space"
     aliases: ClassVar[tuple[str, ...]] = ("swiss roll", "s curve", "manifold", "3d", "sheet", "toy")
     source = "Swiss roll: Tenenbaum, de Silva and Langford, 2000"
-    loader = "engine.data.sets.clouds_made:load_sheet"
+    loader = "engine.data.sets.synthetic_clouds:load_sheet"
     form: str = argument(
         choices=("Swiss roll", "S curve", "plane in a ball", "normal numbers"),
         doc="a plane in a ball is (a, a, b); normal numbers have mean (1, 1, -1), and x2 is x1 with noise",
@@ -115,7 +115,7 @@ class BarImages(Made):
     title = "Images of bars"
     aliases: ClassVar[tuple[str, ...]] = ("bars", "stripes", "binary images", "rbm", "toy")
     source = "Földiák, 1990; stripes: MacKay, 2003"
-    loader = "engine.data.sets.images_made:load_bars"
+    loader = "engine.data.sets.synthetic_images:load_bars"
     form: str = argument(
         choices=("one bar", "several bars", "stripes"),
         doc="one bar alone; each bar on with the chance below; or half of the rows, or half of the columns",
@@ -144,7 +144,7 @@ class ShiftedDigits(Made):
     title = "Shifted 1-D digits"
     aliases: ClassVar[tuple[str, ...]] = ("mnist-1d", "translation", "signal", "sequence", "toy")
     source = "Greydanus, 2020 (MNIST-1D)"
-    loader = "engine.data.sets.images_made:load_shifted_digits"
+    loader = "engine.data.sets.synthetic_images:load_shifted_digits"
     shift: int = argument(minimum=1, maximum=60, doc="a digit is moved by less than this, of 72 places")
     stretch: float = argument(
         minimum=0, maximum=1.9, doc="heights differ by up to half of this, to both sides"
@@ -166,7 +166,7 @@ class ShiftedDigits(Made):
 class ChaoticSeries(Loaded):
     """A series of simple equations that nobody foretells for long: windows, and the value that follows."""
 
-    family = "made data"
+    family = "synthetic data"
     title = "Chaotic series"
     aliases: ClassVar[tuple[str, ...]] = (
         "mackey-glass",
@@ -230,7 +230,7 @@ class RandomGraphs(Made):
         "toy",
     )
     source = "Erdős and Rényi, 1959; blocks: Holland, Laskey and Leinhardt, 1983"
-    loader = "engine.data.sets.graphs_made:load_random_graphs"
+    loader = "engine.data.sets.synthetic_graphs:load_random_graphs"
     blocks: int = argument(minimum=2, maximum=8, doc="into how many blocks the nodes fall")
     inside: float = argument(minimum=0, maximum=1, doc="chance of a tie within a block")
     between: float = argument(minimum=0, maximum=1, doc="chance of a tie between two blocks")

@@ -29,7 +29,7 @@ class LogicGates(Loaded):
     There is nothing to hold back: whoever knows four rows knows a gate.
     """
 
-    family = "made data"
+    family = "synthetic data"
     title = "Logic gates"
     aliases: ClassVar[tuple[str, ...]] = ("and", "or", "xor", "boolean", "truth table")
     source = "McCulloch and Pitts, 1943; XOR: Minsky and Papert, 1969"
@@ -54,7 +54,7 @@ class WorkedExample(Loaded):
     One step of backpropagation with them can be followed on paper.
     """
 
-    family = "made data"
+    family = "synthetic data"
     title = "Three points"
     aliases: ClassVar[tuple[str, ...]] = ("worked example", "by hand", "delta rule")
     source = "made up, to be worked by hand"
@@ -73,7 +73,7 @@ class WorkedExample(Loaded):
 class Made(Shuffled, abstract=True):
     """What the sets that a formula draws share."""
 
-    family = "made data"
+    family = "synthetic data"
     seed: int = argument(
         minimum=0,
         maximum=2**31 - 1,
@@ -184,7 +184,7 @@ class Curve(Made):
 class Patterns(Loaded):
     """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to mend."""
 
-    family = "made data"
+    family = "synthetic data"
     aliases: ClassVar[tuple[str, ...]] = ("hopfield", "memory", "associative")
     source = "corners: Hopfield, 1982; digits: Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
     loader = "engine.data.sets.patterns:load_patterns"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from engine.data.checks.findings import Change, Insert
-from engine.data.checks.mending import edits_of
+from engine.data.checks.fixes import edits_of
 from engine.document.document import Document
 from engine.document.dressing import Note
 from engine.document.edits import AddNodes, AddNote, Edit
