@@ -1,4 +1,4 @@
-"""The one error tree: each error is a sentence for the person, and the node it belongs to."""
+"""The one error tree: each error is a sentence for the user, and the node it belongs to."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def in_one_line(text: str) -> str:
 
 
 class NeuroloomError(Exception):
-    """Something a person can understand and mend.
+    """Something the user can understand and fix.
 
-    `message` is a sentence for the person, `node_id` the node it belongs to (None: the project),
+    `message` is a sentence for the user, `node_id` the node it belongs to (None: the project),
     `fix` what to do about it, where that is known.
     """
 

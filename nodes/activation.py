@@ -1,4 +1,4 @@
-"""Activations: functions applied to each number on a wire (seed 000 §1.1, §3; seed 001)."""
+"""Activations: functions applied to each number on a wire."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ReLU(Activation):
 
 
 class LeakyReLU(Activation):
-    """Like ReLU, but lets a small share of negative numbers through, so that no unit dies."""
+    """Like ReLU, but multiplies negative numbers by a small slope, so that no unit dies."""
 
     title = "Leaky ReLU"
     formula = "y = x for x > 0, else slope · x"

@@ -35,7 +35,7 @@ def value_param() -> Any:
 
 
 class Augmentation(Layer, abstract=True):
-    """What augmentations share; `shows` proposes the picture of what they do."""
+    """Base of the augmentations; `shows` proposes the view of what they do."""
 
     family = "augmentation"
     shows: ClassVar[tuple[str, ...]] = ("augmented",)
@@ -52,10 +52,10 @@ class RandomFlip(Augmentation):
 
     title = "Random flip"
     aliases: ClassVar[tuple[str, ...]] = ("mirror", "horizontal flip", "augment")
-    formula = "y[c, i, j] = x[c, i, W - 1 - j] with chance p; y = x after training"
+    formula = "y[c, i, j] = x[c, i, W - 1 - j] with probability p; y = x after training"
     source = "Krizhevsky, Sutskever and Hinton, 2012"
-    horizontal: float = param(0.5, minimum=0, maximum=1, doc="chance of being mirrored left to right")
-    vertical: float = param(0.0, minimum=0, maximum=1, doc="chance of being turned upside down")
+    horizontal: float = param(0.5, minimum=0, maximum=1, doc="probability of being mirrored left to right")
+    vertical: float = param(0.0, minimum=0, maximum=1, doc="probability of being turned upside down")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.random_images import RandomFlip as Made
@@ -65,11 +65,11 @@ class RandomFlip(Augmentation):
 
     def summary(self) -> str:
         parts = [(self.horizontal, "left-right"), (self.vertical, "up-down")]
-        return " · ".join(f"{100 * chance:g} % {way}" for chance, way in parts if chance) or "never"
+        return " · ".join(f"{100 * p:g} % {way}" for p, way in parts if p) or "never"
 
 
 class RandomQuarterTurn(Augmentation):
-    """While training, turns square images by 0, 90, 180 or 270 degrees; for pictures without an up."""
+    """While training, turns square images by 0, 90, 180 or 270 degrees; for images without an up."""
 
     title = "Random quarter turn"
     aliases: ClassVar[tuple[str, ...]] = ("rotate", "rot90", "augment")
@@ -139,7 +139,7 @@ class RandomCrop(Augmentation):
 
 
 class Warp(Augmentation, abstract=True):
-    """What those share that resample images; each declares `smooth`, `border` and `value` after its own."""
+    """Base of those that resample images; each declares `smooth`, `border` and `value` after its own."""
 
     smooth: bool
     border: str
@@ -205,7 +205,9 @@ class RandomAffine(Warp):
     degrees: float = param(10.0, minimum=0, maximum=180, unit="°", label="Turn", doc="to either side at most")
     smallest: float = param(0.9, above=0, maximum=100, doc="0.5 is half as large")
     largest: float = param(1.1, above=0, maximum=100, doc="2 is twice as large")
-    shift: float = param(0.1, minimum=0, maximum=1, doc="a share of the height and of the width, at most")
+    shift: float = param(
+        0.1, minimum=0, maximum=1, doc="at most, as a fraction of the height and of the width"
+    )
     shear: float = param(0.0, minimum=0, maximum=80, unit="°", doc="how far it leans to either side at most")
     smooth: bool = smooth_param()
     border: str = outside_param()
@@ -229,7 +231,9 @@ class RandomColour(Augmentation):
     brightness: float = param(0.2, minimum=0, maximum=1, doc="0.2 multiplies by 0.8 to 1.2")
     contrast: float = param(0.2, minimum=0, maximum=1, doc="as much, of the distance from the mean")
     saturation: float = param(0.0, minimum=0, maximum=1, doc="as much, of the distance from grey")
-    hue: float = param(0.0, minimum=0, maximum=0.5, doc="a share of the colour circle, to either side")
+    hue: float = param(
+        0.0, minimum=0, maximum=0.5, doc="at most, as a fraction of the colour circle, to either side"
+    )
     clip: bool = param(True, label="Keep in 0 to 1", doc="cut off what leaves the range of colours")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -257,9 +261,11 @@ class RandomErase(Augmentation):
     aliases: ClassVar[tuple[str, ...]] = ("cutout", "random erasing", "occlusion", "augment")
     formula = "y = v inside a rectangle of area a · H · W, else x; y = x after training"
     source = "DeVries and Taylor, 2017; Zhong, Zheng, Kang, Li and Yang, 2017"
-    chance: float = param(0.5, minimum=0, maximum=1, doc="how often an image is covered at all")
-    smallest: float = param(0.02, minimum=0, maximum=1, doc="area as a share of the image")
-    largest: float = param(0.2, minimum=0, maximum=1, doc="area as a share of the image")
+    chance: float = param(
+        0.5, minimum=0, maximum=1, label="Probability", doc="how often an image is covered at all"
+    )
+    smallest: float = param(0.02, minimum=0, maximum=1, doc="area as a fraction of the image")
+    largest: float = param(0.2, minimum=0, maximum=1, doc="area as a fraction of the image")
     stretch: float = param(2.0, minimum=1, maximum=100, doc="longer side over shorter at most; 1 for squares")
     value: float | None = param(0.0, doc="what is put there; empty for noise")
 
@@ -282,9 +288,9 @@ class SaltAndPepper(Augmentation):
 
     title = "Salt and pepper"
     aliases: ClassVar[tuple[str, ...]] = ("impulse noise", "corrupt", "denoising", "augment")
-    formula = "y = a or b with chance p/2 each, else x; y = x after training"
+    formula = "y = a or b with probability p/2 each, else x; y = x after training"
     source = "Vincent, Larochelle, Lajoie, Bengio and Manzagol, 2010"
-    share: float = param(0.1, minimum=0, maximum=1, label="Share changed", doc="of all numbers")
+    share: float = param(0.1, minimum=0, maximum=1, label="Fraction changed", doc="of all numbers")
     low: float = param(0.0, doc="pepper")
     high: float = param(1.0, doc="salt")
 
@@ -298,16 +304,16 @@ class SaltAndPepper(Augmentation):
 
 
 class MaskingNoise(Augmentation):
-    """While training, hides a random share of the inputs: a denoising autoencoder learns to fill them in.
+    """While training, hides a random fraction of the inputs: a denoising autoencoder learns to fill them in.
 
     Unlike dropout it does not enlarge what is left.
     """
 
     title = "Masking noise"
     aliases: ClassVar[tuple[str, ...]] = ("corrupt", "denoising autoencoder", "masked autoencoder", "hide")
-    formula = "y = v with chance p, else x; y = x after training"
+    formula = "y = v with probability p, else x; y = x after training"
     source = "Vincent, Larochelle, Bengio and Manzagol, 2008; He and others, 2022"
-    share: float = param(0.3, minimum=0, maximum=1, label="Share hidden", doc="of all numbers or blocks")
+    share: float = param(0.3, minimum=0, maximum=1, label="Fraction hidden", doc="of all numbers or blocks")
     value: float = param(0.0, doc="what is put there")
     block: int = param(1, minimum=1, doc="images: hide squares of so many pixels a side, in all channels")
 
@@ -326,7 +332,7 @@ class MaskingNoise(Augmentation):
 class LabelNoise(Augmentation):
     """While training, replaces class numbers by wrong ones at random, others in each epoch.
 
-    Drawn anew for each batch, no wrong label can be learned by heart: it acts like label smoothing. It stands
+    As other labels are wrong in each batch, none is learned by heart: it acts like label smoothing. It stands
     between the data and the loss; what is measured is compared with the right classes.
     """
 
@@ -336,9 +342,9 @@ class LabelNoise(Augmentation):
     shows = ()
     hands_on: ClassVar[Mapping[str, str]] = {"output": "x"}
     traits = LayerTraits(class_count=ClassCount("x", "classes", "classes"))
-    formula = "y = another class with chance p, else x; y = x after training"
+    formula = "y = another class with probability p, else x; y = x after training"
     source = "Xie, Wang, Wei, Wang and Tian, 2016"
-    share: float = param(0.1, minimum=0, maximum=1, label="Share wrong", doc="of the labels of each batch")
+    share: float = param(0.1, minimum=0, maximum=1, label="Fraction wrong", doc="of the labels of each batch")
     classes: int = param(10, minimum=2, doc="how many classes there are")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -353,7 +359,7 @@ class LabelNoise(Augmentation):
 
 
 class Mixing(Augmentation, abstract=True):
-    """What those share that mix examples and their targets."""
+    """Base of those that mix examples and their targets."""
 
     takes_whole = True
     hands_on: ClassVar[Mapping[str, str]] = {"output": "x", "target": "target"}
@@ -364,7 +370,7 @@ class Mixing(Augmentation, abstract=True):
     )
     ports_out = (
         Port("output", doc="mixed examples"),
-        Port("target", doc="for a cross-entropy: the share of each class, or mixed numbers"),
+        Port("target", doc="for a cross-entropy: the probability of each class, or mixed numbers"),
     )
     alpha: float = param(
         0.4, above=0, maximum=100, doc="near 0 one of the two prevails; 1 mixes evenly; more mixes halves"
@@ -404,7 +410,7 @@ class CutMix(Mixing):
 
     title = "CutMix"
     aliases: ClassVar[tuple[str, ...]] = ("mix", "paste", "soft labels", "augment")
-    formula = "y = x2 inside a rectangle of share 1 - λ, else x; t = λ t + (1 - λ) t2; y = x after training"
+    formula = "y = x2 inside a rectangle of area 1 - λ, else x; t = λ t + (1 - λ) t2; y = x after training"
     source = "Yun, Han, Oh, Chun, Choe and Yoo, 2019"
 
     def emit(self, e: Emitter, x: Wire, target: Wire) -> Emitted:

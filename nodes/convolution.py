@@ -1,4 +1,4 @@
-"""Convolutions (seed 000 §3.3; seed 001; seed 002 §4.2). Sizes follow from the wire that comes in."""
+"""Convolutions, whose input sizes follow from the wire that comes in (LeCun et al. 1998)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAME_WORDS = ("valid", "same")
 def padded_same(x: Expr, kernel: Pair, dilation: Pair) -> tuple[Expr, Any]:
     """What to convolve, and the padding, so that the size stays: an even kernel needs one zero more behind.
 
-    torch says `padding="same"` too, but for even kernels it warns that it copies.
+    torch has `padding="same"` too, but for even kernels it warns that it copies.
     """
     totals = [step * (size - 1) for size, step in zip(_two(kernel), _two(dilation), strict=True)]
     if all(total % 2 == 0 for total in totals):
@@ -33,7 +33,7 @@ def _two(pair: Pair) -> tuple[int, int]:
 
 
 class Convolution(Layer, abstract=True):
-    """What the convolutions share."""
+    """Base of the convolutions."""
 
     family = "convolution"
     source = "LeCun, Bottou, Bengio and Haffner, 1998"

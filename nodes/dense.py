@@ -1,4 +1,4 @@
-"""Layers in which every input meets every unit, and look-up tables (seed 000 §1.1, §1.3.5)."""
+"""Layers that connect every input with every unit, and look-up tables."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Linear(Layer):
 
 
 class DropConnect(Layer):
-    """A dense layer that drops a random share of its weights, not of its inputs, for each batch."""
+    """A dense layer that drops a random fraction of its weights, not of its inputs, for each batch."""
 
     family = "dense"
     title = "DropConnect"
     aliases: ClassVar[tuple[str, ...]] = ("dense", "dropped weights", "linear")
-    formula = "y = f((M · W) x / (1 - p) + b), M = 0 with chance p, else 1; all of W after training"
+    formula = "y = f((M · W) x / (1 - p) + b), M = 0 with probability p, else 1; all of W after training"
     source = "Wan, Zeiler, Zhang, LeCun and Fergus, 2013"
     traits = LayerTraits(units="units")
     units: int = param(64, minimum=1, doc="how many outputs")
     share: float = param(
-        0.5, minimum=0, below=1, label="Share dropped", doc="chance of each weight to be dropped"
+        0.5, minimum=0, below=1, label="Drop rate", doc="probability of each weight to be dropped"
     )
     bias: bool = param(True, doc="add a learned offset to each unit")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
@@ -68,7 +68,7 @@ class DropConnect(Layer):
 
 
 class NoisyLinear(Layer):
-    """A dense layer whose weights are disturbed anew for each batch, so that flat valleys are found."""
+    """A dense layer whose weights get new noise for each batch, so that training finds flat valleys."""
 
     family = "dense"
     title = "Noisy weights"

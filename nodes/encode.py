@@ -15,7 +15,7 @@ MOST_PRODUCTS = 20_000
 
 
 class Encoding(Layer, abstract=True):
-    """What encodings share."""
+    """Base of the encodings."""
 
     family = "encoding"
 

@@ -150,7 +150,7 @@ class RGB(ImageLayer):
 class Normalise(ImageLayer):
     """Takes a mean you know from each channel and divides by a deviation you know.
 
-    Where they shall be found from the training data, use Standardise.
+    To find them from the training data, use Standardise.
     """
 
     preparation = Preparation.SCALED

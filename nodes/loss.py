@@ -1,4 +1,4 @@
-"""Losses: what training makes small (seed 000 §1.2, D.2)."""
+"""Losses, which training minimises."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def left_out_param() -> int | None:
 
 
 class WeightedLoss(LossType, abstract=True):
-    """A loss with its share in the sum that is minimised."""
+    """A loss with its weight in the sum that is minimised."""
 
-    weight: float = param(1.0, minimum=0, doc="share of this loss in the sum that is minimised")
+    weight: float = param(1.0, minimum=0, doc="factor of this loss in the sum that is minimised")
 
     def summary(self) -> str:
         return "" if self.weight == 1 else f"weight {self.weight:g}"
@@ -45,7 +45,7 @@ class CrossEntropy(WeightedLoss):
     traits = LossTraits(answers=Answer.CLASSES, contains=Squash.SOFTMAX, class_weights="class_weights")
     ports_in = (
         Port("prediction", doc="class scores (logits), one a class"),
-        Port("target", doc="number of the right class, from 0; or the share of each class"),
+        Port("target", doc="number of the right class, from 0; or the probability of each class"),
     )
     smoothing: float = param(
         0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
@@ -58,13 +58,15 @@ class CrossEntropy(WeightedLoss):
     )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
-        shares = target.dtype == "float32" and len(target.shape) > 0 and target.shape == prediction.shape
-        if target.dtype != "int64" and not shares:
+        probabilities = (
+            target.dtype == "float32" and len(target.shape) > 0 and target.shape == prediction.shape
+        )
+        if target.dtype != "int64" and not probabilities:
             raise EmitError(
                 "Cross-entropy needs whole class numbers as its target.", fix="Use the class column."
             )
         options: dict[str, object] = {"label_smoothing": self.smoothing}
-        if shares:
+        if probabilities:
             options |= self._weighed(prediction, prediction.shape[0])
             return without_defaults(F.cross_entropy(prediction, target, **options))
         axis = class_axis(prediction.shape, target.shape)
@@ -157,30 +159,30 @@ class Huber(WeightedLoss):
 
 
 class ActivityL1(WeightedLoss):
-    """The mean size of the numbers on a wire: made small, it keeps a code sparse."""
+    """The mean absolute value of the numbers on a wire; minimising it keeps a code sparse."""
 
     title = "Sparse activity (L1)"
     aliases: ClassVar[tuple[str, ...]] = ("sparsity", "sparse code", "penalty", "lasso on activations")
     formula = "L = (1/n) Σ |x|"
     source = "Olshausen and Field, 1996"
     ports_in = (Port("x", doc="the activations to keep small"),)
-    weight: float = param(0.001, minimum=0, doc="share of this loss in the sum that is minimised")
+    weight: float = param(0.001, minimum=0, doc="factor of this loss in the sum that is minimised")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         return numbers(x).abs().mean()
 
 
 class SparseCode(WeightedLoss):
-    """Keeps each unit of a code silent most of the time: its mean activity is drawn to a small share."""
+    """Keeps each unit of a code silent most of the time: its mean activity is drawn to a small rate."""
 
     title = "Sparse activity (KL)"
     aliases: ClassVar[tuple[str, ...]] = ("sparsity", "sparse autoencoder", "kullback-leibler", "penalty")
     formula = "L = Σⱼ KL(ρ ‖ mean of xⱼ over the batch)"
     source = "Ng, 2011"
     ports_in = (Port("x", doc="activations in 0..1, such as those of a sigmoid"),)
-    weight: float = param(0.01, minimum=0, doc="share of this loss in the sum that is minimised")
+    weight: float = param(0.01, minimum=0, doc="factor of this loss in the sum that is minimised")
     share: float = param(
-        0.05, above=0, below=1, label="Active share", doc="how often each unit should be active"
+        0.05, above=0, below=1, label="Activity rate", doc="how often each unit should be active"
     )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -208,7 +210,7 @@ class Distillation(WeightedLoss):
     )
     temperature: float = param(2.0, above=0, doc="above 1 shows how the teacher ranks the wrong classes")
     share: float = param(
-        0.9, minimum=0, maximum=1, label="Share of the teacher", doc="the right class has the rest"
+        0.9, minimum=0, maximum=1, label="Weight of the teacher", doc="the right class has the rest"
     )
 
     def emit(self, e: Emitter, prediction: Wire, teacher: Wire, target: Wire | None = None) -> Emitted:
@@ -223,7 +225,7 @@ class Distillation(WeightedLoss):
 
 
 class DiscriminatorLoss(WeightedLoss):
-    """How badly a discriminator tells real examples from made ones; feed it plain scores.
+    """Discriminator loss: how badly real and generated examples are distinguished; takes scores (logits).
 
     It trains the discriminator; the generator has a loss of its own.
     """
@@ -235,7 +237,7 @@ class DiscriminatorLoss(WeightedLoss):
     traits = LossTraits(trains=Player.DISCRIMINATOR)
     ports_in = (
         Port("real", doc="scores (logits) of real examples"),
-        Port("made", doc="scores of made examples"),
+        Port("made", doc="scores of generated examples"),
     )
     form: str = param(
         "cross-entropy",
@@ -256,7 +258,7 @@ class DiscriminatorLoss(WeightedLoss):
 
 
 class GeneratorLoss(WeightedLoss):
-    """How badly a generator passes off what it makes; feed it the discriminator's scores of that.
+    """Generator loss, computed from the discriminator's scores (logits) for generated examples.
 
     Minimax is the loss of the theory, whose slope vanishes where the discriminator is sure; non-saturating
     has its slope there.
@@ -267,7 +269,7 @@ class GeneratorLoss(WeightedLoss):
     formula = "non-saturating: L = -mean log D(G(z)); minimax: L = mean log(1 - D(G(z)))"
     source = "Goodfellow and others, 2014"
     traits = LossTraits(trains=Player.GENERATOR, saturates=("form", "minimax"))
-    ports_in = (Port("made", doc="scores (logits) of made examples"),)
+    ports_in = (Port("made", doc="scores (logits) of generated examples"),)
     form: str = param(
         "non-saturating",
         choices=("non-saturating", "minimax", "least squares", "hinge", "Wasserstein"),

@@ -14,7 +14,7 @@ from nodes.wires import same_shapes, sizes
 
 
 class Accuracy(Metric):
-    """The share of examples whose class was guessed right."""
+    """The fraction of examples whose class is predicted right."""
 
     formula = "(1/n) Σ [argmax x = y]"
     ports_in = (
@@ -73,7 +73,7 @@ class MeanAbsoluteError(Metric):
 class MeanProbability(Metric):
     """The mean probability that yes-or-no scores stand for: D(x) or D(G(z)) of a discriminator.
 
-    With real examples it should come down to 1/2 and with made ones up to 1/2; near 1 and 0, the
+    With real examples it should fall to 1/2 and with generated ones rise to 1/2; near 1 and 0, the
     discriminator is too strong for the generator to learn.
     """
 

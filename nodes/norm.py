@@ -1,4 +1,4 @@
-"""Normalisation, dropout and noise (seed 000 §1.3.5, D.11)."""
+"""Normalisation, dropout and noise."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class LayerNorm(Layer):
 
 
 class Dropout(Layer):
-    """While training, sets a random share of the numbers to zero so that the net relies on no single one."""
+    """While training, sets a random fraction of the numbers to zero, so that none is relied on."""
 
     family = "norm"
-    formula = "y = m · x / (1 - p), m = 0 with chance p, else 1; y = x after training"
+    formula = "y = m · x / (1 - p), m = 0 with probability p, else 1; y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
     traits = LayerTraits(keeps_values=True)
     share: float = param(
-        0.5, minimum=0, below=1, label="Share dropped", doc="chance of each number to be dropped"
+        0.5, minimum=0, below=1, label="Drop rate", doc="probability of each number to be dropped"
     )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -71,7 +71,9 @@ class GaussianDropout(Layer):
     aliases: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
     formula = "y = x · N(1, p / (1 - p)); y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
-    share: float = param(0.5, minimum=0, below=1, doc="as much disturbance as dropout of this share brings")
+    share: float = param(
+        0.5, minimum=0, below=1, label="Drop rate", doc="noise as strong as dropout at this rate"
+    )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.noisy import GaussianDropout as Made
@@ -79,7 +81,7 @@ class GaussianDropout(Layer):
         return e.module(carried(Made)(self.share))(x)
 
     def summary(self) -> str:
-        return f"share {self.share:g}"
+        return f"rate {self.share:g}"
 
 
 class AddNoise(Layer):

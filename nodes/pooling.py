@@ -1,4 +1,4 @@
-"""Pooling: one number for each window (seed 000 §3.3.1)."""
+"""Pooling: one number for each window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.wires import need_axes, shown
 
 
 class Pooling(Layer, abstract=True):
-    """What the pools share."""
+    """Base of the pools."""
 
     family = "convolution"
     aliases: ClassVar[tuple[str, ...]] = ("pooling", "subsample", "downsample")

@@ -1,4 +1,4 @@
-"""Recurrent layers over sequences `(T, features)` (seed 000 §2.2.2; seed 003 §5)."""
+"""Recurrent layers over sequences `(T, features)`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ STATES = "output of every step", "last hidden state", "last cell state"
 
 
 class Recurrent(Layer, abstract=True):
-    """What the recurrent layers share."""
+    """Base of the recurrent layers."""
 
     family = "recurrent"
     shows = ("gates",)
     hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
     layers: int = param(1, minimum=1, maximum=256, doc="stacked on top of each other")
-    dropout: float = param(0.0, minimum=0, below=1, doc="share dropped between stacked layers")
+    dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped between stacked layers")
     both_ways: bool = param(False, label="Both directions", doc="read the sequence forwards and backwards")
 
     def _constructor(self, kind: Expr, x: Wire) -> Expr:

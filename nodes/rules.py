@@ -1,4 +1,4 @@
-"""Layers that learn by a rule of their own, not by gradients (seed 000 §2.1, §4.1, App. A, D.2, D.8)."""
+"""Layers that learn by a rule of their own instead of by gradients."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class DeltaRule(TaughtByRule):
 
 
 class LeastSquares(TaughtByRule):
-    """Linear regression at one stroke: the weights solve the normal equations of the batch.
+    """Linear regression in closed form: the weights solve the normal equations of the batch.
 
     Give its phase the whole training split as one batch, and one epoch.
     """
@@ -155,7 +155,7 @@ class Hopfield(RuleBearer):
         choices=("Hebbian", "pseudo-inverse", "saturating"),
         doc="how patterns become weights; saturating avoids false memories",
     )
-    diagonal: bool = param(True, doc="keep what each unit says to itself")
+    diagonal: bool = param(True, doc="keep the weight of each unit to itself")
     activation: str = param(
         "saturating", choices=("saturating", "sign"), doc="a line cut off at -1 and 1, or the sign"
     )
@@ -182,26 +182,26 @@ class Hopfield(RuleBearer):
 
 
 class RBM(RuleBearer):
-    """Hidden causes of binary data: it learns until what it dreams looks like what it sees.
+    """Learns hidden causes of binary data, until what it generates looks like the data.
 
-    Contrastive divergence compares the data with `steps` of dreaming; the loss that is watched is the squared
-    error of the reconstruction, which training does not minimise but which falls.
+    Contrastive divergence compares the data with samples after `k` Gibbs steps; the loss that is shown is the
+    squared error of the reconstruction, which falls although training does not minimise it.
     """
 
     title = "Restricted Boltzmann machine"
     shows = ("gibbs",)
     aliases: ClassVar[tuple[str, ...]] = ("rbm", "contrastive divergence", "cd", "gibbs", "harmonium")
-    formula = "p(h = 1 | v) = σ(W v + b); W += η (h vᵀ of the data - h vᵀ of the dream)"
+    formula = "p(h = 1 | v) = σ(W v + b); W += η (h vᵀ of the data - h vᵀ of the samples)"
     source = "Smolensky, 1986; Hinton, 2002; persistent: Tieleman, 2008"
     ports_out = (
         Port("output", doc="probabilities of the hidden units"),
-        Port("reconstruction", doc="what they say about the input"),
+        Port("reconstruction", doc="the input as it is reconstructed from them"),
     )
     hidden: int = param(100, minimum=1, label="Hidden units", doc="causes it may find")
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
-    k: int = param(1, minimum=1, maximum=1000, label="Steps of dreaming", doc="Gibbs steps, the k of CD-k")
+    k: int = param(1, minimum=1, maximum=1000, label="Gibbs steps", doc="the k of CD-k")
     chains: int = param(
-        0, minimum=0, label="Lasting dreams", doc="chains that go on between batches; 0 starts at the data"
+        0, minimum=0, label="Persistent chains", doc="chains that go on between batches; 0 starts at the data"
     )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:

@@ -1,4 +1,4 @@
-"""Sources: numbers drawn anew for each batch, inside an objective (seed 000 §4.2)."""
+"""Sources of random numbers, drawn for each batch inside an objective."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from engine.catalogue.symbols import Expr, torch
 
 
 class Drawn(Source, abstract=True):
-    """What the sources of noise share."""
+    """Base of the sources of noise."""
 
     size: Ints = param((64,), minimum=1, doc="sizes of what is drawn for each example")
 
     def column(self) -> Column:
-        return Column("output", self.size, doc="drawn anew for each batch")
+        return Column("output", self.size, doc="drawn for each batch")
 
 
 class GaussianNoise(Drawn):
-    """Draws normal numbers: the code from which a generator makes its examples."""
+    """Draws normal numbers: the code from which a generator draws its examples."""
 
     title = "Gaussian noise"
     aliases: ClassVar[tuple[str, ...]] = ("prior", "latent", "normal", "random", "code", "z")

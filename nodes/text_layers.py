@@ -12,10 +12,10 @@ from engine.errors import EmitError
 
 
 class MaskTokens(Layer):
-    """Hides some of the tokens, for a network that learns to say what they were.
+    """Hides some of the tokens, for a network that learns to predict them.
 
     Filling, unknown, begin, end and mask itself (tokens 0 to 4) are never hidden. What is hidden is drawn
-    anew in each epoch; when the network is tested it is always the same, for it depends on the example's own
+    again in each epoch; when the network is tested it is always the same, for it depends on the example's own
     tokens and the seed alone. Compare the scores with the targets in a cross-entropy: it counts the picked
     places only.
     """
@@ -27,7 +27,7 @@ class MaskTokens(Layer):
     hands_on: ClassVar[Mapping[str, str]] = {"tokens": "x"}
     classes_of: ClassVar[Mapping[str, str]] = {"targets": "x"}
     traits = LayerTraits(class_count=ClassCount("x", "size", "tokens", exact=True))
-    formula = "of each row a share is picked: 80 % become [mask], 10 % another token, 10 % stay"
+    formula = "of each row a fraction is picked: 80 % become [mask], 10 % another token, 10 % stay"
     source = "Devlin, Chang, Lee and Toutanova, 2018; cloze: Taylor, 1953"
     ports_in = (Port("x", doc="numbers of tokens"),)
     ports_out = (
@@ -55,7 +55,7 @@ class MaskTokens(Layer):
         if self.hidden + self.swapped > 1 + 1e-9:
             raise EmitError("More than all tokens that are picked would become the mask or another.")
         made = carried(Made)(
-            self.size, share=self.share, hidden=self.hidden, swapped=self.swapped, seed=self.seed
+            self.size, rate=self.share, hidden=self.hidden, swapped=self.swapped, seed=self.seed
         )
         tokens, targets = e.unpack(e.module(without_defaults(made))(x), "tokens", "targets")
         return {"tokens": tokens, "targets": targets}

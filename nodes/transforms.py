@@ -32,7 +32,7 @@ class Standardise(Transform):
     aliases: ClassVar[tuple[str, ...]] = ("z-score", "normalise", "standard scaler", "zero mean")
     formula = "y = (x − mean) / deviation"
     over: str = param(
-        "each number", choices=OVER, label="Statistics", doc="what shares one mean and deviation"
+        "each number", choices=OVER, label="Statistics", doc="over what one mean and deviation are taken"
     )
 
     def gives(self, x: Column) -> Column:
@@ -57,7 +57,7 @@ class Rescale(Transform):
     low: float = param(0.0, doc="what the least training value becomes")
     high: float = param(1.0, doc="what the greatest training value becomes")
     over: str = param(
-        "each number", choices=OVER, label="Statistics", doc="what shares one least and greatest"
+        "each number", choices=OVER, label="Statistics", doc="over what one least and greatest are taken"
     )
 
     def gives(self, x: Column) -> Column:
@@ -120,7 +120,7 @@ class Impute(Transform):
         "mean", choices=("mean", "median", "value"), doc="what takes the place of what is missing"
     )
     value: float = param(0.0, doc="what is filled in by value, or where nothing is known")
-    marks: bool = param(False, label="Mark them", doc="as many numbers more say, by 1, which were missing")
+    marks: bool = param(False, label="Mark them", doc="append as many numbers, 1 where one was missing")
 
     def gives(self, x: Column) -> Column:
         found = _measured(self.title, x, flat=self.marks)

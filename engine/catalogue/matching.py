@@ -1,4 +1,4 @@
-"""Names that match what a person typed, abbreviations included."""
+"""Names that match what the user typed, abbreviations included."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 def score_of(title: str, others: Iterable[str], about: str, words: list[str]) -> int | None:
     """How far `words` are from a thing called `title` or one of `others`: lower is nearer, None no match.
 
-    `about` is read word by word for what neither name says.
+    `about` is read word by word for what neither name tells.
     """
     texts = [title, *others]
     if " ".join(words) == title.casefold():

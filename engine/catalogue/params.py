@@ -76,7 +76,7 @@ class ParamSpec:
         return self.label or self.name.replace("_", " ").capitalize()
 
     def parse(self, text: str) -> Any:
-        """The value a person typed. Errors: `ParamError` with a sentence that says what is accepted."""
+        """The value the user typed. Errors: `ParamError` with a sentence that says what is accepted."""
         stripped = text.strip()
         if self.kind in _TEXTS:
             return self.check(text if self.kind == "text" else stripped)

@@ -37,7 +37,7 @@ def add_arguments(looking: argparse.ArgumentParser, making: argparse.ArgumentPar
 
 
 def look(options: argparse.Namespace) -> int:
-    """Say what a file is as data, what is in it and what a person should know of it."""
+    """Say what a file is as data, what is in it and what the user should know of it."""
     catalogue, opened = load_catalogue(), _opened(options)
     node = Node("n1", opened.type, opened.name, opened.params)
     data = catalogue.make(node)

@@ -1,6 +1,6 @@
 """The command line: everything the window does that needs no window.
 
-`main` gets the words after the program's name and returns the exit status. What a person or a machine asked
+`main` gets the words after the program's name and returns the exit status. What the user or a machine asked
 for goes to stdout; progress and complaints go to stderr. torch is imported only by commands that need it.
 """
 

@@ -21,16 +21,16 @@ class ProgressLine:
         self._next = 0.0 if self._live else monotonic() + 1.0  # what is done by then needs no word
         self._shown = False
 
-    def show(self, share: float | None, doing: str) -> None:
-        """`share` lies in 0..1, or is None where it isn't known."""
+    def show(self, fraction: float | None, doing: str) -> None:
+        """`fraction` lies in 0..1, or is None where it isn't known."""
         now = monotonic()
         if now < self._next:
             return
         self._next = now + (EVERY if self._live else SELDOM)
         if self._json:
-            sys.stderr.write(json.dumps({"id": self._id, "share": share, "doing": doing}) + "\n")
+            sys.stderr.write(json.dumps({"id": self._id, "share": fraction, "doing": doing}) + "\n")
             return
-        text = doing if share is None else f"{100 * share:3.0f} %  {doing}"
+        text = doing if fraction is None else f"{100 * fraction:3.0f} %  {doing}"
         if not self._live:
             sys.stderr.write(text + "\n")
             return

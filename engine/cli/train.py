@@ -81,7 +81,7 @@ class Printer:
         sys.stderr.write(f"neuroloom: {text}\n")
 
     def match(self, report: Report) -> None:
-        """Say which layers take weights from elsewhere."""
+        """Print which layers take weights from elsewhere."""
         if self._as_json:
             sys.stdout.write(json.dumps({"weights": report.to_json()}) + "\n")
             return
@@ -137,12 +137,12 @@ class Printer:
             return
         self._bar_at = now + BAR_EVERY
         total = run.settings.epochs * run.steps_per_epoch
-        share = run.step / total
+        fraction = run.step / total
         left = duration(run.seconds / run.step * (total - run.step))
         head = f"epoch {run.epoch + 1}/{run.settings.epochs} "
-        tail = f" {100 * share:3.0f} %  loss {run.loss:.4f}  {left} left"
+        tail = f" {100 * fraction:3.0f} %  loss {run.loss:.4f}  {left} left"
         room = max(4, min(40, shutil.get_terminal_size().columns - len(head) - len(tail) - 1))
-        full = round(share * room)
+        full = round(fraction * room)
         sys.stderr.write(f"\r{head}{'━' * full}{'┄' * (room - full)}{tail}\x1b[K")
         sys.stderr.flush()
         self._shown = True

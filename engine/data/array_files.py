@@ -1,4 +1,4 @@
-"""Arrays of a person's own as columns: `.npy`, `.npz` and IDX files. Portable: exports carry this source.
+"""The user's arrays as columns: `.npy`, `.npz` and IDX files. Portable: exports carry this source.
 
 What fits is held in memory. What doesn't stays in its file, and batches read their rows from there.
 """
@@ -23,7 +23,7 @@ from engine.data.telling import tell
 class FileRows:
     """Rows of an array in a file. What was mapped is let go from time to time, so that it doesn't add up.
 
-    The system counts every page that was ever looked at as memory of ours, until the file is mapped anew.
+    The system counts every page that was ever looked at as memory of ours, until the file is mapped again.
     """
 
     def __init__(self, path: Path, key: str, most: int) -> None:
@@ -194,7 +194,7 @@ def load_arrays(
 
     Each of `columns` is {"name", "files": ((split, file, key), ...), "size"} and, where it has them, "role",
     "classes", "hot", "whole" and "span". `values` is what becomes of inputs: "as they are", "0 to 1" or
-    "standardise"; `axes` what becomes of those of images. The dealer looks at the column `by`; where the
+    "standardise"; `axes` what becomes of those of images. The splitter goes by the column `by`; where the
     splits are `given`, at what the files are for. Errors: `ValueError`, `OSError`.
     """
     found = {column["name"]: stored_column(folder, device, axes, memory, **column) for column in columns}

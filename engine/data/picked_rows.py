@@ -119,12 +119,12 @@ def wrong_labels(
     splits: dict[str, dict[str, Any]],
     column: str,
     into: str,
-    share: float = 0.2,
+    rate: float = 0.2,
     classes: int = 10,
     everywhere: bool = False,
     seed: int = 0,
 ) -> Fitted:
-    """A share of the training labels, each by that chance, becomes another class, once and for all.
+    """Changes each training label with probability `rate` to another class, once and for all.
 
     With `everywhere` those of validation and test do, too. Zhang and others, 2017.
     """
@@ -132,7 +132,7 @@ def wrong_labels(
     for split, columns in splits.items():
         labels = columns[column][:]
         if split == "train" or everywhere:
-            wrong = (torch.rand(len(labels), generator=draw) < share).to(labels.device)
+            wrong = (torch.rand(len(labels), generator=draw) < rate).to(labels.device)
             step = torch.randint(1, classes, (len(labels),), generator=draw).to(labels.device)
             wrong &= (labels >= 0) & (labels < classes)  # others are left out of the loss
             labels = torch.where(wrong, (labels + step) % classes, labels)

@@ -1,4 +1,4 @@
-"""Equal rows, and classes of unlike size, when rows are dealt. Portable: exports carry this source.
+"""Equal rows, and classes of unlike size, when rows are split. Portable: exports carry this source.
 
 Rows are equal where all of their inputs are, bit for bit, whatever is to be predicted.
 """
@@ -36,7 +36,7 @@ def first_equals(columns: Sequence[Any]) -> Tensor:
     import hashlib
 
     n = len(columns[0])
-    marks = np.empty((n, 2), np.uint64)  # 128 bits: no two rows are ever taken for equal by chance
+    marks = np.empty((n, 2), np.uint64)  # 128 bits: no two rows are ever taken for equal by accident
     width = sum(int(np.prod(column.shape[1:])) for column in columns if hasattr(column, "shape"))
     block = max(1, 2**22 // max(256, width))
     for first in range(0, n, block):
@@ -60,7 +60,7 @@ def equals_together(
     splitter: Callable[..., dict[str, Tensor]],
     options: dict[str, Any],
 ) -> dict[str, Tensor]:
-    """Deals each kind of row once, with all that equal it; the dealer looks at the key of the first."""
+    """Splits the kinds of rows, each with all that equal it; the splitter goes by the key of the first."""
     first = first_equals(columns)
     kinds, counts = torch.unique(first, return_counts=True)
     side_by_side, ends = first.argsort(stable=True), counts.cumsum(0)
@@ -79,7 +79,7 @@ def groups_together(
     splitter: Callable[..., dict[str, Tensor]],
     options: dict[str, Any],
 ) -> dict[str, Tensor]:
-    """Deals groups; those that have equal rows are dealt as one group."""
+    """Splits groups; those that have equal rows are split as one group."""
     assert keys is not None
     first, group = first_equals(columns), torch.unique(keys, return_inverse=True)[1]
     joined = group.clone()
@@ -99,10 +99,10 @@ def equals_once(
     splitter: Callable[..., dict[str, Tensor]],
     options: dict[str, Any],
 ) -> dict[str, Tensor]:
-    """Deals the first of equal rows; the others are left out."""
+    """Splits the first of equal rows; the others are left out."""
     kept = torch.unique(first_equals(columns))
-    dealt = splitter(len(kept), None if keys is None else keys[kept], **options)
-    return {split: kept[at] for split, at in dealt.items()}
+    parts = splitter(len(kept), None if keys is None else keys[kept], **options)
+    return {split: kept[at] for split, at in parts.items()}
 
 
 def rare_repeated(rows: Tensor, classes: Tensor, seed: int) -> Tensor:

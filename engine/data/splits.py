@@ -1,7 +1,7 @@
 """Splits the rows of a data set into train, validation and test. Portable: exports carry this source.
 
-A splitter is a function `(n, keys, **options) -> {split: rows (int64)}` for `n` rows; `keys` (n,) are the classes,
-groups, times or split numbers that it goes by. A row is in one split at most.
+A splitter is a function `(n, keys, **options) -> {split: rows (int64)}` for `n` rows; `keys` (n,) are the
+classes, groups, times or split numbers that it goes by. A row is in one split at most.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ def evenly(n: int, count: int) -> Tensor:
     return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-def stratified(labels: Tensor, share: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Rows as (kept, held): a random `share` is held back, in every class alike."""
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(share * n))  # so that each class gives its part
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
     return order[~held], order[held]
 
 
 def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Rows of each split; the shares are of all rows, in every class alike."""
+    """Rows of each split; the fractions are of all rows, in every class alike."""
     shuffle = torch.Generator().manual_seed(seed)
     rest, tested = stratified(labels, test, shuffle)
     kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
@@ -86,7 +86,7 @@ def split_by_class(
 def split_by_group(
     n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
 ) -> dict[str, Tensor]:
-    """All rows of a group into one split; whole groups are dealt until a split has its share of the rows."""
+    """All rows of a group into one split; whole groups are added until a split has its part of the rows."""
     assert keys is not None
     _, group, sizes = torch.unique(keys, return_inverse=True, return_counts=True)
     order = torch.randperm(len(sizes), generator=torch.Generator().manual_seed(seed))
@@ -114,16 +114,16 @@ def split_as_given(
 ) -> dict[str, Tensor]:
     """As the data say: `keys` are 0 for train, 1 for validation, 2 for test; anything else is left out.
 
-    Validation or test, where the data have none, is a share of the rows that are given to train.
+    Validation or test, where the data have none, is a fraction of the rows that are given to train.
     """
     assert keys is not None
     rows = torch.arange(n)
     found = {name: rows[keys == number] for number, name in enumerate(("train", "validation", "test"))}
     given = len(found["train"])
     order = torch.randperm(given, generator=torch.Generator().manual_seed(seed))
-    for name, share in (("validation", validation), ("test", test)):
+    for name, fraction in (("validation", validation), ("test", test)):
         if not len(found[name]):
-            order, taken = order[round(share * given) :], order[: round(share * given)]
+            order, taken = order[round(fraction * given) :], order[: round(fraction * given)]
             found[name] = found["train"][taken]
     found["train"] = found["train"][order.sort().values]
     return found
@@ -132,7 +132,7 @@ def split_as_given(
 def split_in_folds(
     n: int, keys: Tensor | None, *, folds: int, fold: int, test: float, seed: int
 ) -> dict[str, Tensor]:
-    """Part `fold` (from 0) of `folds` equal parts for validation, a share for test; by class if `keys`."""
+    """Part `fold` (from 0) of `folds` equal parts for validation, a fraction for test; by class if `keys`."""
     shuffle = torch.Generator().manual_seed(seed)
     order = torch.randperm(n, generator=shuffle)
     if keys is not None:
@@ -186,10 +186,10 @@ def split_rows(
     inputs: Sequence[Any],
     classes: Tensor | None = None,
 ) -> dict[str, Tensor]:
-    """Rows of each split as `deal` says; what is fitted on training rows is to be fitted on these.
+    """Rows of each split by `splitter`; what is fitted on training rows must be fitted on these.
 
-    `dealing` holds its options and, where wanted, `repeats`, a function that deals equal rows of the columns
-    `inputs` (n, ...), and `balance`, one that picks training rows by their `classes` (n,).
+    `splitting` holds its options and, where wanted, `repeats`, a function that splits equal rows of
+    the columns `inputs` (n, ...), and `balance`, one that picks training rows by their `classes` (n,).
     Errors: `ValueError` where there are no classes to go by.
     """
     options = {name: value for name, value in splitting.items() if name not in ("repeats", "balance")}
@@ -212,7 +212,7 @@ def split_columns(columns: dict[str, Any], rows: dict[str, Tensor], device: str)
     if empty:
         count = sum(len(at) for at in rows.values())
         raise ValueError(
-            f"Of {count:,} rows none is left for {empty[0]}: give it a larger share, or more rows."
+            f"Of {count:,} rows none is left for {empty[0]}: give it a larger fraction, or more rows."
         )
     return {
         split: {

@@ -53,5 +53,5 @@ def connect(names: dict[str, Any]) -> None:
 
 
 def sentence(done: int, count: int, what: str) -> str:
-    """What a person reads: "Reading 12,000 of 100,000 images …"."""
+    """What the user reads: "Reading 12,000 of 100,000 images …"."""
     return f"Reading {done:,} of {count:,} {what} …"

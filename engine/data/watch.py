@@ -1,4 +1,4 @@
-"""Progress of whatever reads files: how far it has come, and whether the person still wants it."""
+"""Progress of whatever reads files: how far it has come, and whether the user still wants it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 
 class Stopped(Exception):
-    """The person no longer wants what was under way."""
+    """The user no longer wants what was under way."""
 
 
 @dataclass
 class Watch:
     """Tells how far a file is read, and asks whether to go on.
 
-    `tell(share, doing)` gets a share in 0..1, or None where it isn't known, and a word on what is done.
+    `tell(fraction, doing)` gets a fraction in 0..1, or None where it isn't known, and a word on what is done.
     """
 
-    tell: Callable[[float | None, str], None] = lambda share, doing: None
+    tell: Callable[[float | None, str], None] = lambda fraction, doing: None
     stopped: Callable[[], bool] = lambda: False
 
-    def look(self, share: float | None, doing: str) -> None:
-        """Tell, and raise `Stopped` if the person cancelled."""
+    def look(self, fraction: float | None, doing: str) -> None:
+        """Tell, and raise `Stopped` if the user cancelled."""
         if self.stopped():
             raise Stopped
-        self.tell(share, doing)
+        self.tell(fraction, doing)

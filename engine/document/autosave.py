@@ -64,7 +64,7 @@ class Autosave:
         write_atomically(self.file, to_text(copy).encode("utf-8"))
 
     def discard(self) -> None:
-        """Remove the copy: the document was saved, or closed on purpose. Another `write` starts anew."""
+        """Remove the copy: the document was saved, or closed on purpose. Another `write` starts again."""
         self.file.unlink(missing_ok=True)
 
     def close(self, keep: bool = False) -> None:

@@ -50,7 +50,7 @@ class Crash:
 
     @property
     def sentence(self) -> str:
-        """What happened, for the person at the next start."""
+        """What happened, for the user at the next start."""
         where = f" in “{self.node}”" if self.node else f" in {self.place}" if self.place else ""
         return f"Last time Neuroloom ended with {self.what}{where}, which no Python code can catch."
 

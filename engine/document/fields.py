@@ -10,7 +10,7 @@ from engine.errors import ProjectFileError
 
 
 def kind_of(value: object) -> str:
-    """Name a JSON value's type as a person would."""
+    """Name a JSON value's type as the user would."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

@@ -375,7 +375,7 @@ class Block:
     def copy(self) -> Block:
         return replace(self, graph=self.graph.copy())
 
-    def __repr__(self) -> str:  # whole: by it 1 and 1.0 in a parameter are told apart
+    def __repr__(self) -> str:  # whole: by it 1 and 1.0 in a parameter differ
         nodes, links = list(self.graph.nodes.values()), list(self.graph.links)
         return f"Block({self.id!r}, {self.name!r}, {nodes}, {links}, {self.extra})"
 

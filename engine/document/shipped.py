@@ -58,7 +58,7 @@ def copy_files(files: Iterable[str], target: Path, source: Path | None = None) -
 def reading(node_id: str | None = None) -> Iterator[None]:
     """Turn what a loader raises over its files into a `DataError` at the node.
 
-    Loaders are portable, so they raise plain exceptions; theirs already carry a sentence for the person.
+    Loaders are portable, so they raise plain exceptions; theirs already carry a sentence for the user.
     """
     try:
         yield

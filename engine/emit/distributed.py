@@ -20,7 +20,7 @@ WORLD = (
 
 PARTS = '''
 def part_of(batch: dict[str, Tensor]) -> tuple[dict[str, Tensor], float]:
-    """This process's rows of a batch, and which share of the batch they are."""
+    """This process's rows of a batch, and which fraction of the batch they are."""
     n = len(batch[FIRST])
     begin, end = RANK * n // WORLD, (RANK + 1) * n // WORLD
     rows = slice(begin, end) if begin < end else slice(0, 1)  # a row that counts nothing
@@ -64,7 +64,7 @@ def check_shareable(plan: Plan, columns: Iterable[Column]) -> None:
 
 
 def parts_lines(first: str) -> list[Line]:
-    """The functions that deal with a process's part of a batch; `first` is a column."""
+    """The functions that handle a process's part of a batch; `first` is a column."""
     return block(PARTS.replace("FIRST", quoted(first)))
 
 
@@ -117,10 +117,10 @@ def _changes(plan: Plan, scheduled: bool) -> Mapping[str, Sequence[str]]:
     return {
         TRAIN: [SIGNATURE],
         "for epoch in range(epochs):": resume,
-        "optimiser.zero_grad()": ["part, share = part_of(batch)", "optimiser.zero_grad()"],
+        "optimiser.zero_grad()": ["part, fraction = part_of(batch)", "optimiser.zero_grad()"],
         'loss = objective(model, batch)["loss"]': ['loss = objective(joined, part)["loss"]'],
-        "value = loss.item()": ["value = over_all(share * loss.detach())"],
-        "loss.backward()": ["(WORLD * share * loss).backward()  # the mean over processes is the batch's"],
+        "value = loss.item()": ["value = over_all(fraction * loss.detach())"],
+        "loss.backward()": ["(WORLD * fraction * loss).backward()  # the mean over processes is the batch's"],
         "if as_json:": ["if as_json and RANK == 0:"],
         'found = evaluate(model, data["validation"])': [
             'found = of_first(evaluate(model, data["validation"]))'

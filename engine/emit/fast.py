@@ -1,4 +1,4 @@
-"""What the fast path changes in a script: a few plain lines, each of which a person can read and take out.
+"""What the fast path changes in a script: a few plain lines, each of which the user can read and take out.
 
 Which of them pay is measured in `engine.train.autotune`. `relu(max_pool(x))` is exact: it has the values and
 gradients of `max_pool(relu(x))` to the last bit (but for the sign of a zero, which no later value shows), and
@@ -79,7 +79,7 @@ class Fast:
         return found
 
     def sentence(self) -> str:
-        """What was chosen and what it brings, for a person."""
+        """What was chosen and what it brings, for the user."""
         if not self.names():
             return "Fast path: nothing was faster here than the plain path, which is used."
         return (
@@ -131,7 +131,7 @@ def put_uniform_dropout(made: Assembly) -> None:
 def put_relu_late(made: Assembly) -> int:
     """Take ReLU after max-pooling instead of before it wherever only the pooling sees it; returns how often.
 
-    In the twin a picture of the first node still shows what its ReLU gives.
+    In the twin a view of the first node still shows what its ReLU gives.
     """
     count = 0
     order = list(made.codes)

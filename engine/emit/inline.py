@@ -31,23 +31,23 @@ def objective_lines(
     made: Assembly,
     function: str,
     doc: str,
-    shares: Mapping[str, float],
+    weights: Mapping[str, float],
     trained: frozenset[str],
     penalties: Sequence[Expr] = (),
 ) -> list[Line]:
-    """The function of an objective: "loss" is the weighted sum of the loss nodes `shares`, and its parts.
+    """The function of an objective: "loss" is the weighted sum of the loss nodes `weights`, and its parts.
 
     What lies before every trained node is computed without gradients.
     """
-    computed = inline(made, list(shares), trained)
-    return function_lines(made, function, doc, computed, weighed(made, shares), penalties=penalties)
+    computed = inline(made, list(weights), trained)
+    return function_lines(made, function, doc, computed, weighed(made, weights), penalties=penalties)
 
 
 def measuring_inline(made: Assembly, losses: Sequence[str], metrics: Sequence[str]) -> list[Line]:
     """The function `measure`: every loss and metric of a batch; "loss" is the weighted sum of the losses."""
     computed = inline(made, [*losses, *metrics], None)
-    shares = weighed(made, dict.fromkeys(losses, 1.0))
-    return function_lines(made, "measure", MEASURED, computed, shares, metrics)
+    weights = weighed(made, dict.fromkeys(losses, 1.0))
+    return function_lines(made, "measure", MEASURED, computed, weights, metrics)
 
 
 def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Line]:
@@ -67,13 +67,15 @@ def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Li
 def residual_lines(
     made: Assembly,
     function: str,
-    shares: Mapping[str, float],
+    weights: Mapping[str, float],
     trained: frozenset[str],
     vector: Callable[[Sequence[tuple[float, Expr]]], Expr],
 ) -> list[Line]:
     """The function of the single errors, for optimisers that use more of them than their sum."""
-    computed = inline(made, list(shares), trained)
-    losses = [(share, measured(made, computed, one, False)) for one, share in weighed(made, shares).items()]
+    computed = inline(made, list(weights), trained)
+    losses = [
+        (weight, measured(made, computed, one, False)) for one, weight in weighed(made, weights).items()
+    ]
     found = vector(losses)
     made.measured |= found.carries
     doc = '"""The vector whose sum of squares is the loss."""'

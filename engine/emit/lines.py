@@ -1,4 +1,4 @@
-"""Lines of emitted Python in two readings: plain, as a person gets it, and twin, with taps on, as it is run.
+"""Lines of emitted Python in two readings: plain, as the user gets it, and twin, with taps on, as it is run.
 
 Both readings have the same lines, so a position in one is a position in the other.
 """

@@ -58,9 +58,9 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
     shown = ", ".join(values[place] if place in needed else "_" for place in made.results)
     ran = Line(f"{shown} = {call}", f"{shown} = {twin_call}")
     losses = [one for one in wanted if isinstance(made.book.types[one], Loss)]
-    shares = weighed(made, dict.fromkeys(losses, 1.0))
-    metrics = [one for one in wanted if one not in shares]
-    return function_lines(made, function, doc, Computed([*draws, ran], values, names), shares, metrics)
+    weights = weighed(made, dict.fromkeys(losses, 1.0))
+    metrics = [one for one in wanted if one not in weights]
+    return function_lines(made, function, doc, Computed([*draws, ran], values, names), weights, metrics)
 
 
 def draw(made: Assembly, place: Place, values: dict[Place, str], names: NameBook) -> Line:
@@ -75,25 +75,25 @@ def function_lines(
     function: str,
     doc: str,
     computed: Computed,
-    shares: Mapping[str, float],
+    weights: Mapping[str, float],
     metrics: Iterable[str] = (),
     penalties: Sequence[Expr] = (),
 ) -> list[Line]:
-    """A function that returns "loss", the sum of losses by their `shares` and of penalties, and its parts."""
+    """A function that returns "loss", the sum of losses times `weights` and of penalties, and its parts."""
     body = [Line(f'"""{doc}"""'), *computed.lines]
     items: list[Item] = []
     total: Expr | None = None
-    alone = len(shares) == 1 and not penalties
-    for one, share in shares.items():
+    alone = len(weights) == 1 and not penalties
+    for one, weight in weights.items():
         plain, twin = (measured(made, computed, one, taps) for taps in (False, True))
-        if alone and share == 1:
+        if alone and weight == 1:
             items.append(("loss", plain, twin, one))
             break
         variable = computed.names.give(made.losses[one])
         body.append(statement(variable, plain, twin, one))
         value = name(variable)
-        total = _plus(total, value if share == 1 else share * value)
-        if len(shares) > 1:
+        total = _plus(total, value if weight == 1 else weight * value)
+        if len(weights) > 1:
             items.append((made.losses[one], value, value, one))
     for penalty in penalties:
         total = _plus(total, penalty)
@@ -110,9 +110,9 @@ def _plus(total: Expr | None, part: Expr) -> Expr:
     return part if total is None else total + part
 
 
-def weighed(made: Assembly, shares: Mapping[str, float]) -> dict[str, float]:
-    """How much each loss node counts: its share times the weight that it has itself."""
-    return {one: share * weight_of(made.book.types[one]) for one, share in shares.items()}
+def weighed(made: Assembly, weights: Mapping[str, float]) -> dict[str, float]:
+    """How much each loss node counts: its weight times the weight that it has itself."""
+    return {one: weight * weight_of(made.book.types[one]) for one, weight in weights.items()}
 
 
 def weight_of(node_type: NodeType) -> float:

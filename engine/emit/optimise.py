@@ -79,10 +79,10 @@ def noise_call(weights: Expr, eta: float, step: Expr) -> Expr:
 def residual_vector(losses: Sequence[tuple[float, Expr]]) -> Expr:
     """The vector whose sum of squares is the weighted sum of mean squared errors, for Levenberg-Marquardt.
 
-    `losses` are the shares and the expressions of the loss nodes. Raises EmitError for any other loss.
+    `losses` are the weights and the expressions of the loss nodes. Raises EmitError for any other loss.
     """
     parts = []
-    for share, loss in losses:
+    for weight, loss in losses:
         call = loss.tree
         if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "F.mse_loss" and not call.keywords):
             raise EmitError(
@@ -91,7 +91,7 @@ def residual_vector(losses: Sequence[tuple[float, Expr]]) -> Expr:
             )
         sides = [Expr(side, loss.carries) for side in call.args]
         part = carried(_ours("engine.optim.residuals.residuals"))(*sides)
-        parts.append(part if share == 1 else math.sqrt(share) * part)
+        parts.append(part if weight == 1 else math.sqrt(weight) * part)
     if not parts:
         raise EmitError("Levenberg-Marquardt needs a mean squared error to train.")
     return parts[0] if len(parts) == 1 else torch.cat(parts)

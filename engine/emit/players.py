@@ -153,7 +153,7 @@ def loss_weights_of(made: Assembly, objective: Minimise, losses: Sequence[str]) 
     if isinstance(objective.loss, str):
         chosen = dict.fromkeys(losses if objective.loss == "all" else [objective.loss], 1.0)
     else:
-        chosen = {one: float(share) for one, share in objective.loss.items()}
+        chosen = {one: float(weight) for one, weight in objective.loss.items()}
     for one in chosen:
         if one not in losses:
             raise EmitError("An objective of the plan minimises a loss that is not in the graph.")
@@ -190,9 +190,9 @@ def _player(
     made: Assembly, found: Players, objective: Minimise, names: Named, losses: Sequence[str]
 ) -> tuple[list[str], set[str]]:
     """Write the functions of an objective; returns the lines that make its player, and what it trains."""
-    shares = loss_weights_of(made, objective, losses)
+    weights = loss_weights_of(made, objective, losses)
     trained = trained_nodes(made, objective.of)
-    needed = needed_by(made, list(shares))
+    needed = needed_by(made, list(weights))
     paths = _paths(made, [one for one in needed if one in trained])
     if not paths:
         raise EmitError("An objective of the plan has no weights to train.")
@@ -205,7 +205,7 @@ def _player(
     for penalty in penalties:
         found.carries |= penalty.carries
     doc = _doc(made, objective, [one for one in paths], whole)
-    found.parts.append(objective_lines(made, names.function, doc, shares, trained, penalties))
+    found.parts.append(objective_lines(made, names.function, doc, weights, trained, penalties))
     found.parts.append(_weights_lines(names.weights, layers))
     found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates))
     found.carries |= carried_by(objective)
@@ -214,7 +214,7 @@ def _player(
         found.parts.append(schedule_part)
     options = _options(found, objective, names)
     if make_optimiser(objective.optimiser).closure == "residuals":
-        found.parts.append(residual_lines(made, names.residuals, shares, trained, residual_vector))
+        found.parts.append(residual_lines(made, names.residuals, weights, trained, residual_vector))
         options.append(f"residuals={names.residuals}")
     variable = f"{names.function}_by"
     schedule = f"{names.schedule}({variable}, steps_per_epoch, epochs)" if schedule_part else "None"

@@ -47,7 +47,7 @@ _numbers = iter(range(1, sys.maxsize))
 class Program:
     """A project as running code.
 
-    `source` is the text a person sees, `Model` its class, `modules` maps node ids to attributes of a model.
+    `source` is the text the user sees, `Model` its class, `modules` maps node ids to attributes of a model.
     Batches are `{column: (N, ...) tensor}`; a split is the same with all its rows.
     """
 
@@ -59,7 +59,7 @@ class Program:
         self.revision = revision
         self.trains = script.trains
         self.data_files = script.files
-        self.data_folder = script.folder  # of the person's own files; None where the data are installed
+        self.data_folder = script.folder  # of the user's own files; None where the data are installed
         self.loading = script.loading  # the text of `load`
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()

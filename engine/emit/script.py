@@ -119,7 +119,7 @@ class Script:
     threads: int | None = None
     fast: Fast | None = None
     players: Players | None = None
-    folder: Path | None = None  # where the person's own data lie
+    folder: Path | None = None  # where the user's own data lie
     loading: str = ""  # the script's own `load`
 
 
@@ -133,11 +133,11 @@ def export_script(
     distributed: bool = False,
     beside: Path | None = None,
 ) -> Source:
-    """The script of a project as a person reads it.
+    """The script of a project as the user reads it.
 
     With `weights`, the name of a safetensors file beside it, the script can start from those; with `fast`
     it has the settings that were measured to be fastest; `distributed` adds the lines for torchrun. A script
-    that will lie in the folder `beside` finds the person's data that lie below it wherever both go.
+    that will lie in the folder `beside` finds the user's data that lie below it wherever both go.
     Errors: `EmitError` or `ParamError` naming the node that stands in the way.
     """
     return write_script(
@@ -301,7 +301,7 @@ def _evaluate_lines(first: str, measure: str) -> list[Line]:
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:
-    """How many threads torch shall use: one where a batch is too little to share; None for torch's choice.
+    """How many threads torch must use: one where a batch is too little to share; None for torch's choice.
 
     Two threads that wait for each other at each of many tiny products are slower than one, several times
     slower on a busy machine.

@@ -1,4 +1,4 @@
-"""What a run has to say: growing series, latest pictures, events. Written by one thread, read by any.
+"""What a run has to say: growing series, latest views, events. Written by one thread, read by any.
 
 The training thread appends a few numbers a step and must not wait for a window, so an append takes no
 lock: rows are written before the count that makes them visible, and a full buffer is replaced, never resized.
@@ -28,7 +28,7 @@ Remedy = tuple[str, float]
 class Event:
     """Something that happened. `kind` is info, warning or error; `step` counts from 1, 0 before training.
 
-    `remedy` is what would mend it, where a number does: ("batch", 32) or ("lr", 0.003).
+    `remedy` is what would fix it, where a number does: ("batch", 32) or ("lr", 0.003).
     """
 
     kind: str
@@ -40,10 +40,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A small, reduced picture of the model at one step of one document revision; `array` is for reading.
+    """A small, reduced view of the model at one step of one document revision; `array` is for reading.
 
     Of a kind in `engine.look`, `extra` holds "wait", the seconds until the next is taken, and, in place of
-    a picture that could not be taken, "failed", a sentence that says why.
+    a view that could not be taken, "failed", a sentence that says why.
     """
 
     revision: int
@@ -53,10 +53,10 @@ class Snapshot:
 
 
 class Probe(NamedTuple):
-    """A picture somebody looks at, and its key in the feed.
+    """A view somebody looks at, and its key in the feed.
 
     `what` is the name of a kind in `engine.look`; `node_id` is "" for
-    pictures of the whole model. `detail` says more: which unit, which pixel, which try of a costly picture.
+    views of the whole model. `detail` says more: which unit, which pixel, which try of a costly view.
     """
 
     node_id: str

@@ -1,7 +1,7 @@
-"""What pictures showed through a run, within a budget of memory, for a slider that goes back in time.
+"""What views showed through a run, within a budget of memory, for a slider that goes back in time.
 
-The thread that takes a picture records it, a window reads. What is kept is kept without loss; when there is
-too much, every second snapshot of each picture goes, and later ones are kept as far apart as those that
+The thread that takes a view records it, a window reads. What is kept is kept without loss; when there is
+too much, every second snapshot of each view goes, and later ones are kept as far apart as those that
 stayed. The first and the newest of each are always there.
 """
 
@@ -29,12 +29,12 @@ log = logging.getLogger(__name__)
 FILE = "pictures.npz"
 DEFAULT_BUDGET = 64 * 2**20  # bytes
 _FORMAT = 1
-LONGEST = 1000  # snapshots of one picture: a slider has no more pixels
-_JITTER = 0.75  # of the distance between two that are kept: pictures come only nearly as often as they should
+LONGEST = 1000  # snapshots of one view: a slider has no more pixels
+_JITTER = 0.75  # of the distance between two that are kept: views come only nearly as often as they should
 
 
 class History:
-    """Snapshots by picture and step. `budget` is in bytes, and may be changed at any time."""
+    """Snapshots by view and step. `budget` is in bytes, and may be changed at any time."""
 
     def __init__(self, budget: int = DEFAULT_BUDGET) -> None:
         self.budget = budget
@@ -46,11 +46,11 @@ class History:
     # -- writing
 
     def record_only(self, probes: frozenset[Probe]) -> None:
-        """Record these pictures from now on; what was recorded of others goes first when room is short."""
+        """Record these views from now on; what was recorded of others goes first when room is short."""
         self._wanted = probes
 
     def record(self, key: tuple[Any, ...], snapshot: Snapshot) -> None:
-        """Take a snapshot in, if its picture is recorded; one that failed or is empty is no picture."""
+        """Take a snapshot in, if its view is recorded; one that failed or is empty is no view."""
         if key not in self._wanted or not snapshot.array.size or "failed" in snapshot.extra:
             return
         with self._lock:
@@ -98,12 +98,12 @@ class History:
             return self._size()
 
     def probes(self) -> tuple[Probe, ...]:
-        """The pictures of which something is recorded."""
+        """The views of which something is recorded."""
         with self._lock:
             return tuple(self._tracks)
 
     def steps(self, probe: Probe | None = None) -> list[int]:
-        """The steps that are recorded, of one picture or of any, rising."""
+        """The steps that are recorded, of one view or of any, rising."""
         with self._lock:
             if probe is not None:
                 track = self._tracks.get(probe)
@@ -112,7 +112,7 @@ class History:
         return sorted(set().union(*found))
 
     def at(self, probe: Probe, step: int) -> Snapshot | None:
-        """What a picture showed at a step: the last snapshot until then, None where there is none."""
+        """What a view showed at a step: the last snapshot until then, None where there is none."""
         with self._lock:
             track = self._tracks.get(probe)
             found = None if track is None else track.at(step)
@@ -139,7 +139,7 @@ class History:
         try:
             write_atomically(folder / FILE, content.getvalue())
         except OSError as error:
-            raise TrainingError(f"The recorded pictures could not be saved: {error}.") from error
+            raise TrainingError(f"The recorded views could not be saved: {error}.") from error
 
     def load(self, folder: Path) -> bool:
         """Take in what a run has kept, in place of what is here; False where it has kept nothing.
@@ -166,7 +166,7 @@ class History:
                     at += size
                 tracks[Probe(node_id, what, tuple(detail))] = _Track.of(snapshots)
         except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-            raise TrainingError(f"The recorded pictures of {folder.name} cannot be read: {error}.") from error
+            raise TrainingError(f"The recorded views of {folder.name} cannot be read: {error}.") from error
         with self._lock:
             self._tracks = tracks
             self.version += 1
@@ -174,7 +174,7 @@ class History:
 
 
 class _Track:
-    """What one picture showed: `_kept` at rising steps, then the newest as it came."""
+    """What one view showed: `_kept` at rising steps, then the newest as it came."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -256,7 +256,7 @@ def _packed(snapshot: Snapshot) -> list[Packed]:
     try:
         return [pack(snapshot)]
     except TypeError as error:
-        log.debug("a picture cannot be recorded: %s", error)
+        log.debug("a view cannot be recorded: %s", error)
         return []
 
 
@@ -265,5 +265,5 @@ def _step(one: Packed) -> int:
 
 
 def recorded(folder: Path) -> bool:
-    """Whether a run has kept pictures."""
+    """Whether a run has kept views."""
     return (folder / FILE).is_file()

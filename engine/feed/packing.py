@@ -91,7 +91,7 @@ def _plain(value: object, arrays: list[np.ndarray[Any, Any]], places: dict[int, 
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             raise TypeError("an array of objects cannot be packed")
-        if id(value) not in places:  # the picture itself often stands among the facts too
+        if id(value) not in places:  # the array itself often stands among the facts too
             places[id(value)] = len(arrays)
             arrays.append(value)
         return {_ARRAY: places[id(value)]}

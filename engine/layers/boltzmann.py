@@ -12,7 +12,8 @@ class RBM(nn.Module):
 
     v (N, visible) in 0..1 -> (hidden probabilities (N, hidden), reconstruction (N, visible)).
     It learns by contrastive divergence: `k` Gibbs steps from the data, or from `chains` states of its own
-    that go on from batch to batch (persistent). Source: seed 000 §4.1, eq 10-12, D.10.
+    that go on from batch to batch (persistent). Source: Hinton 2002;
+    Tieleman 2008.
     """
 
     chain: Tensor
@@ -46,18 +47,18 @@ class RBM(nn.Module):
         guess = v
         for _ in range(self.k):
             guess = torch.bernoulli(self.visible_of(state))
-            dreamt = self.hidden_of(guess)
-            state = torch.bernoulli(dreamt)
+            sampled = self.hidden_of(guess)
+            state = torch.bernoulli(sampled)
         watched = {"loss": F.mse_loss(self.visible_of(h), v), "pseudo_likelihood": self.likelihood(v)}
         if len(self.chain):
             self.chain.copy_(state)
-        self.weight.add_(h.T @ v / len(v) - dreamt.T @ guess / len(guess), alpha=self.lr)
+        self.weight.add_(h.T @ v / len(v) - sampled.T @ guess / len(guess), alpha=self.lr)
         self.visible_bias.add_(v.mean(0) - guess.mean(0), alpha=self.lr)
-        self.hidden_bias.add_(h.mean(0) - dreamt.mean(0), alpha=self.lr)
+        self.hidden_bias.add_(h.mean(0) - sampled.mean(0), alpha=self.lr)
         return watched
 
     def likelihood(self, v: Tensor) -> Tensor:
-        """Pseudo-likelihood, visible · log p(vᵢ | the rest), from one unit i drawn for each row (eq 12)."""
+        """Pseudo-likelihood, visible · log p(vᵢ | the rest), from one unit i drawn for each row."""
         rows = torch.arange(len(v), device=v.device)
         unit = torch.randint(v.shape[1], (len(v),), device=v.device)
         turn = (1 - 2 * v[rows, unit])[:, None]

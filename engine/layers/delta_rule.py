@@ -12,9 +12,9 @@ class DeltaRule(nn.Module):
     x (N, inputs) -> (N, outputs). Hidden units are sigmoids, outputs are linear or sigmoids. Without hidden
     units this is Widrow and Hoff's Adaline. Row i of a weight matrix holds the bias of unit i, then a weight
     for each input; `start` are the first weights in that order, layer after layer.
-    `slope` says which slope the output's delta takes: its own, or the sigmoid's (as seed 000 App. B prints it
-    for a linear output, which is no longer the gradient of the loss).
-    Source: seed 000 App. A, eq 13-19, and App. B.
+    `slope` says which slope the output's delta takes: its own, or the sigmoid's (which for
+    a linear output is no longer the gradient of the loss).
+    Source: Widrow and Hoff 1960; Rumelhart, Hinton and Williams 1986.
     """
 
     def __init__(

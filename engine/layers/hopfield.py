@@ -1,4 +1,4 @@
-"""Hopfield networks: patterns stored at one stroke. Portable: exports carry this source."""
+"""Hopfield networks: patterns stored in one step. Portable: exports carry this source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Hopfield(nn.Module):
     One step is x <- a(W x + b) with a saturating line or a sign, for all units at once or one after another.
     The energy is -½ xᵀ W x - bᵀ x. Designs: "Hebbian" W = Σ s sᵀ, "pseudo-inverse" W = S S⁺ (projection onto
     the patterns), "saturating" (Li, Michel and Porod: no unwanted stable states among few patterns).
-    Source: seed 000 §2.1, eq 3-5; seed 003 §1.4.
+    Source: Hopfield 1982.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Linear regression at one stroke. Portable: exports carry this source."""
+"""Linear regression in closed form. Portable: exports carry this source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class LeastSquares(nn.Module):
     """A linear layer whose weights solve the normal equations: w = (AᵀA + λI)⁻¹ Aᵀ y, the bias unpunished.
 
     x (N, inputs) -> (N, outputs). Where many weights do equally well it takes the smallest.
-    Source: seed 000 D.3; seed 003 §2.1.
+    Source: Bishop 2006, §3.1.
     """
 
     def __init__(self, inputs: int, outputs: int, ridge: float = 0.0) -> None:

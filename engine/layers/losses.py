@@ -7,54 +7,54 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def sparse_code(x: Tensor, share: float) -> Tensor:
-    """Σ KL(share ‖ mean activity) over the units of x (N, ...) in 0..1: 0 where each is active so often."""
+def sparse_code(x: Tensor, rate: float) -> Tensor:
+    """Σ KL(rate ‖ mean activity) over the units of x (N, ...) in 0..1: 0 where each is active so often."""
     active = x.flatten(1).mean(0).clamp(1e-6, 1 - 1e-6)
-    rest = (1 - share) * torch.log((1 - share) / (1 - active))
-    return (share * torch.log(share / active) + rest).sum()
+    rest = (1 - rate) * torch.log((1 - rate) / (1 - active))
+    return (rate * torch.log(rate / active) + rest).sum()
 
 
 def distilled(
-    student: Tensor, teacher: Tensor, temperature: float, target: Tensor | None = None, share: float = 1.0
+    student: Tensor, teacher: Tensor, temperature: float, target: Tensor | None = None, weight: float = 1.0
 ) -> Tensor:
     """Cross-entropy of scores (N, classes) with those of a teacher, both softened, times temperature².
 
-    With a target (N,), the teacher counts `share` and the right class the rest. Source: seed 003 §8.9;
-    Hinton, Vinyals and Dean, 2015 (temperature² keeps the gradients of one size).
+    With a target (N,), the teacher counts `weight` and the right class the rest. Source: Hinton, Vinyals and
+    Dean 2015 (temperature² keeps the gradients of one size).
     """
     belief = F.softmax(teacher.detach() / temperature, 1)
     soft = temperature**2 * F.cross_entropy(student / temperature, belief)
     if target is None:
         return soft
-    return share * soft + (1 - share) * F.cross_entropy(student, target)
+    return weight * soft + (1 - weight) * F.cross_entropy(student, target)
 
 
-def loss_of_discriminator(real: Tensor, made: Tensor, form: str, smoothing: float = 0.0) -> Tensor:
-    """The discriminator's loss on its scores for real and for made examples.
+def loss_of_discriminator(real: Tensor, generated: Tensor, form: str, smoothing: float = 0.0) -> Tensor:
+    """The discriminator's loss on its scores for real and generated examples.
 
     "cross-entropy" -log D(x) - log(1 - D(G(z))) with D = σ(score), "least squares", "hinge" or "Wasserstein".
-    Source: seed 000 §4.2.1; seed 003 §12.2; for the others Mao 2017, Lim and Ye 2017, Arjovsky 2017.
+    Source: Goodfellow et al. 2014; for the others Mao et al. 2017, Lim and Ye 2017, Arjovsky et al. 2017.
     """
     if form == "hinge":
-        return F.relu(1 - real).mean() + F.relu(1 + made).mean()
+        return F.relu(1 - real).mean() + F.relu(1 + generated).mean()
     if form == "Wasserstein":
-        return made.mean() - real.mean()
+        return generated.mean() - real.mean()
     if form == "least squares":
-        return ((real - (1 - smoothing)).square().mean() + made.square().mean()) / 2
+        return ((real - (1 - smoothing)).square().mean() + generated.square().mean()) / 2
     believed = F.binary_cross_entropy_with_logits(real, torch.full_like(real, 1 - smoothing))
-    return believed + F.binary_cross_entropy_with_logits(made, torch.zeros_like(made))
+    return believed + F.binary_cross_entropy_with_logits(generated, torch.zeros_like(generated))
 
 
-def loss_of_generator(made: Tensor, form: str) -> Tensor:
-    """The generator's loss on the discriminator's scores for what it made.
+def loss_of_generator(generated: Tensor, form: str) -> Tensor:
+    """The generator's loss on the discriminator's scores for generated examples.
 
     "non-saturating" -log D(G(z)), "minimax" log(1 - D(G(z))), "least squares", "hinge" or "Wasserstein".
-    Source: seed 000 §4.2.2; seed 003 §12.2.
+    Source: Goodfellow et al. 2014.
     """
     if form == "minimax":
-        return -F.softplus(made).mean()
+        return -F.softplus(generated).mean()
     if form == "least squares":
-        return (made - 1).square().mean() / 2
+        return (generated - 1).square().mean() / 2
     if form in ("hinge", "Wasserstein"):
-        return -made.mean()
-    return F.softplus(-made).mean()
+        return -generated.mean()
+    return F.softplus(-generated).mean()

@@ -10,7 +10,7 @@ from engine.layers.random_images import rectangles
 
 
 class Mixing(nn.Module):
-    """What MixUp and CutMix share: partners, shares, and targets as numbers that can be mixed.
+    """What MixUp and CutMix have in common: partners, weights, and targets as numbers that can be mixed.
 
     Targets are class numbers (N,) where there are `classes`, and become (N, classes); else numbers (N, ...).
     After training each example stands for itself, and its target has the same form.
@@ -24,16 +24,16 @@ class Mixing(nn.Module):
     def soft(self, target: Tensor) -> Tensor:
         return one_hot(target, self.classes) if self.classes else target
 
-    def shares(self, x: Tensor) -> Tensor:
+    def weights(self, x: Tensor) -> Tensor:
         """How much of each example is its own: (N,), drawn from Beta(alpha, alpha)."""
         drawn = torch._standard_gamma(torch.full((2, len(x)), self.alpha, device=x.device))
         return drawn[0] / drawn.sum(0)
 
 
-def blended(x: Tensor, other: Tensor, share: Tensor) -> Tensor:
-    """share · x + (1 - share) · other, with a `share` (N,) for each example (N, ...)."""
-    share = share.reshape(-1, *(1,) * (x.dim() - 1)).to(x.dtype)
-    return other + share * (x - other)
+def blended(x: Tensor, other: Tensor, weight: Tensor) -> Tensor:
+    """weight · x + (1 - weight) · other, with a `weight` (N,) for each example (N, ...)."""
+    weight = weight.reshape(-1, *(1,) * (x.dim() - 1)).to(x.dtype)
+    return other + weight * (x - other)
 
 
 class MixUp(Mixing):
@@ -44,8 +44,8 @@ class MixUp(Mixing):
         if not self.training:
             return x, target
         partner = torch.randperm(len(x), device=x.device)
-        share = self.shares(x)
-        return blended(x, x[partner], share), blended(target, target[partner], share)
+        weight = self.weights(x)
+        return blended(x, x[partner], weight), blended(target, target[partner], weight)
 
 
 class CutMix(Mixing):
@@ -56,7 +56,7 @@ class CutMix(Mixing):
         if not self.training:
             return x, target
         partner = torch.randperm(len(x), device=x.device)
-        share = self.shares(x)
-        pasted = rectangles(x, 1 - share, torch.ones_like(share))
+        weight = self.weights(x)
+        pasted = rectangles(x, 1 - weight, torch.ones_like(weight))
         kept = 1 - pasted.float().mean((1, 2, 3))
         return torch.where(pasted, x[partner], x), blended(target, target[partner], kept)

@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 
 class Oja(nn.Module):
-    """Linear units y = W x that turn towards the principal components of what they see.
+    """Linear units y = W x that turn towards the principal components of their inputs.
 
-    One unit learns by Oja's rule, several by Sanger's: each unit sees what those before it left.
-    x (N, inputs), centred -> (N, units). Source: seed 000 D.8.
+    One unit learns by Oja's rule, several by Sanger's: each unit learns from what those before it leave.
+    x (N, inputs), centred -> (N, units). Source: Oja 1982; Sanger 1989.
     """
 
     def __init__(self, inputs: int, units: int = 1, lr: float = 0.01) -> None:

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 
 
 class Perceptron(nn.Module):
-    """Sign units that learn from their mistakes only; the boundary w·x + b = 0 is itself one.
+    """Sign units that learn from their mistakes only; a row on the boundary w·x + b = 0 is one.
 
     x (N, inputs) -> (N, units) of -1 and 1, or of 0 and 1 where `low` is 0. Weights begin at zero.
-    `updates` counts the mistakes so far: at most R² / γ² where a boundary with margin γ exists (Novikoff).
-    Source: seed 003 §1.2, algorithm 1; seed 000 D.2.
+    `updates` counts the mistakes so far: at most R² / γ² where a boundary with margin γ exists.
+    Source: Rosenblatt 1958; the bound: Novikoff 1962.
     """
 
     updates: Tensor
@@ -28,7 +28,7 @@ class Perceptron(nn.Module):
         return sign if self.low else (sign + 1) / 2
 
     def update(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
-        """Go through the rows in turn; on a mistake w += y x, b += y. The loss: the share of mistakes."""
+        """Go through the rows in turn; on a mistake w += y x, b += y. The loss: the fraction of mistakes."""
         wanted = target.reshape(len(x), -1).to(x)
         wanted = wanted if self.low else 2 * wanted - 1
         mistakes = torch.zeros((), device=x.device)

@@ -36,7 +36,7 @@ def cut_at_random(x: Tensor, height: int, width: int) -> Tensor:
 
 
 class RandomFlip(nn.Module):
-    """While training, mirrors images left to right and top to bottom, each with a chance of its own."""
+    """While training, mirrors images left to right and top to bottom, each with a probability of its own."""
 
     def __init__(self, horizontal: float = 0.5, vertical: float = 0.0) -> None:
         super().__init__()
@@ -46,9 +46,9 @@ class RandomFlip(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training:
             return x
-        for axis, chance in ((3, self.horizontal), (2, self.vertical)):
-            if chance:
-                mirrored = torch.rand(len(x), device=x.device) < chance
+        for axis, probability in ((3, self.horizontal), (2, self.vertical)):
+            if probability:
+                mirrored = torch.rand(len(x), device=x.device) < probability
                 x = torch.where(each(mirrored), x.flip(axis), x)
         return x
 
@@ -103,7 +103,7 @@ class RandomCrop(nn.Module):
 class RandomAffine(nn.Module):
     """While training, turns, resizes, moves and shears images, all in one resampling about the centre.
 
-    `degrees` and `shear` bound angles, `shift` is a share of the size, `smallest` and `largest` bound the
+    `degrees` and `shear` bound angles, `shift` is a fraction of the size, `smallest` and `largest` bound the
     size that comes out against the one that came in; all are drawn evenly, the size evenly in its logarithm.
     """
 
@@ -153,8 +153,8 @@ def resampled(
 ) -> Tensor:
     """Images turned counter-clockwise by `turn` (radians), `size` times as large, sheared and moved.
 
-    `slant` is columns a row, `down` and `right` are shares of the height and the width; each is (N,). Where
-    nothing was, `outside` says what comes (as in F.grid_sample); `value` is what "zeros" stands for.
+    `slant` is columns a row, `down` and `right` are fractions of the height and the width; each is (N,).
+    Where nothing was, `outside` says what comes (as in F.grid_sample); `value` is what "zeros" stands for.
     """
     height, width = x.shape[2:]
     # Where each pixel comes from, in pixels from the centre; not by a product, which autocast would round.
@@ -173,19 +173,19 @@ def resampled(
 class RandomErase(nn.Module):
     """While training, covers a rectangle of an image with `value`, or with noise where that is None.
 
-    Its area is a share of the image, its height over its width at most `stretch`, at least the inverse.
+    Its area is a fraction of the image, its height over its width at most `stretch`, at least the inverse.
     """
 
     def __init__(
         self,
-        chance: float,
+        probability: float,
         smallest: float,
         largest: float,
         stretch: float = 1.0,
         value: float | None = 0.0,
     ) -> None:
         super().__init__()
-        self.chance = chance
+        self.probability = probability
         self.smallest = smallest
         self.largest = largest
         self.stretch = stretch
@@ -197,7 +197,7 @@ class RandomErase(nn.Module):
         count, device = len(x), x.device
         area = drawn_between(self.smallest, self.largest, count, device)
         ratio = torch.exp(drawn_between(-math.log(self.stretch), math.log(self.stretch), count, device))
-        covered = rectangles(x, area, ratio) & each(torch.rand(count, device=device) < self.chance)
+        covered = rectangles(x, area, ratio) & each(torch.rand(count, device=device) < self.probability)
         if self.value is None:
             return torch.where(covered, torch.randn_like(x), x)
         return x.masked_fill(covered, self.value)
@@ -206,7 +206,7 @@ class RandomErase(nn.Module):
 def rectangles(x: Tensor, area: Tensor, ratio: Tensor) -> Tensor:
     """Where a rectangle lies in each image, (N, 1, H, W) of bool: at a random place, all of it inside.
 
-    `area` (N,) is its share of the image, `ratio` (N,) its height over its width, as near as pixels allow.
+    `area` (N,) is its fraction of the image, `ratio` (N,) its height over its width, as near as pixels allow.
     """
     height, width = x.shape[2:]
     tall = (height * (area * ratio).sqrt()).round().clamp(0, height)
@@ -221,8 +221,9 @@ def rectangles(x: Tensor, area: Tensor, ratio: Tensor) -> Tensor:
 class RandomColour(nn.Module):
     """While training, changes brightness, contrast, saturation and hue by random amounts, in this order.
 
-    The first three are shares: 0.4 multiplies by 0.6 to 1.4. `hue` is a share of the colour circle, which is
-    turned about the grey axis. Saturation and hue are for three channels. `clip` keeps numbers in 0..1 after.
+    The first three are fractions: 0.4 multiplies by 0.6 to 1.4. `hue` is a fraction of the colour circle,
+    which is turned about the grey axis. Saturation and hue are for three channels. `clip` keeps numbers in
+    0..1 after.
     """
 
     def __init__(
@@ -268,12 +269,12 @@ def grey(x: Tensor) -> Tensor:
     return 0.299 * x[:, :1] + 0.587 * x[:, 1:2] + 0.114 * x[:, 2:]
 
 
-def hue_turned(x: Tensor, share: Tensor) -> Tensor:
-    """Images (N, 3, H, W) whose colours turn about the grey axis by a `share` (N,) of the circle.
+def hue_turned(x: Tensor, fraction: Tensor) -> Tensor:
+    """Images (N, 3, H, W) whose colours turn about the grey axis by a `fraction` (N,) of the circle.
 
     A third makes red of blue, green of red and blue of green. Source: Rodrigues' formula.
     """
-    turn = each(2 * math.pi * share).to(x.dtype)
+    turn = each(2 * math.pi * fraction).to(x.dtype)
     middle = x.mean(1, keepdim=True)
     across = (x.roll(1, 1) - x.roll(2, 1)) / math.sqrt(3)
     return middle + (x - middle) * torch.cos(turn) + across * torch.sin(turn)

@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def masked_accuracy(guessed: Tensor, target: Tensor, ignored: int | None = None) -> Tensor:
-    """The share of places (N, ...) whose class was guessed; those of class -100, and `ignored`, don't count.
+    """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`.
 
     0 where no place counts.
     """

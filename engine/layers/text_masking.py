@@ -1,4 +1,4 @@
-"""Masking of tokens, so that a network learns to say what is hidden. Portable: exports carry this source."""
+"""Masking of tokens, for networks that learn to predict them. Portable: exports carry this source."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from torch import Tensor, nn
 
 
 class MaskTokens(nn.Module):
-    """Hides a share of the tokens (N, ..., T) and says which: (tokens, targets), both of that shape.
+    """Hides a fraction `rate` of the tokens (N, ..., T): gives (tokens, targets), both of that shape.
 
     Tokens 0 to 4 are special (filling, unknown, begin, end, mask) and never picked. Of the picked ones a
-    share `hidden` becomes the mask, a share `swapped` any token from 5 up to `size`, the rest stays; at least
-    one is picked in each row that has any. Targets are the tokens as they were where picked, elsewhere -100,
-    which no loss counts.
+    fraction `hidden` becomes the mask, a fraction `swapped` any token from 5 up to `size`, the rest stays; at
+    least one is picked in each row that has any. Targets are the tokens as they were where picked, elsewhere
+    -100, which no loss counts.
 
-    While training, torch's random numbers pick anew each time; after, the picks depend on nothing but the
+    While training, torch's random numbers pick again each time; after, the picks depend on nothing but the
     row's own tokens and `seed`, so that every evaluation asks the same, in whatever batches and order.
     Source: Devlin, Chang, Lee and Toutanova, 2018.
     """
 
     def __init__(
-        self, size: int, share: float = 0.15, hidden: float = 0.8, swapped: float = 0.1, seed: int = 0
+        self, size: int, rate: float = 0.15, hidden: float = 0.8, swapped: float = 0.1, seed: int = 0
     ) -> None:
         super().__init__()
         self.size = size
-        self.share = share
+        self.rate = rate
         self.hidden = hidden
         self.swapped = swapped
         self.seed = seed
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         if self.training:
-            chance, fate, other = torch.rand(3, *tokens.shape, device=tokens.device)
+            drawn, fate, other = torch.rand(3, *tokens.shape, device=tokens.device)
         else:
-            chance, fate, other = fixed_draws(tokens, self.seed)
-        chance = chance.masked_fill(tokens < 5, 2.0)
-        lowest = chance.amin(-1, keepdim=True).clamp(max=1.0)
-        picked = (chance < self.share) | (chance == lowest)
+            drawn, fate, other = fixed_draws(tokens, self.seed)
+        drawn = drawn.masked_fill(tokens < 5, 2.0)
+        lowest = drawn.amin(-1, keepdim=True).clamp(max=1.0)
+        picked = (drawn < self.rate) | (drawn == lowest)
         random = 5 + (other * (self.size - 5)).long()
         masked = torch.where(picked & (fate < self.hidden), 4, tokens)
         swaps = picked & (fate >= self.hidden) & (fate < self.hidden + self.swapped)

@@ -98,7 +98,7 @@ def _island(
     if len(sizes) == 1:
         return dict.fromkeys(sizes, (0.0, 0.0))
     found = _arranged(sizes, wires, here, cancelled, width, tops)
-    # Where wires pass is not known from where nodes stand; from its own picture it is. Laying out what has
+    # Where wires pass is not known from where nodes stand; from its own layout it is. Laying out what has
     # just been laid out should move nothing.
     for _ in range(_SETTLE if len(sizes) <= _SETTLED else 0):
         again = _arranged(sizes, wires, found, cancelled, width, tops)
@@ -151,7 +151,7 @@ def _packed(
 
 
 def _near(found: dict[str, Point], here: Mapping[str, Point]) -> dict[str, Point]:
-    """The same picture, moved so that half of the nodes come from each side: least is moved on the whole."""
+    """The same layout, moved so that half of the nodes come from each side: least is moved on the whole."""
     known = [name for name in found if name in here]
     across = down = 0.0
     if known:

@@ -70,7 +70,7 @@ def snap(rects: Mapping[str, Rect], step: float) -> dict[str, Point]:
 
 
 def make_room(rects: Mapping[str, Rect], newcomer: Rect, gap: float = ROOM) -> dict[str, Point]:
-    """Push apart what stands where something new shall stand, to the right and to the left of it.
+    """Push apart what stands where something new will stand, to the right and to the left of it.
 
     All that stands right of a pushed one goes with it, so that rows keep their distances; what is already
     clear of the newcomer stays.

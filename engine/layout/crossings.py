@@ -9,7 +9,7 @@ from engine.layout.layers import Layered, LayoutCancelled
 
 ROUNDS = 12
 PATIENCE = 3  # rounds without fewer crossings
-_PORT = 1e-4  # a port's share of the distance between two neighbours: 10,000 units
+_PORT = 1e-4  # a port's fraction of the distance between two neighbours: 10,000 units
 _MOST_SWAPS = 400  # products of degrees beyond which two neighbours are not compared
 
 
@@ -30,7 +30,7 @@ class Crossings:
         best = self._improve(self._count())
         if best:
             kept = self._kept()
-            self._walk_anew()
+            self._walk_again()
             fresh = self._improve(self._count())
             if fresh >= best:
                 self._restore(kept)
@@ -64,7 +64,7 @@ class Crossings:
         for index, vertex in enumerate(layer):
             self._place[vertex] = index
 
-    def _walk_anew(self) -> None:
+    def _walk_again(self) -> None:
         """The order in which a walk from the first column meets the vertices, whatever it was before."""
         plan = self._plan
         seen: set[int] = set()

@@ -1,4 +1,4 @@
-"""Pictures that take longer than a few steps, in a thread of their own, from a copy of the weights."""
+"""Views that take longer than a few steps, in a thread of their own, from a copy of the weights."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Apart:
         self._waiting.add(kind.name)
         if self._thread is None:
             self._closing = False
-            self._thread = threading.Thread(target=self._work, name="pictures", daemon=True)
+            self._thread = threading.Thread(target=self._work, name="views", daemon=True)
             self._thread.start()
         weights = [weight.detach().clone() for weight in tensors(run.model)]
         self._jobs.put(_Job(kind, probes, look, run.revision, weights))
@@ -103,9 +103,9 @@ class Apart:
                 with OwnRandom(job.look.device):
                     self._take(job.kind, job.probes, job.look, job.revision)
             except NotWanted:
-                log.debug("picture %s is no longer wanted", job.kind.name)
+                log.debug("view %s is no longer wanted", job.kind.name)
             except Exception:
-                log.exception("picture %s failed", job.kind.name)
+                log.exception("view %s failed", job.kind.name)
             finally:
                 self._charge(job.kind.name, thread_time() - began)
                 self._waiting.discard(job.kind.name)

@@ -1,4 +1,4 @@
-"""Sends rows through a model and reads the answers: chances of classes, or numbers."""
+"""Sends rows through a model and reads the answers: probabilities of classes, or numbers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def spread_over(count: int, most: int) -> list[int]:
     return [index * count // most for index in range(most)]
 
 
-def chances(head: Head, scores: Tensor, *, signs: bool = False) -> Tensor:
+def probabilities(head: Head, scores: Tensor, *, signs: bool = False) -> Tensor:
     """The probability of each class `(n, classes)`; of no and yes for one yes-or-no score.
 
     Scores that go through no sigmoid count as probabilities themselves, from -1 to 1 where `signs`.

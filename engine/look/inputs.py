@@ -1,4 +1,4 @@
-"""What pictures of images share: the column that is looked at, and values as functions of it."""
+"""What views of images have in common: the column that is looked at, and values as functions of it."""
 
 from __future__ import annotations
 

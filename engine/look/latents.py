@@ -1,4 +1,4 @@
-"""Where a network makes examples out of a few numbers: behind a source of noise, or a bottleneck."""
+"""Where a network generates examples from a few numbers: behind a source of noise, or a bottleneck."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 4096  # numbers of a code
 
 @dataclass(frozen=True, slots=True)
 class Latent:
-    """`size` numbers on the wire `code`, and the wire `made` that carries what becomes of them.
+    """`size` numbers on the wire `code`, and the wire `made` that carries what is generated from them.
 
     `spread` is how a source draws the numbers: ("normal", deviation) or ("even", range); None for codes that
     the network finds for examples.

@@ -65,8 +65,8 @@ def _pieces(
         (row_a, column_a), (row_b, column_b) = _CORNERS[side]
         one = corners[row_a, column_a][rows, columns]
         other = corners[row_b, column_b][rows, columns]
-        share = one / (one - other)
-        x = columns + column_a + share * (column_b - column_a)
-        y = rows + row_a + share * (row_b - row_a)
+        fraction = one / (one - other)
+        x = columns + column_a + fraction * (column_b - column_a)
+        y = rows + row_a + fraction * (row_b - row_a)
         ends.append(np.stack([x, y], 1))
     return np.stack(ends, 1)

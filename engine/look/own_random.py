@@ -1,4 +1,4 @@
-"""Random numbers that are not training's: for pictures of a network whose sources draw some."""
+"""Random numbers that are not training's: for views of a network whose sources draw some."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LIKE = {torch.rand_like: torch.rand, torch.randn_like: torch.randn}
 class OwnRandom(TorchFunctionMode):
     """Inside, in this thread alone, torch draws from a generator of its own and leaves training's alone.
 
-    Dropout is left out: it draws in training mode only, in which no picture is taken.
+    Dropout is left out: it draws in training mode only, in which no view is taken.
     """
 
     def __init__(self, device: str) -> None:

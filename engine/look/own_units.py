@@ -30,7 +30,7 @@ PLAIN: dict[str, Value] = {
     "standardise_target": False,
     "values": "as they are",
 }
-MOST_AXES = 2  # of a row; images are looked at as pictures, not as numbers
+MOST_AXES = 2  # of a row; images are shown as images, not as numbers
 
 Change = Callable[[Tensor], Tensor]
 

@@ -1,4 +1,4 @@
-"""Where a network deals with images: as its input, laid out in a row for a layer, or made by itself."""
+"""Where a network has images: as its input, flattened for a layer, or generated."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def asked_of_image(project: Project, book: ShapeBook, node_id: str = "") -> Head
 
 
 def copied(project: Project, book: ShapeBook, node_id: str = "") -> Copying | None:
-    """What a node makes, or compares, that shall equal an image of the data; the first for no node."""
+    """What a node generates, or compares, that must equal an image of the data; the first for no node."""
     for one in heads(project, book):
         if one.kind != VALUES or (node_id and node_id not in (one.node_id, one.prediction[0])):
             continue
@@ -111,7 +111,7 @@ def copied(project: Project, book: ShapeBook, node_id: str = "") -> Copying | No
 
 
 def from_noise(project: Project, book: ShapeBook, node_id: str) -> Shape | None:
-    """The image that a layer makes of numbers that a source draws: (C, H, W), or its pixels in a row."""
+    """The image that a layer generates from the numbers of a source: (C, H, W), or its pixels in a row."""
     if node_id not in project.graph.nodes or node_id not in book.types:
         return None
     before = project.graph.ancestors(node_id)

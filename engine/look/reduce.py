@@ -51,7 +51,7 @@ def kernels(weight: Tensor) -> tuple[Array, dict[str, Any]]:
     """The kernels of a weight and what they are.
 
     A convolution `(out, in, *kernel)` gives `(n, H, W)`, n <= 256, output by output; a matrix `(out, in)`
-    gives one picture of at most 256 × 1024.
+    gives one image of at most 256 × 1024.
     """
     weight = weight.detach()
     facts: dict[str, Any] = {"shape": tuple(weight.shape)}
@@ -66,9 +66,9 @@ def kernels(weight: Tensor) -> tuple[Array, dict[str, Any]]:
 
 
 def histogram(values: Iterable[Tensor]) -> tuple[Array, dict[str, Any]]:
-    """Counts in 64 equal bins, int64, and `edges` (65), mean, std, min, max, zeros and not_finite as shares.
+    """Counts in 64 equal bins, int64, and `edges` (65), mean, std, min, max, fractions zeros and not_finite.
 
-    `zeros` is the share of exact zeros (dead units, sparse weights).
+    `zeros` is the fraction of exact zeros (dead units, sparse weights).
     """
     parts = [value.detach().reshape(-1).float() for value in values]
     flat = parts[0] if len(parts) == 1 else torch.cat(parts) if parts else torch.empty(0)
@@ -80,8 +80,8 @@ def histogram(values: Iterable[Tensor]) -> tuple[Array, dict[str, Any]]:
     if not flat.numel():
         nothing = {"mean": math.nan, "std": math.nan, "min": math.nan, "max": math.nan, "zeros": 0.0}
         edges = np.linspace(0, 1, BINS + 1)
-        share = 1.0 if total else 0.0
-        return np.zeros(BINS, np.int64), {**nothing, "edges": edges, "not_finite": share, "count": total}
+        fraction = 1.0 if total else 0.0
+        return np.zeros(BINS, np.int64), {**nothing, "edges": edges, "not_finite": fraction, "count": total}
     left, right = (low, high) if high > low else (low - 0.5, high + 0.5)
     counts = torch.histc(flat, BINS, left, right)
     facts = {

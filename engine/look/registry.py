@@ -29,7 +29,7 @@ NOTHING = np.empty(0, np.float32)
 
 @dataclass(frozen=True, slots=True)
 class ProbeKind:
-    """One kind of picture.
+    """One kind of view.
 
     `take(look, probe)` answers a small array and facts about it, or None where there is nothing to show.
     It changes neither weights nor gradients. A `NeuroloomError` that it raises is shown to the user.

@@ -1,4 +1,4 @@
-"""What a picture may see of a run: the model, its data, and the values on its wires."""
+"""What a view may see of a run: the model, its data, and the values on its wires."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Watched(Protocol):
 
 
 class NotWanted(Exception):
-    """Nobody looks at the picture any more."""
+    """Nobody looks at the view any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Look:
     """A model at one step. `pinned` is the validation example that the user looks at, `tried` their own.
 
     The splits of `data` are `{column: (N, ...) tensor}`, on `device`. `memory` is what kinds keep from one
-    picture of this run to the next, under names of their own; `seed` is what the first weights came from.
+    view of this run to the next, under names of their own; `seed` is what the first weights came from.
     """
 
     program: Program
@@ -89,7 +89,7 @@ class Look:
 
     @property
     def split(self) -> str:
-        """The split that pictures show: validation, or training where nothing is held out."""
+        """The split that views show: validation, or training where nothing is held out."""
         return "validation" if self.rows("validation") else "train"
 
     def rows(self, split: str | None = None) -> int:

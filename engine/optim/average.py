@@ -23,9 +23,9 @@ class Average:
         if (epoch is None) != (self.decay is not None) or (epoch is not None and epoch < self.start):
             return
         self.count += 1
-        share = 1 - self.decay if self.decay is not None else 1 / self.count
+        fraction = 1 - self.decay if self.decay is not None else 1 / self.count
         for value, weight in zip(self.values, self.weights, strict=True):
-            value.lerp_(weight, share)
+            value.lerp_(weight, fraction)
 
     @torch.no_grad()
     def swap(self) -> None:

@@ -1,4 +1,4 @@
-"""BFGS with the whole inverse curvature matrix (seed 000 D.1)."""
+"""BFGS with the whole inverse curvature matrix (Nocedal & Wright 2006)."""
 
 from __future__ import annotations
 

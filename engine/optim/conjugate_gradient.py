@@ -1,4 +1,4 @@
-"""Nonlinear conjugate gradients (seed 000 D.1): Fletcher-Reeves and Polak-Ribière+."""
+"""Nonlinear conjugate gradients (Nocedal & Wright 2006): Fletcher-Reeves and Polak-Ribière+."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.optim.wolfe import strong_wolfe
 
 
 class ConjugateGradient(torch.optim.Optimizer):
-    """Line searches along d ← −g + β d; begins anew after as many steps as there are weights.
+    """Line searches along d ← −g + β d; starts again after as many steps as there are weights.
 
     `rule` is "Fletcher-Reeves" (β = gᵀg / g₋₁ᵀg₋₁) or "Polak-Ribiere+" (β = max(0, gᵀ(g − g₋₁) / g₋₁ᵀg₋₁)).
     """

@@ -1,4 +1,4 @@
-"""Korpelevich's extragradient for games and saddle points (seed 003 §12.2, both players half a step on)."""
+"""The extragradient method for games and saddle points (Korpelevich 1976)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 class Extragradient(torch.optim.Optimizer):
     """Steps from where it stands by the slope half a step ahead: w½ = w − η ∇L(w), w ← w − η ∇L(w½).
 
-    A group whose `lr` is below 0 climbs. Players with losses of their own share a half step like this: all go
+    A group whose `lr` is below 0 climbs. Players with losses of their own take half steps together: all go
     backward, all `extrapolate()`, all go backward again from there, all `step()`.
     """
 

@@ -1,4 +1,4 @@
-"""Polyak's heavy ball in both forms that textbooks print (seed 002 §3.3.1, 003 §3.3; 000 D.1, 001)."""
+"""The heavy ball in both forms that textbooks print (Polyak 1964)."""
 
 from __future__ import annotations
 

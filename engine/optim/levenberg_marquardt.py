@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt for sums of squares (seed 000 D.1)."""
+"""Levenberg-Marquardt for sums of squares (Levenberg 1944, Marquardt 1963)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradient descent whose step is found by trying lengths (seed 000 §1.3, seed 001 Line Search)."""
+"""Gradient descent whose step is found by trying lengths (Armijo 1966)."""
 
 from __future__ import annotations
 

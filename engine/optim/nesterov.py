@@ -1,4 +1,4 @@
-"""Nesterov's accelerated gradient with the slope taken at the point ahead (seed 003 §3.3; 001, 000 D.1)."""
+"""Nesterov's accelerated gradient with the slope taken at the point ahead (Nesterov 1983)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Newton's method with damping and backtracking (seed 000 D.1, seed 004 §5.9)."""
+"""Newton's method with damping and backtracking (Nocedal & Wright 2006)."""
 
 from __future__ import annotations
 

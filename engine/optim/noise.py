@@ -1,4 +1,4 @@
-"""Gradient noise (Neelakantan et al. 2015; seed 000 §1.3.1): g ← g + N(0, η / (1 + t)^0.55)."""
+"""Gradient noise (Neelakantan et al. 2015): g ← g + N(0, η / (1 + t)^0.55)."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def strong_wolfe(
 def lowest_between(low: LinePoint, high: LinePoint) -> float:
     """The next length to try between two points: away from both ends, the middle where one is no number."""
     width = high.length - low.length
-    share = (lowest_of_cubic(low, high) - low.length) / width if math.isfinite(high.value) else 0.5
-    return low.length + width * (min(max(share, 0.02), 0.98) if math.isfinite(share) else 0.5)
+    fraction = (lowest_of_cubic(low, high) - low.length) / width if math.isfinite(high.value) else 0.5
+    return low.length + width * (min(max(fraction, 0.02), 0.98) if math.isfinite(fraction) else 0.5)
 
 
 def lowest_of_cubic(one: LinePoint, other: LinePoint) -> float:

@@ -41,7 +41,7 @@ class Attached:
 
     `feed` has the curves of the folder: `train_...` by step, `val_...`, `lr` and `test_...` by epoch. Its
     events say how many processes train it, what that changes and what the fast path chose. `state` is as for
-    `Trainer`, "failed" where the other process died. Pictures of layers stay in the other process.
+    `Trainer`, "failed" where the other process died. Views of layers stay in the other process.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -68,15 +68,15 @@ class Attached:
         """How far it was when it was last written."""
         epochs = int(self.settings.get("epochs") or 0)
         step, seconds = int(self._last.get("step", 0)), self._last.get("seconds", 0.0)
-        share = self._last.get("epoch", 0.0) / epochs if epochs else 0.0
-        running = self.alive and 0 < share < 1
+        fraction = self._last.get("epoch", 0.0) / epochs if epochs else 0.0
+        running = self.alive and 0 < fraction < 1
         return Progress(
             epoch=self._epochs,
             epochs=epochs,
             step=step,
             steps_per_epoch=round(step / self._last["epoch"]) if self._last.get("epoch") else 0,
             seconds=seconds,
-            seconds_left=seconds * (1 - share) / share if running else None,
+            seconds_left=seconds * (1 - fraction) / fraction if running else None,
             loss=self._last.get("loss"),
             device=self._device(),
         )
@@ -84,7 +84,7 @@ class Attached:
     def poll(self) -> bool:
         """Read what has been written since the last call; returns whether there was anything.
 
-        A run that was begun anew in the folder, or has gone back, is read from its start again. What cannot
+        A run that was begun again in the folder, or has gone back, is read from its start again. What cannot
         be read at this moment is read the next time.
         """
         try:

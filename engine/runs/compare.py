@@ -304,7 +304,7 @@ def _words(key: str) -> str:
 
 
 def say(value: Any) -> str:
-    """A value as a person writes it: yes and no, off, 0.001, 3 × 3, names in a row."""
+    """A value as the user writes it: yes and no, off, 0.001, 3 × 3, names in a row."""
     if value is None:
         return "off"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Filters runs by what a person types: words, and comparisons such as `lr<0.01` or `val_accuracy>=.98`."""
+"""Filters runs by what the user types: words, and comparisons such as `lr<0.01` or `val_accuracy>=.98`."""
 
 from __future__ import annotations
 

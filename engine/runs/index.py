@@ -93,7 +93,7 @@ _LISTS = ("tags", "checkpoints")
 
 
 class RunIndex:
-    """The runs in one folder; made anew where it can't be read. Use each object from one thread at a time."""
+    """The runs in one folder; rebuilt where it can't be read. Use each object from one thread at a time."""
 
     def __init__(self, runs: Path) -> None:
         self.runs = runs
@@ -148,7 +148,7 @@ class RunIndex:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as error:
-            log.info("the index of the runs is damaged and made anew: %s", error)
+            log.info("the index of the runs is damaged and rebuilt: %s", error)
             (self.runs / INDEX).unlink(missing_ok=True)
             with self._open() as base:
                 return _catch_up(base, self.runs, found)
@@ -161,7 +161,7 @@ class RunIndex:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as error:  # not a database, or of another version
-            log.info("the index of the runs is made anew: %s", error)
+            log.info("the index of the runs is rebuilt: %s", error)
             path.unlink(missing_ok=True)
             base = _connected(path)
         with closing(base), base:

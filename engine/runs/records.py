@@ -168,12 +168,12 @@ def _points(text: str, names: list[str]) -> dict[str, NDArray[Any]]:
     return found
 
 
-# -- what a person adds
+# -- what the user adds
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Tags and a note that a person gave a run; kept beside what the run itself writes."""
+    """Tags and a note that the user gave a run; kept beside what the run itself writes."""
 
     tags: tuple[str, ...] = ()
     note: str = ""

@@ -17,7 +17,7 @@ Weights = Callable[[str], int]
 def plan_problems(
     project: Project, types: Mapping[str, NodeType], weights: Weights | None
 ) -> Iterator[Problem]:
-    """The problems of a plan with the nodes it names, each with the step that mends it.
+    """The problems of a plan with the nodes it names, each with the step that fixes it.
 
     `weights` tells how many numbers a node learns; None where that isn't known of all nodes.
     """
@@ -28,8 +28,8 @@ def plan_problems(
             if isinstance(objective, Minimise):
                 found = _of_loss(project, types, objective) or _of_trained(project, weights, objective)
             if found is not None:
-                message, label, mended = found
-                fix = None if mended is None else Fix(label, _changing(at, place, mended))
+                message, label, fixed = found
+                fix = None if fixed is None else Fix(label, _changing(at, place, fixed))
                 yield Problem(None, f"{where} {message}", fix=fix, code="plan-nodes")
 
 
@@ -57,10 +57,10 @@ def _of_loss(project: Project, types: Mapping[str, NodeType], objective: Minimis
 
 def _of_trained(project: Project, weights: Weights | None, objective: Minimise) -> _Found | None:
     there = tuple(one for one in objective.of if one in project.graph.nodes)
-    mended = replace(objective, of=there)
+    fixed = replace(objective, of=there)
     if there != objective.of:
         label = "Leave it out" if there else "Train every layer"
-        return "trains a layer that is not in the graph.", label, mended
+        return "trains a layer that is not in the graph.", label, fixed
     if there and weights is not None and not any(weights(one) for one in there):
         return "trains only nodes without weights.", "Train every layer", replace(objective, of=())
     return None

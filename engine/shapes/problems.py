@@ -1,4 +1,4 @@
-"""A problem is data: the node it belongs to, a sentence, and the step that mends it."""
+"""A problem is data: the node it belongs to, a sentence, and the step that fixes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def no_edits(_project: Project) -> tuple[Edit, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A step that mends a problem: `edits(project)` gives the edits of one undoable step called `label`.
+    """A step that fixes a problem: `edits(project)` gives the edits of one undoable step called `label`.
 
     What needs the window, such as another file to be chosen, is begun by `begin` in their place.
     """
@@ -32,7 +32,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, where, and how to mend it. An error keeps the graph from training, a warning doesn't.
+    """What is wrong, where, and how to fix it. An error keeps the graph from training, a warning doesn't.
 
     `code` names the rule, for tests and for machines.
     """

@@ -1,6 +1,6 @@
 """Whether two players are in balance: a discriminator that is sure leaves the generator no slope.
 
-Source: seed 000 §4.2.2 and its guidance (D(G(z)) near 0: suggest the non-saturating loss).
+Source: Goodfellow et al. 2014 (where D(G(z)) is near 0, use the non-saturating loss).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SURE = 0.02  # a mean D(G(z)) below this
 def too_sure(run: Run) -> tuple[str, str] | None:
     """The metric node that shows a discriminator being too strong, and the sentence; None while it is not.
 
-    Looks at the last epoch, at mean probabilities of the scores that a discriminator's loss takes as made.
+    Looks at the last epoch, at mean probabilities of the scores for generated examples.
     """
     graph, values = run.program.project.graph, run.history[-1] if run.history else {}
     types = run.program.book.types

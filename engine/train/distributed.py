@@ -217,7 +217,7 @@ def folder_before(runs: Path) -> Path | None:
 
 
 class Part(dict[str, Tensor]):
-    """This process's rows of a batch; `share` of the batch's rows are in it.
+    """This process's rows of a batch; `fraction` of the batch's rows are in it.
 
     Where a batch has fewer rows than there are processes, some get a row of another that counts nothing.
     """
@@ -225,7 +225,7 @@ class Part(dict[str, Tensor]):
     def __init__(self, batch: Batch, rank: int, size: int) -> None:
         n = len(next(iter(batch.values())))
         begin, end = rank * n // size, (rank + 1) * n // size
-        self.share = (end - begin) / n
+        self.fraction = (end - begin) / n
         rows = slice(begin, end) if end > begin else slice(0, 1)
         super().__init__({name: column[rows] for name, column in batch.items()})
 
@@ -268,19 +268,21 @@ class SharedProgram:
         if self._joined is None or self._joined[0] is not model:
             self._joined = model, DistributedDataParallel(Measured(model, self._program.objective))
         found: dict[str, Tensor] = self._joined[1](batch)
-        totals = self._summed(found, batch.share)
-        factor = self._world.size * batch.share  # torch takes the mean over the processes
+        totals = self._summed(found, batch.fraction)
+        factor = self._world.size * batch.fraction  # torch takes the mean over the processes
         return {
             name: factor * (value - value.detach()) + total
             for (name, value), total in zip(found.items(), totals, strict=True)
         }
 
-    def _summed(self, found: dict[str, Tensor], share: float) -> list[Tensor]:
+    def _summed(self, found: dict[str, Tensor], fraction: float) -> list[Tensor]:
         """The whole batch's values; tells the others in passing whether this process is asked to stop."""
         world = self._world
         asked = world.asked is not None and world.asked()
         first = next(iter(found.values()))
-        numbers = [share * value.detach() if share else torch.zeros_like(value) for value in found.values()]
+        numbers = [
+            fraction * value.detach() if fraction else torch.zeros_like(value) for value in found.values()
+        ]
         sums = torch.stack([*numbers, torch.full_like(first.detach(), float(asked))])
         dist.all_reduce(sums)
         *totals, stop = sums.unbind()

@@ -98,7 +98,7 @@ def _calm_down(run: Run) -> str:
 
 
 def explain(error: BaseException, program: Program | None, batch: int | None = None) -> NeuroloomError:
-    """The error for a person: the node from the traceback, the cause, what to do.
+    """The error for the user: the node from the traceback, the cause, what to do.
 
     `batch` is the batch size, in rows, for the advice when memory runs out.
     """

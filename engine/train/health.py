@@ -15,7 +15,7 @@ The thresholds, chosen so that the runs of the gallery give no warning:
     dead         a layer's gradient has been exactly zero `SAMPLES` times in a row, while others' were not
     vanishing    the same with a mean gradient below `FAINT` of the strongest layer's
 
-    sure         a discriminator gives what is made a probability below `balance.SURE`
+    sure         a discriminator gives generated examples a probability below `balance.SURE`
 
 Nothing but an explosion and that is looked for where a plan is not one supervised objective: in a game of
 two nets a flat or a rising loss means nothing.
@@ -259,15 +259,15 @@ class Health:
         else:
             self._on.discard("dead")
         if faint:
-            share = norms[faint[0]][0] / strongest
+            fraction = norms[faint[0]][0] / strongest
             self._tell(
                 found,
                 "vanishing",
                 Finding(
                     "vanishing",
-                    f"The gradient vanishes before it reaches {names(faint[0])}: it is {share:.0e} of that "
-                    f"of the strongest layer. Use ReLU in place of a sigmoid, a normalisation between the "
-                    f"layers, or fewer layers.",
+                    f"The gradient vanishes before it reaches {names(faint[0])}: it is {fraction:.0e} of "
+                    f"that of the strongest layer. Use ReLU in place of a sigmoid, a normalisation between "
+                    f"the layers, or fewer layers.",
                     faint[0],
                 ),
             )
@@ -276,7 +276,7 @@ class Health:
 
 
 def multiple(times: float) -> str:
-    """How many times, in digits that a person reads: `1,200`, beyond a million `3e+07`."""
+    """How many times, in digits that the user reads: `1,200`, beyond a million `3e+07`."""
     return f"{times:,.0f}" if times < 1e6 else f"{times:.0e}"
 
 

@@ -38,7 +38,7 @@ class Piece:
     `array` is the first example's value, forward, or its gradient, backward, reduced as `reduce.maps` does;
     `shape` is that of the whole value `(N, ...)`. `gradient` is the norm of the gradient of the node's value
     over the batch, `weights` that of its weights' gradient. `moved` says how far the update moved each node's
-    weights, and what share of their own length that is. It is piece `number`, from 1, `of` so many.
+    weights, and what fraction of their own length that is. It is piece `number`, from 1, `of` so many.
     """
 
     stage: str
@@ -194,7 +194,7 @@ def _not_compiled(run: Run) -> Any:
 
 
 def _moves(run: Run, before: Moment) -> dict[str, tuple[float, float]]:
-    """How far each node's weights are from where they were, and the share of their length that is."""
+    """How far each node's weights are from where they were, and the fraction of their length that is."""
     found: dict[str, tuple[float, float]] = {}
     for node, path in run.program.modules.items():
         if node not in run.program.project.graph.nodes:
@@ -253,8 +253,8 @@ class _Words:
         if not moved:
             return Piece(UPDATE, (), "Update: no weights moved in this step.")
         far = max(moved, key=lambda node: moved[node][0])
-        distance, share = moved[far]
-        part = f", {100 * share:.3g} % of their length" if math.isfinite(share) else ""
+        distance, fraction = moved[far]
+        part = f", {100 * fraction:.3g} % of their length" if math.isfinite(fraction) else ""
         whose = f"the weights of {node_name(self._project, far)}"
         by = f"{plainly(distance)}{part}."
         if len(moved) == 1:

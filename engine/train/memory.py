@@ -2,7 +2,7 @@
 
 glibc gives each thread a heap of its own and returns what is free at its end to the system at once. The
 buffers of a layer come and go with every batch, so a training thread would have megabytes mapped and cleared
-anew at each step: up to a fifth of its time for a net of convolutions.
+again at each step: up to a fifth of its time for a net of convolutions.
 """
 
 from __future__ import annotations

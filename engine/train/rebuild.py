@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def rebuild(
     run: Run, program: Program, load: Callable[[], Splits], settings: Settings, revision: int
 ) -> tuple[str, ...]:
-    """Give the run a new program; returns the ids of the layers that had to begin anew.
+    """Give the run a new program; returns the ids of the layers that had to begin again.
 
     A layer with the same node id and the same weights' names and shapes keeps weights and optimiser state.
     Counters, random numbers and the place in the epoch are kept; the best weights only if all layers are.
@@ -36,7 +36,7 @@ def rebuild(
         model: nn.Module = program.make_model(device)
         data = load()
     kept = dict(_kept_layers(run, program, model))
-    anew = tuple(
+    restarted = tuple(
         node for node, path in program.modules.items() if node not in kept and _has_weights(model, path)
     )
     rows_done = math.ceil(run.rows("train") / run.steps_per_epoch) * run.index
@@ -59,7 +59,7 @@ def rebuild(
             _carry_state(kept.values(), before_it.optimiser, player.optimiser)
         if player.schedule is not None and not getattr(player, "watches", ""):
             fast_forward(player.schedule, (run.step - run.phases.began) // player.every)
-    if anew or _shapes(old_model.state_dict()) != _shapes(model.state_dict()):
+    if restarted or _shapes(old_model.state_dict()) != _shapes(model.state_dict()):
         run.kept, run.best, run.best_epoch, run.waited = None, float("inf"), 0, 0
     if run.stage is Stage.TRAIN:
         per_step = math.ceil(run.rows("train") / run.steps_per_epoch)
@@ -67,7 +67,7 @@ def rebuild(
         run.place()
         if program.players is None and run.epoch >= settings.epochs:
             run.stage = Stage.TEST
-    return anew
+    return restarted
 
 
 Pairs = list[tuple[nn.Parameter, nn.Parameter]]

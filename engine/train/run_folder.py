@@ -4,7 +4,7 @@
     settings.json              what the run was told, where it ran, how it ended
     metrics.csv                a row an epoch: train and validation
     steps.csv                  a row a step: step, epoch, seconds, loss (or one column an objective)
-    labels.json                tags and a note, once a person has given some
+    labels.json                tags and a note, once the user has given some
     weights-best.safetensors   the best epoch's weights, once there is one
     weights-last.safetensors   the weights when last written
     checkpoint.json, checkpoint-*.safetensors   what a continued run needs
@@ -79,7 +79,7 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-SHARE = 0.02  # of the training time may go into writing
+WRITING_FRACTION = 0.02  # of the training time may go into writing
 _SHORTEST = 1.0  # seconds between two writes
 _TRIES = 5  # to get the lock: somebody who only looks whether it is held holds it for a moment
 
@@ -241,7 +241,7 @@ class RunFolder:
             raise TrainingError(f"The run could not be saved: {error.strerror or error}.") from error
         finally:
             ended = time.perf_counter()
-            self._due = ended + max(_SHORTEST, (ended - began) / SHARE)
+            self._due = ended + max(_SHORTEST, (ended - began) / WRITING_FRACTION)
 
     def _keep_checkpoints(self, run: Run) -> None:
         place = self.path / CHECKPOINTS
@@ -390,7 +390,7 @@ def _from_one(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ordered(record: Mapping[str, Any]) -> list[str]:
-    """Columns as a person wants them: epoch, step and time, then train, then validation."""
+    """Columns as the user wants them: epoch, step and time, then train, then validation."""
     first = [name for name in ("epoch", "step", "seconds", "lr") if name in record]
     first += [name for name in record if name.startswith("train_")]
     return first + [name for name in record if name not in first]

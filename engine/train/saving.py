@@ -1,6 +1,6 @@
 """Keeps a run in its folder whatever the disk does: training goes on, and nothing that was learned is lost.
 
-A disk that refuses is said once. From then on every attempt begins the folder anew, which mends tables that
+A disk that refuses is said once. From then on every attempt begins the folder again, which fixes tables that
 were cut off in the middle, until there is room again. A folder that somebody deletes is written again.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AGAIN = 5.0  # seconds until a folder that could not be made is tried again
-_PICTURES_EVERY = 30.0  # seconds; they are many, and only a slider wants them
+_VIEWS_EVERY = 30.0  # seconds; they are many, and only a slider wants them
 _QUICK = 0.05  # seconds that a single step may wait for them
 
 
@@ -37,9 +37,9 @@ class Saver:
         self._project: Project | None = None
         self._failing = False
         self._try_at = 0.0
-        self._pictures_written = -1
-        self._pictures_at = 0.0
-        self._pictures_cost = 0.0
+        self._views_written = -1
+        self._views_at = 0.0
+        self._views_cost = 0.0
 
     @property
     def folder(self) -> Path | None:
@@ -88,7 +88,7 @@ class Saver:
                 self._renew(run)
             assert self.store is not None
             self.store.write(run)
-            self._write_pictures(run)
+            self._write_views(run)
         except (NeuroloomError, OSError) as error:
             self._refused(error, run)
         else:
@@ -130,17 +130,17 @@ class Saver:
             if self.store is None or self._failing or not self._folder.is_dir():
                 self._renew(run)
             assert self.store is not None
-            self._write_pictures(run, at_once=True)
+            self._write_views(run, at_once=True)
             self.store.end(run, state, error)
         except (NeuroloomError, OSError) as problem:
             self._refused(problem, run, last=True)
         else:
             self._works_again(run)
 
-    # -- recorded pictures
+    # -- recorded views
 
     def recall(self, run: Run, folder: Path) -> None:
-        """Take in the pictures that a run has kept, up to where it goes on."""
+        """Take in the views that a run has kept, up to where it goes on."""
         try:
             run.feed.history.load(folder)
         except NeuroloomError as error:
@@ -148,23 +148,23 @@ class Saver:
         run.feed.history.cut(run.step)
 
     def keep_views(self, run: Run, *, last: bool) -> None:
-        """Write what the pictures have shown, now that the run rests: if not `last`, only where quick."""
+        """Write what the views have shown, now that the run rests: if not `last`, only where quick."""
         if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
             return
         try:
-            self._write_pictures(run, at_once=last or self._pictures_cost < _QUICK)
+            self._write_views(run, at_once=last or self._views_cost < _QUICK)
         except (NeuroloomError, OSError) as error:
             self._refused(error, run)
 
-    def _write_pictures(self, run: Run, *, at_once: bool = False) -> None:
+    def _write_views(self, run: Run, *, at_once: bool = False) -> None:
         history, began = run.feed.history, time.perf_counter()
-        unchanged = history.version == self._pictures_written or not history.probes()
-        if unchanged or self._folder is None or (began < self._pictures_at and not at_once):
+        unchanged = history.version == self._views_written or not history.probes()
+        if unchanged or self._folder is None or (began < self._views_at and not at_once):
             return
         history.save(self._folder)
-        self._pictures_written = history.version
-        self._pictures_cost = time.perf_counter() - began
-        self._pictures_at = began + max(_PICTURES_EVERY, self._pictures_cost / WRITING_FRACTION)
+        self._views_written = history.version
+        self._views_cost = time.perf_counter() - began
+        self._views_at = began + max(_VIEWS_EVERY, self._views_cost / WRITING_FRACTION)
 
     # -- parts of it
 
@@ -175,7 +175,7 @@ class Saver:
             self._refused(error, run)
 
     def _renew(self, run: Run) -> None:
-        """Begin the folder, or begin it anew where it is gone or was left half written."""
+        """Begin the folder, or begin it again where it is gone or was left half written."""
         assert self._folder is not None and self._project is not None
         store = self.store
         if store is None or store.path != self._folder or not self._folder.is_dir():

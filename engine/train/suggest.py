@@ -12,7 +12,7 @@ _USUAL_RATE = {"adam": 0.001, "adamw": 0.001, "nadam": 0.001, "radam": 0.001, "a
 
 
 def one_digit(value: float) -> float:
-    """The value with one digit that counts, 1, 3 or a whole one: what a person would type."""
+    """The value with one digit that counts, 1, 3 or a whole one: what the user would type."""
     if value <= 0 or not math.isfinite(value):
         return value
     power = math.floor(math.log10(value))

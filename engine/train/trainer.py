@@ -129,7 +129,7 @@ class Trainer:
     # -- what a window asks for
 
     def prepare(self, project: Project, revision: int = 0) -> None:
-        """Build model and data, so that pictures work before training; an unfinished graph is no error."""
+        """Build model and data, so that views work before training; an unfinished graph is no error."""
         self.update(project, revision)
 
     def update(self, project: Project, revision: int = 0) -> None:
@@ -188,7 +188,7 @@ class Trainer:
 
     @property
     def seconds_on_views(self) -> float:
-        """Seconds that pictures have taken so far, those in threads of their own included."""
+        """Seconds that views have taken so far, those in threads of their own included."""
         return self._worker.seconds_on_views
 
     @property
@@ -211,7 +211,7 @@ class Trainer:
         self._send(partial(self._worker.set_learning_rate, lr))
 
     def watch(self, probes: frozenset[Probe]) -> None:
-        """Say which pictures are on screen; all others cost nothing."""
+        """Set which views are on screen; all others cost nothing."""
         self._send(partial(self._worker.watch, probes))
 
     def pin(self, example: int) -> None:
@@ -219,7 +219,7 @@ class Trainer:
         self._send(partial(self._worker.pin, example))
 
     def try_input(self, tried: Tried | None) -> None:
-        """Feed the model something made up, for the pictures that show what it answers; None for nothing.
+        """Feed the model something made up, for the views that show what it answers; None for nothing.
 
         It is answered at once, also while training or paused; of several in a row perhaps the last alone.
         """

@@ -35,7 +35,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One layer of the model: where its weights come from, or why it begins anew.
+    """One layer of the model: where its weights come from, or why it starts from first weights.
 
     `how` is name, order, part (only some of its weights fit) or none; `count` is its number of weights.
     """
@@ -65,8 +65,8 @@ class Report:
         """What came of it, in one sentence."""
         total = sum(one.count for one in self.layers)
         taken = sum(one.count for one in self.layers if one.how in ("name", "order"))
-        share = f"{taken:,} of {total:,} weights" if total else "no weights"
-        return f"{self.matched} of {len(self.layers)} layers take weights from {self.source} ({share})."
+        part = f"{taken:,} of {total:,} weights" if total else "no weights"
+        return f"{self.matched} of {len(self.layers)} layers take weights from {self.source} ({part})."
 
     def lines(self) -> list[str]:
         """One line a layer, then what the file holds beside."""
@@ -93,7 +93,7 @@ def in_words(match: Match) -> str:
         "name": f"from {match.source}, by its name",
         "order": f"from {match.source}, by its place and shape",
         "part": f"in part from {match.source}: {match.why}",
-    }.get(match.how, f"begins anew: {match.why}")
+    }.get(match.how, f"starts from first weights: {match.why}")
 
 
 # -- reading

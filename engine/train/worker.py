@@ -175,7 +175,7 @@ class Worker:
         self.going = False
 
     def _show(self, run: Run) -> None:
-        """Take every watched picture of a model that stands still."""
+        """Take every watched view of a model that stands still."""
         self._probes.refresh()
         self._probes.take_all(run)
 
@@ -253,11 +253,11 @@ class Worker:
             else:
                 settings = self._settings(project, run.settings.device)
                 load = self._sources.loader(program, settings.device)
-                anew = rebuild(run, program, load, settings, revision)
+                restarted = rebuild(run, program, load, settings, revision)
                 self.rewind.forget()
                 self.layers.drop()
                 self._program = program
-                self._say_taken_over(run, project, anew)
+                self._say_taken_over(run, project, restarted)
         except Interrupted:  # nobody wants these data any more
             return
         except Exception as error:
@@ -369,7 +369,7 @@ class Worker:
 
     @property
     def seconds_on_views(self) -> float:
-        """Seconds that pictures have taken so far."""
+        """Seconds that views have taken so far."""
         return self._probes.spent
 
     def watch(self, probes: frozenset[Probe]) -> None:
@@ -453,7 +453,7 @@ class Worker:
         self.saver.forget()
 
     def _prepare(self, program: Program, project: Project, revision: int) -> None:
-        """Build a model that nobody trains yet, for pictures; its curve goes nowhere."""
+        """Build a model that nobody trains yet, for views; its curve goes nowhere."""
         device, _ = choose_device(self._overrides.device)
         load = self._sources.loader(program, device)
         self.run = begin_run(
@@ -462,11 +462,11 @@ class Worker:
         self.device = device_name(device)
         self._program = program
 
-    def _say_taken_over(self, run: Run, project: Project, anew: tuple[str, ...]) -> None:
+    def _say_taken_over(self, run: Run, project: Project, restarted: tuple[str, ...]) -> None:
         if not self._open:
             return
-        names = ", ".join(node_name(project, node_id) for node_id in anew)
-        begins = f"; {names} began anew" if names else ""
+        names = ", ".join(node_name(project, node_id) for node_id in restarted)
+        begins = f"; {names} start again from their first weights" if names else ""
         self.feed.note("info", f"Your edit takes part from step {run.step + 1:,}{begins}.", step=run.step)
         self._warned = ""
 

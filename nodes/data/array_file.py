@@ -1,4 +1,4 @@
-"""Arrays of a person's own as a data set."""
+"""Your own arrays as a data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEASURED, IDS = "measurements", "ids"
 CLASSES, NUMBERS = "classes", "numbers"
 ONE_HOT = "one-hot"  # of a column whose rows are a 1 among zeros
 SPLIT_BY = {BY_GROUP: "group", GIVEN: "split", IN_TIME: "time", BLOCKS: "time"}
-SEEN = ("input", "target", "weight")  # roles of columns that have a port
+PORT_ROLES = ("input", "target", "weight")  # roles of columns that have a port
 
 
 class ArrayFile(SplitData, OwnFile):
@@ -102,7 +102,7 @@ class ArrayFile(SplitData, OwnFile):
         column["size"], column["role"] = tuple(int(one) for one in size), role
         if kind == "category" and (self.labels == CLASSES or role == "group"):
             column["classes"] = tuple(classes)
-        elif kind == ONE_HOT and self.labels == CLASSES and role in SEEN:
+        elif kind == ONE_HOT and self.labels == CLASSES and role in PORT_ROLES:
             column |= {"classes": tuple(classes), "hot": True}
         elif kind == "whole" and (role != "input" or self.whole == IDS) and role not in ("target", "weight"):
             column["whole"] = True
@@ -122,7 +122,7 @@ class ArrayFile(SplitData, OwnFile):
         return [{**column, "span": (0, kept)}, {**column, **target}]
 
     def columns(self) -> tuple[Column, ...]:
-        return tuple(self._port(column) for column in self.found() if column["role"] in SEEN)
+        return tuple(self._port(column) for column in self.found() if column["role"] in PORT_ROLES)
 
     def _port(self, column: dict[str, Any]) -> Column:
         name, size, role = column["name"], column["size"], column["role"]
@@ -148,13 +148,13 @@ class ArrayFile(SplitData, OwnFile):
         if not found:
             raise DataError("No array file is chosen.", fix="Choose a .npy, .npz or IDX file.")
         of = {column["role"]: column["name"] for column in reversed(found)}
-        classes = [one["name"] for one in found if "classes" in one and one["role"] in SEEN]
+        classes = [one["name"] for one in found if "classes" in one and one["role"] in PORT_ROLES]
         how = self.splitting(classes=bool(classes))
         options: dict[str, Any] = {}
         if self.split == GIVEN and "split" not in of:
             if not all(split for column in found for split, _, _ in column["files"]):
                 raise DataError(
-                    "The files don't say which rows are for test.", fix="Deal the rows in another way."
+                    "The files don't say which rows are for test.", fix="Split the rows in another way."
                 )
             options["given"] = True
         elif self.split in SPLIT_BY:
@@ -163,13 +163,13 @@ class ArrayFile(SplitData, OwnFile):
                 options["by"] = of[role]
             elif role != "time":  # without times, rows are in the order of time
                 raise DataError(
-                    f"No column is the {role}.", fix="Give a column that role, or deal otherwise."
+                    f"No column is the {role}.", fix="Give a column that role, or split in another way."
                 )
         elif self.split in (BY_CLASS, FOLDS) and classes:
             options["by"] = classes[0]
         return e.load(
             load_arrays,
-            columns=tuple(_told(column) for column in found),
+            columns=tuple(_needed(column) for column in found),
             values=self.values,
             axes=self.axes,
             memory=self.memory,
@@ -187,6 +187,6 @@ class ArrayFile(SplitData, OwnFile):
         return " · ".join(part for part in parts if part)
 
 
-def _told(column: dict[str, Any]) -> dict[str, Any]:
-    """A column without what is as usual, so that a script says no more than it must."""
+def _needed(column: dict[str, Any]) -> dict[str, Any]:
+    """A column without what is as usual, so that a script holds no more than it needs."""
     return {key: value for key, value in column.items() if (key, value) != ("role", "input")}

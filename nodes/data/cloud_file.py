@@ -1,4 +1,4 @@
-"""Point clouds of a person's own as a data set."""
+"""Your own point clouds as a data set."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class CloudFile(SplitData):
         maximum=2**24,
         label="In memory up to",
         unit="MiB",
-        doc="larger data stay in their files; batches then read theirs anew",
+        doc="larger data stay in their files; each batch then reads its own",
     )
 
     @property
@@ -117,14 +117,14 @@ class CloudFile(SplitData):
         if self._single:
             if self.split in (GIVEN, BY_GROUP):
                 raise DataError(
-                    "The points of one cloud have no groups or splits.", fix="Deal them at random."
+                    "The points of one cloud have no groups or splits.", fix="Split them at random."
                 )
             if self.mesh == SURFACE:
                 options |= {"points": self.points, "pick": self.pick}
             file = Path(self.path).name
             return e.load(load_cloud, file=file, normalise=self.normalise, **options, **how)
         if self.split == BY_GROUP:
-            raise DataError("Clouds have no groups.", fix="Deal them in another way.")
+            raise DataError("Clouds have no groups.", fix="Split them in another way.")
         if self.split == GIVEN:
             options["by"] = "split"
         elif self.split in (BY_CLASS, FOLDS) and self.classes:

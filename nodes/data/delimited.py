@@ -1,4 +1,4 @@
-"""How a file of rows and columns is written down: what nodes that read one share."""
+"""Parameters that say how a file of rows and columns is written, for the nodes that read one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points that a person draws by hand; the pad for it is in the window, the points are in the project."""
+"""Points that the user draws by hand; the pad for it is in the window, the points are in the project."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DrawnPoints(SplitData):
         CLASSES,
         choices=(CLASSES, VALUES),
         label="Draw",
-        doc="classes: which class a point of the plane is of; values: y, to be foretold from x",
+        doc="classes: which class a point of the plane is of; values: y, to be predicted from x",
     )
     classes: int = param(
         2, minimum=FEWEST_CLASSES, maximum=MOST_CLASSES, doc="how many classes there are to draw"
@@ -71,7 +71,7 @@ class DrawnPoints(SplitData):
         BY_CLASS,
         choices=(BY_CLASS, RANDOM, FOLDS, BOOTSTRAP),
         doc="by class: every class alike in each split, and a point stays where it is while others are "
-        "added; random: dealt anew; folds: one of several equal parts for validation; "
+        "added; random: split again; folds: one of several equal parts for validation; "
         "bootstrap: drawn with replacement",
     )
     gap: int = param(0, minimum=0, maximum=1_000_000, hidden=True, doc="of no use here")

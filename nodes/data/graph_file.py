@@ -1,4 +1,4 @@
-"""Graphs of a person's own as a data set."""
+"""Your own graphs as a data set."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class GraphFile(SplitData, OwnFile):
         NODES,
         choices=(NODES, WHOLE, GRAPHS),
         doc="nodes: each node of one graph; whole graph: that graph in one piece, with a mask for the "
-        "nodes of each split; graphs: many of them, told apart by the column graph",
+        "nodes of each split; graphs: many of them, numbered by the column graph",
     )
     batches: str = param(
         PADDED,
@@ -108,7 +108,7 @@ class GraphFile(SplitData, OwnFile):
         if not self.path:
             raise DataError("No graph is chosen.", fix="Choose a list of edges or a GraphML file.")
         if self.split == BY_GROUP:
-            raise DataError("Graphs have no groups.", fix="Deal the rows in another way.")
+            raise DataError("Graphs have no groups.", fix="Split the rows in another way.")
         if self.size > MOST_SQUARE and self.examples != NODES and self.batches != BLOCKS:
             raise DataError(
                 f"A matrix of {self.size:,} × {self.size:,} edges is more than memory holds.",
@@ -213,7 +213,7 @@ class GraphFolder(SplitData):
         if not self.path:
             raise DataError("No graphs are chosen.", fix="Choose a folder of them.")
         if self.split == BY_GROUP:
-            raise DataError("Graphs have no groups.", fix="Deal the rows in another way.")
+            raise DataError("Graphs have no groups.", fix="Split the rows in another way.")
         options: dict[str, Any] = {"read": read_graphml}
         if self.form == EDGE_LISTS:
             form = {"delimiter": MARKS.get(self.delimiter, self.delimiter), "header": self.header}

@@ -1,4 +1,4 @@
-"""Images of a person's own: a folder of them is a data set."""
+"""Your own images: a folder of them is a data set."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ class ImageFolder(SplitData):
         }
 
     def _key(self) -> str:
-        """Which list the dealer looks at."""
+        """Which list the splitter goes by."""
         if self.split == GIVEN:
             if not (self.split_column if self.layout == LIST_FILE else self.split_folders):
                 raise ParamError(

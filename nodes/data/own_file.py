@@ -1,4 +1,4 @@
-"""Where a file of a person's own lies, and what the script asks for: what nodes that read one share."""
+"""Where your own file lies and what the script asks for, for the nodes that read one."""
 
 from __future__ import annotations
 

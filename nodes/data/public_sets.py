@@ -1,4 +1,4 @@
-"""Public data sets that are downloaded when a person asks for them: files, licences in `engine.data`."""
+"""Public data sets that are downloaded when the user asks for them: files, licences in `engine.data`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GROUPS = (
 
 
 class Public(Data, abstract=True):
-    """What the sets share that are downloaded; `public` is the id of one."""
+    """Base of the sets that are downloaded; `public` is the id of one."""
 
     path: FilePath = param(
         "",
@@ -51,11 +51,11 @@ class Public(Data, abstract=True):
         0.1,
         minimum=0.01,
         maximum=0.5,
-        label="Validation share",
-        doc="share of the training images that is never trained on; it decides when to stop",
+        label="Validation fraction",
+        doc="fraction of the training images that is never trained on; it decides when to stop",
     )
     seed: int = param(
-        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+        0, minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number splits the rows differently"
     )
 
     def folder(self) -> Path:
@@ -135,7 +135,7 @@ class Cifar10(Public):
     def columns(self) -> tuple[Column, ...]:
         return (
             Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
-            Column("object", (), "int64", THINGS, doc="what is in the picture"),
+            Column("object", (), "int64", THINGS, doc="what is in the image"),
         )
 
     def emit(self, e: Emitter) -> Emitted:
@@ -168,7 +168,7 @@ class Cifar100(Public):
     def columns(self) -> tuple[Column, ...]:
         return (
             Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
-            Column("object", (), "int64", HUNDRED, doc="what is in the picture"),
+            Column("object", (), "int64", HUNDRED, doc="what is in the image"),
             Column("group", (), "int64", GROUPS, doc="the group that it belongs to"),
         )
 

@@ -129,7 +129,7 @@ class BalanceClasses(Transform):
 
 
 class WrongLabels(Transform):
-    """Makes a share of the training labels wrong, the same ones in every epoch: a network can learn them.
+    """Changes a fraction of the training labels, the same ones in every epoch: a network can learn them.
 
     It shows what a network learns by heart: its training loss falls, its validation loss does not.
     """
@@ -137,12 +137,14 @@ class WrongLabels(Transform):
     title = "Wrong labels"
     aliases: ClassVar[tuple[str, ...]] = ("label noise", "random labels", "corrupt", "memorise", "corruption")
     source = "Zhang, Bengio, Hardt, Recht and Vinyals, 2017"
-    share: float = param(0.2, minimum=0, maximum=1, label="Share wrong", doc="the chance of each label")
+    share: float = param(
+        0.2, minimum=0, maximum=1, label="Fraction wrong", doc="probability of each label to be changed"
+    )
     classes: int | None = param(None, minimum=2, doc="how many there are; empty: as the data say")
     everywhere: bool = param(
         False, label="In all splits", doc="in validation and test, too; else they keep the right labels"
     )
-    seed: int = param(0, minimum=0, maximum=2**31 - 1, doc="another number makes other labels wrong")
+    seed: int = param(0, minimum=0, maximum=2**31 - 1, doc="another number changes other labels")
     _count = 0
 
     def gives(self, x: Column) -> Column:
@@ -155,7 +157,7 @@ class WrongLabels(Transform):
     def fit(self) -> tuple[Any, dict[str, Any]]:
         from engine.data.picked_rows import wrong_labels
 
-        options = {"share": self.share, "classes": self._count, "everywhere": self.everywhere}
+        options = {"rate": self.share, "classes": self._count, "everywhere": self.everywhere}
         return wrong_labels, {**options, "seed": self.seed}
 
     def summary(self) -> str:

@@ -1,4 +1,4 @@
-"""Time series of a person's own as a data set."""
+"""Your own time series as a data set."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SeriesFile(Numbered, OwnFile):
     )
     window_columns: Names = param((), label="Window of", doc="columns in a window; all where empty")
     next_columns: Names = param(
-        (), label="To foresee", doc="columns to foresee; where empty, those of the window"
+        (), label="To predict", doc="columns to predict; where empty, those of the window"
     )
     time: str = param("", label="Time column", doc="says when a reading was taken; empty if the rows do")
     series: str = param("", label="Series column", doc="tells several series in one file apart")
@@ -51,9 +51,11 @@ class SeriesFile(Numbered, OwnFile):
     most: int | None = param(
         None, minimum=2, label="Use readings", doc="at most so many of each series; all where empty"
     )
-    lag: int = param(24, minimum=1, maximum=100_000, label="Window", doc="how many past readings are seen")
+    lag: int = param(
+        24, minimum=1, maximum=100_000, label="Window", doc="how many past readings are in a window"
+    )
     horizon: int = param(
-        1, minimum=1, maximum=10_000, doc="how many of the readings that follow are foreseen"
+        1, minimum=1, maximum=10_000, doc="how many of the readings that follow are predicted"
     )
     stride: int = param(1, minimum=1, maximum=100_000, doc="from one window's beginning to the next one's")
     missing: str = param(
@@ -83,10 +85,18 @@ class SeriesFile(Numbered, OwnFile):
         "several blocks for validation and all before it for training",
     )
     validation: float = param(
-        0.2, minimum=0, below=1, label="Validation share", doc="share of readings that decide when to stop"
+        0.2,
+        minimum=0,
+        below=1,
+        label="Validation fraction",
+        doc="fraction of readings that decide when to stop",
     )
     test: float = param(
-        0.2, minimum=0, below=1, label="Test share", doc="share of readings that is only looked at in the end"
+        0.2,
+        minimum=0,
+        below=1,
+        label="Test fraction",
+        doc="fraction of readings that is only evaluated in the end",
     )
     folds: int = param(
         5, minimum=2, maximum=1000, when=("split", (BLOCKS,)), doc="into how many parts, with blocks of time"
@@ -98,33 +108,33 @@ class SeriesFile(Numbered, OwnFile):
     reach_back: bool = param(
         False,
         label="Windows reach back",
-        doc="whether a window may see the end of the part before; what it foresees never crosses a border",
+        doc="whether a window may see the end of the part before; what it predicts never crosses a border",
     )
 
     def seen(self) -> tuple[str, ...]:
         """The columns of a window."""
         return self.window_columns or self._numbers("input", "target")
 
-    def foreseen(self) -> tuple[str, ...]:
-        """The columns that are foreseen."""
+    def predicted(self) -> tuple[str, ...]:
+        """The columns that are predicted."""
         return self.next_columns or self._numbers("target") or self.seen()
 
     def called(self, column: str) -> str:
         """What the numbers of a column are in the file: `co2`, or `change of co2` for differences."""
-        names = self.foreseen() if column == "next" else ()
+        names = self.predicted() if column == "next" else ()
         if len(names) != 1:
             return column
         return names[0] if not self.difference else f"change of {names[0]}"
 
     def columns(self) -> tuple[Column, ...]:
-        seen, foreseen = self.seen(), self.foreseen()
+        seen, predicted = self.seen(), self.predicted()
         if not seen:
             return ()
-        width = (len(foreseen),)
-        ahead = width if self.horizon == 1 else (self.horizon, *(width if len(foreseen) > 1 else ()))
+        width = (len(predicted),)
+        ahead = width if self.horizon == 1 else (self.horizon, *(width if len(predicted) > 1 else ()))
         columns = [
             Column("window", (self.lag, len(seen)), doc=f"the last readings, oldest first; {_listed(seen)}"),
-            Column("next", ahead, doc=_listed(foreseen)),
+            Column("next", ahead, doc=_listed(predicted)),
         ]
         if self.clock:
             columns.append(
@@ -141,7 +151,7 @@ class SeriesFile(Numbered, OwnFile):
         if (self.order == BY_TIME or self.clock) and not time:
             raise ParamError("No column says the time: name it, or leave the rows in their order.")
         form = {**self.form(), "encoding": self.encoding, "sheet": ""}
-        used = {*self.seen(), *self.foreseen(), time, series}
+        used = {*self.seen(), *self.predicted(), time, series}
         return e.load(
             load_series,
             file=Path(self.path).name,
@@ -149,7 +159,7 @@ class SeriesFile(Numbered, OwnFile):
             read=reader_of(Path(self.path)),
             table=form_for(Path(self.path), form),
             inputs=self.seen(),
-            targets=self.foreseen(),
+            targets=self.predicted(),
             time=time,
             series=series,
             order=self.order,
@@ -173,7 +183,7 @@ class SeriesFile(Numbered, OwnFile):
         if self.split == IN_TIME:
             if self.validation + self.test >= 1:
                 raise ParamError(
-                    "Validation and test shares must leave readings to train on: less than 1 together."
+                    "Validation and test fractions must leave readings to train on: less than 1 together."
                 )
             return {"splitter": ways.split_in_time, "validation": self.validation, "test": self.test}
         if self.fold > self.folds:
@@ -190,7 +200,7 @@ class SeriesFile(Numbered, OwnFile):
         return tuple(str(row[0]) for row in self.table if row[1] in NUMBERS and row[2] in roles)
 
     def _column(self, named: str, role: str) -> str:
-        """The column a person named, else the one with the role. Errors: `ParamError` for one not there."""
+        """The column the user named, else the one with the role. Errors: `ParamError` for one not there."""
         names = [str(row[0]) for row in self.table]
         wanted = (*self.window_columns, *self.next_columns, named)
         lost = [name for name in wanted if name and name not in names]

@@ -12,27 +12,27 @@ DIGITS = tuple("0123456789")
 
 
 class Shuffled(Loaded, abstract=True):
-    """What the sets without an order in time share."""
+    """Base of the sets without an order in time."""
 
     validation: float = argument(
         minimum=0.05,
         maximum=0.4,
-        label="Validation share",
-        doc="share of all rows that is never trained on; it decides when to stop",
+        label="Validation fraction",
+        doc="fraction of all rows that is never trained on; it decides when to stop",
     )
     test: float = argument(
         minimum=0.05,
         maximum=0.4,
-        label="Test share",
-        doc="share of all rows that is only looked at in the end",
+        label="Test fraction",
+        doc="fraction of all rows that is only evaluated in the end",
     )
     seed: int = argument(
-        minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+        minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number splits the rows differently"
     )
 
 
 class Table(Shuffled, abstract=True):
-    """What the tables of numbers share."""
+    """Base of the tables of numbers."""
 
     standardise: bool = argument(
         doc="subtract each feature's mean and divide by its standard deviation, both of the training rows",
@@ -42,7 +42,7 @@ class Table(Shuffled, abstract=True):
 class Mnist(Loaded):
     """70,000 handwritten digits as grey images of 28 × 28; those for test are by other hands than the rest.
 
-    Made by LeCun, Cortes and Burges; CC BY-SA 3.0.
+    Collected by LeCun, Cortes and Burges; CC BY-SA 3.0.
     """
 
     title = "MNIST"
@@ -58,11 +58,11 @@ class Mnist(Loaded):
     validation: float = argument(
         minimum=0.01,
         maximum=0.5,
-        label="Validation share",
-        doc="share of the 60,000 training images that is never trained on; it decides when to stop",
+        label="Validation fraction",
+        doc="fraction of the 60,000 training images that is never trained on; it decides when to stop",
     )
     seed: int = argument(
-        minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number deals the rows differently"
+        minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number splits the rows differently"
     )
 
     def columns(self) -> tuple[Column, ...]:
@@ -184,8 +184,8 @@ class SantaFe(Loaded):
     validation: float = argument(
         minimum=0.02,
         maximum=0.5,
-        label="Validation share",
-        doc="the last share of the 1,000 readings is never trained on; it decides when to stop",
+        label="Validation fraction",
+        doc="the last fraction of the 1,000 readings, never trained on; it decides when to stop",
     )
 
     def columns(self) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""How the rows of a person's data are dealt into train, validation and test: what such nodes share."""
+"""Parameters that say how the rows of your data are split into train, validation and test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WAYS = (BY_CLASS, RANDOM, BY_GROUP, IN_TIME, GIVEN, FOLDS, BLOCKS, BOOTSTRAP)
 
 
 class SplitData(Data, abstract=True):
-    """A data set whose rows are dealt in a way that a person picks."""
+    """A data set whose rows are split in a way that the user picks."""
 
     family = "files"
     split: str = param(
@@ -23,7 +23,7 @@ class SplitData(Data, abstract=True):
         choices=WAYS,
         doc="by class: every class alike in each split (at random where there are no classes); "
         "by group: all rows of a group in one split; in time: the last rows for test; "
-        "as given: a column or folder says it, and a split it lacks takes its share of train; "
+        "as given: by a column or folder, and a split it lacks is taken from train; "
         "folds: one of several equal parts for validation; "
         "bootstrap: drawn with replacement",
     )
@@ -32,15 +32,15 @@ class SplitData(Data, abstract=True):
         when=("split", (BY_CLASS, RANDOM, BY_GROUP, IN_TIME, GIVEN)),
         minimum=0,
         below=1,
-        label="Validation share",
-        doc="share of all rows that is never trained on; it decides when to stop",
+        label="Validation fraction",
+        doc="fraction of all rows that is never trained on; it decides when to stop",
     )
     test: float = param(
         0.2,
         minimum=0,
         below=1,
-        label="Test share",
-        doc="share of all rows that is only looked at in the end",
+        label="Test fraction",
+        doc="fraction of all rows that is only evaluated in the end",
     )
     folds: int = param(
         5,
@@ -69,14 +69,14 @@ class SplitData(Data, abstract=True):
         minimum=0,
         maximum=2**31 - 1,
         label="Split seed",
-        doc="another number deals the rows differently",
+        doc="another number splits the rows differently",
     )
 
     repeats: str = param(
         KEEP,
         choices=(KEEP, TOGETHER, ONCE),
         label="Equal rows",
-        doc="rows whose inputs are all the same. in one split: dealt together, so that no row is "
+        doc="rows whose inputs are all the same. in one split: kept together, so that no row is "
         "tested that was trained on; left out: only the first of them stays",
     )
     balance: str = param(
@@ -88,26 +88,28 @@ class SplitData(Data, abstract=True):
     )
 
     def splitting(self, classes: bool = True) -> dict[str, Any]:
-        """The dealer (as "splitter") and its options, for a loader; `classes` says whether rows have classes.
+        """The splitter and its options, as a loader takes them; `classes` says whether rows have classes.
 
         Errors: `ParamError` where nothing would be left to train.
         """
         from engine.data import splits as ways
 
         way = RANDOM if self.split == BY_CLASS and not classes else self.split
-        shares = {"validation": self.validation, "test": self.test}
+        fractions = {"validation": self.validation, "test": self.test}
         seed = {"seed": self.seed}
         if way in (RANDOM, BY_CLASS, BY_GROUP, IN_TIME) and self.validation + self.test >= 1:
-            raise ParamError("Validation and test shares must leave rows to train on: less than 1 together.")
+            raise ParamError(
+                "Validation and test fractions must leave rows to train on: less than 1 together."
+            )
         if way in (FOLDS, BLOCKS) and self.fold > self.folds:
             raise ParamError(f"Fold is at most {self.folds}, the number of folds; not {self.fold}.")
         part = {"folds": self.folds, "fold": self.fold - 1, "test": self.test}
         found: dict[str, tuple[Any, dict[str, Any]]] = {
-            RANDOM: (ways.split_at_random, {**shares, **seed}),
-            BY_CLASS: (ways.split_by_class, {**shares, **seed}),
-            BY_GROUP: (ways.split_by_group, {**shares, **seed}),
-            IN_TIME: (ways.split_in_time, shares),
-            GIVEN: (ways.split_as_given, {**shares, **seed}),
+            RANDOM: (ways.split_at_random, {**fractions, **seed}),
+            BY_CLASS: (ways.split_by_class, {**fractions, **seed}),
+            BY_GROUP: (ways.split_by_group, {**fractions, **seed}),
+            IN_TIME: (ways.split_in_time, fractions),
+            GIVEN: (ways.split_as_given, {**fractions, **seed}),
             FOLDS: (ways.split_in_folds, {**part, **seed}),
             BLOCKS: (ways.split_in_blocks, {**part, "gap": self.gap}),
             BOOTSTRAP: (ways.split_by_bootstrap, {"test": self.test, **seed}),

@@ -1,4 +1,4 @@
-"""Data that a formula makes: logic gates, points, lines, curves, patterns. Small enough to follow by hand."""
+"""Synthetic data: logic gates, points, lines, curves, patterns. Small enough to follow by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNITS = {"2-D": 2, "3-D": 3, "digits": 64}
 class LogicGates(Loaded):
     """The four rows of AND, OR and XOR; train, validation and test all hold the same four.
 
-    There is nothing to hold back: whoever knows four rows knows a gate.
+    Nothing is held back, as the four rows are all that there is to a gate.
     """
 
     family = "synthetic data"
@@ -62,7 +62,7 @@ class WorkedExample(Loaded):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column("inputs", (2,), doc="x2 and x3; the bias is the layer's own"),
+            Column("inputs", (2,), doc="x2 and x3; the bias belongs to the layer"),
             Column("target", (1,), doc="-1, 1, 1"),
         )
 
@@ -71,14 +71,14 @@ class WorkedExample(Loaded):
 
 
 class Made(Shuffled, abstract=True):
-    """What the sets that a formula draws share."""
+    """Base of the sets that a formula draws."""
 
     family = "synthetic data"
     seed: int = argument(
         minimum=0,
         maximum=2**31 - 1,
         label="Seed",
-        doc="another number draws other rows, dealt differently",
+        doc="another number draws other rows and splits them differently",
     )
 
 
@@ -87,7 +87,7 @@ class Points(Made):
 
     title = "Points in the plane"
     aliases: ClassVar[tuple[str, ...]] = ("2d", "moons", "circles", "spirals", "blobs", "xor", "toy")
-    source = "made by formulas; the spirals after Lang and Witbrock, 1988"
+    source = "formulas; the spirals after Lang and Witbrock, 1988"
     loader = "engine.data.sets.points:load_points"
     form: str = argument(
         choices=("two halves", "blobs", "overlapping", "XOR", "circles", "disc in ring", "moons", "spirals"),
@@ -136,7 +136,7 @@ class Line(Made):
 
 
 class Curve(Made):
-    """Points along a curve, with any share of noise up to noise alone: a test bed for optimisers."""
+    """Points along a curve, from no noise to noise alone: a test bed for optimisers."""
 
     title = "Noisy curve"
     aliases: ClassVar[tuple[str, ...]] = ("regression", "sine", "function", "toy", "1d")
@@ -145,12 +145,12 @@ class Curve(Made):
     first = ("form", "rows")
     form: str = argument(choices=CURVES, doc="which curve is to be found")
     noise: float = argument(
-        minimum=0, maximum=1, label="Noise", doc="as a share: 0 is the curve alone, 1 is noise alone"
+        minimum=0, maximum=1, label="Noise", doc="as a fraction: 0 is the curve alone, 1 is noise alone"
     )
     noise_as: str = argument(
         choices=("share", "deviation"),
         label="Noise is a",
-        doc="share: of noise in all, the curve scaled to deviation 1; deviation: of what is added to it",
+        doc="share: part of the whole, the curve scaled to deviation 1; deviation: of what is added to it",
     )
     spread: str = argument(
         choices=("even", "growing", "in the middle", "at the ends"),
@@ -182,7 +182,7 @@ class Curve(Made):
 
 
 class Patterns(Loaded):
-    """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to mend."""
+    """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to restore."""
 
     family = "synthetic data"
     aliases: ClassVar[tuple[str, ...]] = ("hopfield", "memory", "associative")

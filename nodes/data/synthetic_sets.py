@@ -1,4 +1,4 @@
-"""More data that a formula makes: classes, mixtures, sheets, bars, shifted digits, chaos and graphs."""
+"""More synthetic data: classes, mixtures, sheets, bars, shifted digits, chaos and graphs."""
 
 from __future__ import annotations
 
@@ -118,11 +118,11 @@ class BarImages(Made):
     loader = "engine.data.sets.synthetic_images:load_bars"
     form: str = argument(
         choices=("one bar", "several bars", "stripes"),
-        doc="one bar alone; each bar on with the chance below; or half of the rows, or half of the columns",
+        doc="one bar alone; each bar on with the probability below; or half of the rows or of the columns",
     )
     size: int = argument(minimum=3, maximum=64, doc="pixels along each side")
     chance: float = argument(above=0, below=1, doc="several bars: how likely each is on")
-    noise: float = argument(minimum=0, maximum=0.5, doc="share of pixels that are turned over")
+    noise: float = argument(minimum=0, maximum=0.5, doc="fraction of pixels that are inverted")
     rows: int = ROWS
 
     def columns(self) -> tuple[Column, ...]:
@@ -164,7 +164,7 @@ class ShiftedDigits(Made):
 
 
 class ChaoticSeries(Loaded):
-    """A series of simple equations that nobody foretells for long: windows, and the value that follows."""
+    """A series of chaotic equations, predictable for a short time: windows and the value that follows."""
 
     family = "synthetic data"
     title = "Chaotic series"
@@ -184,7 +184,7 @@ class ChaoticSeries(Loaded):
     )
     lag: int = argument(minimum=1, maximum=400, doc="how many past readings the network sees")
     horizon: int = argument(
-        minimum=1, maximum=100, unit="steps", doc="how far ahead the reading to foretell is"
+        minimum=1, maximum=100, unit="steps", doc="how far ahead the reading to predict is"
     )
     noise: float = argument(
         minimum=0, maximum=2, doc="deviation of the noise on readings, in the series' own"
@@ -194,11 +194,11 @@ class ChaoticSeries(Loaded):
     validation: float = argument(
         minimum=0.02,
         maximum=0.4,
-        label="Validation share",
+        label="Validation fraction",
         doc="windows after those to train on; they decide when to stop",
     )
     test: float = argument(
-        minimum=0.02, maximum=0.4, label="Test share", doc="the last windows, only looked at in the end"
+        minimum=0.02, maximum=0.4, label="Test fraction", doc="the last windows, only evaluated in the end"
     )
     seed: int = argument(
         minimum=0,
@@ -232,8 +232,8 @@ class RandomGraphs(Made):
     source = "Erdős and Rényi, 1959; blocks: Holland, Laskey and Leinhardt, 1983"
     loader = "engine.data.sets.synthetic_graphs:load_random_graphs"
     blocks: int = argument(minimum=2, maximum=8, doc="into how many blocks the nodes fall")
-    inside: float = argument(minimum=0, maximum=1, doc="chance of a tie within a block")
-    between: float = argument(minimum=0, maximum=1, doc="chance of a tie between two blocks")
+    inside: float = argument(minimum=0, maximum=1, doc="probability of an edge within a block")
+    between: float = argument(minimum=0, maximum=1, doc="probability of an edge between two blocks")
     fewest: int = argument(minimum=3, maximum=200, label="Fewest nodes", doc="of a graph")
     most: int = argument(
         minimum=3, maximum=200, label="Most nodes", doc="of a graph; smaller ones are padded"
@@ -242,7 +242,7 @@ class RandomGraphs(Made):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column("nodes", (self.most, 2), doc="of each node 1, and the share of others it is tied to"),
+            Column("nodes", (self.most, 2), doc="of each node 1, and the fraction of others it is joined to"),
             Column("adjacency", (self.most, self.most), doc="1 for a tie, else 0; the same both ways"),
             Column("mask", (self.most,), doc="1 for a node, 0 for padding"),
             Column("label", (), "int64", ("random", "blocks"), doc="how the graph was made"),

@@ -1,4 +1,4 @@
-"""Tables of a person's own: rows of examples in text files, Parquet, Arrow or Excel."""
+"""Your own tables: rows of examples in text files, Parquet, Arrow or Excel."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class TableFile(SplitData, OwnFile):
         ]
 
     def _split_by(self) -> tuple[str, bool]:
-        """The column whose values deal the rows, "" for none, and whether it holds classes.
+        """The column whose values split the rows, "" for none, and whether it holds classes.
 
         Errors: `ParamError` where the way that was chosen needs a column that isn't there.
         """
@@ -179,7 +179,7 @@ class TableFile(SplitData, OwnFile):
             return found, bool(found)
         needed = {BY_GROUP: "group", GIVEN: "split"}.get(self.split)
         if needed and not first[needed]:
-            raise ParamError(f'Rows dealt {self.split} need a column with the role "{needed}".')
+            raise ParamError(f'Rows split {self.split} need a column with the role "{needed}".')
         return (first["time"] if self.split in (IN_TIME, BLOCKS) else first[needed] if needed else ""), False
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Text of a person's own as data sets: a corpus, texts with a class each, pairs of texts."""
+"""Your own text as data sets: a corpus, texts with a class each, pairs of texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_MATTER = {"length", "target_length", "stride", "run_on", "ends", "tokens", "c
 
 
 class Tokenised(Encoded, OwnFile, abstract=True):
-    """What data sets of tokens share: a tokeniser that is learned from the training text alone."""
+    """Base of data sets of tokens, whose tokeniser is learned from the training text alone."""
 
     token_columns: ClassVar[tuple[str, ...]] = ("tokens",)
     path: FilePath = param("", label="File", doc="a file of text")
@@ -100,7 +100,7 @@ class Tokenised(Encoded, OwnFile, abstract=True):
 
 
 class TextCorpus(SplitData, Tokenised):
-    """A text of your own, read window by window: the network says which token comes next at each place.
+    """A text of your own, read window by window: the network predicts the next token at each place.
 
     The tokeniser is learned from the training part alone. Token 0 fills up, 1 is unknown, 2 begins and 3 ends
     a document, 4 is a mask.
@@ -124,16 +124,16 @@ class TextCorpus(SplitData, Tokenised):
     run_on: bool = param(
         True,
         label="Run on",
-        doc="windows run on into the next document; else each begins anew and is filled up at its end",
+        doc="windows run on into the next document; else each document is filled up at its end",
     )
     split: str = param(
         IN_TIME,
         choices=(IN_TIME, RANDOM, FOLDS, BLOCKS),
-        doc="in time: the end of the text is for test, what is before for validation; random and folds deal "
-        "whole documents; blocks: one of several parts of it for validation",
+        doc="in time: the end of the text is for test, what is before for validation; random and folds split "
+        "by whole documents; blocks: one of several parts of it for validation",
     )
-    validation: float = param(0.1, minimum=0, below=1, label="Validation share", doc="share never trained on")
-    test: float = param(0.1, minimum=0, below=1, label="Test share", doc="share only looked at in the end")
+    validation: float = param(0.1, minimum=0, below=1, label="Validation fraction", doc="never trained on")
+    test: float = param(0.1, minimum=0, below=1, label="Test fraction", doc="only evaluated in the end")
     balance: str = param(AS_THEY_COME, choices=(AS_THEY_COME,), hidden=True, doc="there are no classes")
 
     def columns(self) -> tuple[Column, ...]:
@@ -155,9 +155,7 @@ class TextCorpus(SplitData, Tokenised):
 
         how = self._how()
         if self.documents == ONE and self.split in (RANDOM, FOLDS):
-            raise ParamError(
-                "One text has one order: deal it in time or in blocks, or part it into documents."
-            )
+            raise ParamError("One text has one order: split it in time or in blocks, or by documents.")
         return e.load(
             load_corpus,
             **how,
@@ -260,7 +258,7 @@ class TextPairs(SplitData, Tokenised, Delimited):
     """Pairs of texts of your own, such as sentences and their translations, as tokens with masks.
 
     The second text is given twice: as it is read, beginning with the begin token, and one token on, up to the
-    end token, as it is to be said.
+    end token, as it is to be predicted.
     """
 
     reads = FileForm.PAIRS
@@ -274,7 +272,7 @@ class TextPairs(SplitData, Tokenised, Delimited):
         doc="whose lines go with the first's, one by one; without it the first file is a table",
     )
     source_column: str = param("source", doc="of a table: the texts that are read")
-    target_column: str = param("target", doc="of a table: the texts that are said")
+    target_column: str = param("target", doc="of a table: the texts that are predicted")
     count: int = param(0, minimum=0, hidden=True, doc="how many pairs were found")
     tokeniser: str = param(
         WORDS,
@@ -282,10 +280,14 @@ class TextPairs(SplitData, Tokenised, Delimited):
         doc="what a token is; learned from training",
     )
     target_size: int = param(
-        2000, minimum=6, maximum=1_000_000, label="Second vocabulary", doc="tokens of the texts that are said"
+        2000,
+        minimum=6,
+        maximum=1_000_000,
+        label="Second vocabulary",
+        doc="tokens of the texts that are predicted",
     )
     target_length: int = param(
-        32, minimum=1, maximum=100_000, label="Second tokens", doc="how many tokens are said at most"
+        32, minimum=1, maximum=100_000, label="Second tokens", doc="how many tokens are predicted at most"
     )
     split: str = param(
         RANDOM,
@@ -295,20 +297,20 @@ class TextPairs(SplitData, Tokenised, Delimited):
     balance: str = param(AS_THEY_COME, choices=(AS_THEY_COME,), hidden=True, doc="there are no classes")
 
     def columns(self) -> tuple[Column, ...]:
-        said, known, words = (self.target_length,), self._named(self.size), self._named(self.target_size, 1)
+        size, known, words = (self.target_length,), self._named(self.size), self._named(self.target_size, 1)
         return (
             Column("source", (self.length,), "int64", known, doc=f"tokens that are read; {SPECIAL}"),
             Column("source_mask", (self.length,), doc="1 where there is a token"),
             Column("source_length", (), "int64", doc="how many tokens are read"),
             Column(
                 "target",
-                said,
+                size,
                 "int64",
                 words,
-                doc="begin, then the tokens that are said",
+                doc="begin, then the tokens that are predicted",
             ),
-            Column("next", said, "int64", words, doc="the tokens that are said, then end"),
-            Column("target_mask", said, doc="1 where something is to be said"),
+            Column("next", size, "int64", words, doc="the tokens that are predicted, then end"),
+            Column("target_mask", size, doc="1 where a token is to be predicted"),
         )
 
     def typed(self, column: str, text: str) -> dict[str, Any] | None:

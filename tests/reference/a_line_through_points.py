@@ -28,19 +28,19 @@ SEED, BATCH = 0, None  # all rows at once
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.curves.load_line, 20 lines, 9fc0ca7fa9a7
+# engine.data.sets.curves.load_line, 20 lines, 9fc0ca7fa9a7
 
 
-# engine.penalties.l1, 3 lines, 57a4617021d3
+# engine.catalogue.training.penalties.l1, 3 lines, 57a4617021d3
 
 
-# engine.layers.least_squares.LeastSquares, 26 lines, 4c3dfe79a830
+# engine.layers.least_squares.LeastSquares, 26 lines, d53633a66f68
 
 
 class Model(nn.Module):
@@ -207,7 +207,7 @@ class Phase:
     players: Callable[[Model, int, int], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
     monitor: str = "val_loss"
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends

@@ -27,94 +27,94 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 30
 
 
-# engine.data.series_files.series_in_order, 13 lines, 4629c6399dbc
+# engine.data.series.files.series_in_order, 13 lines, 4629c6399dbc
 
 
-# engine.data.windows.series_parts, 10 lines, 0aeb7c400cec
+# engine.data.series.windows.series_parts, 10 lines, dd4deb9fe029
 
 
-# engine.data.windows.filled_gaps, 20 lines, 4cb8cca8fc7a
+# engine.data.series.windows.filled_gaps, 20 lines, 4cb8cca8fc7a
 
 
-# engine.data.windows.prepared_series, 39 lines, a8e49c5a2d24
+# engine.data.series.windows.prepared_series, 39 lines, f1b63d9710ad
 
 
-# engine.data.series_files.complete, 23 lines, 06d70041ea12
+# engine.data.series.files.complete, 23 lines, 06d70041ea12
 
 
-# engine.data.windows.window_starts, 9 lines, d3c0c66dc5e3
+# engine.data.series.windows.window_starts, 9 lines, 4ce1cfb97129
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.windows.Windows, 16 lines, e13060344ed8
+# engine.data.series.windows.Windows, 16 lines, e13060344ed8
 
 
-# engine.data.windows.cut_windows, 7 lines, 92e262a45b20
+# engine.data.series.windows.cut_windows, 7 lines, 92e262a45b20
 
 
-# engine.data.windows.windows_of_series, 44 lines, 53da5524855b
+# engine.data.series.windows.windows_of_series, 44 lines, 366a9af5d099
 
 
-# engine.data.windows.clock_of, 8 lines, 6ddaf27805ba
+# engine.data.series.windows.clock_of, 8 lines, 6ddaf27805ba
 
 
-# engine.data.series_files.load_series, 57 lines, 634bb15f0130
+# engine.data.series.files.load_series, 57 lines, aae5fa561d27
 
 
-# engine.data.table_reading.nameable, 7 lines, 475837e46a4a
+# engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
 
 
-# engine.data.table_reading.decoded, 19 lines, 2c4bed8928dc
+# engine.data.tables.reading.decoded, 19 lines, 2c4bed8928dc
 
 
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
-# engine.data.table_reading.line_end, 5 lines, dc56d691a351
+# engine.data.tables.reading.line_end, 5 lines, dc56d691a351
 
 
-# engine.data.table_reading.beginning, 7 lines, e72851c8ada2
+# engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
 
 
-# engine.data.table_reading.row_sizes, 16 lines, f75ad880ab56
+# engine.data.tables.reading.row_sizes, 16 lines, f75ad880ab56
 
 
-# engine.data.table_reading.longer_row, 3 lines, f094a56e270c
+# engine.data.tables.reading.longer_row, 3 lines, f094a56e270c
 
 
-# engine.data.table_reading.text_trouble, 19 lines, c0874028e1a3
+# engine.data.tables.reading.text_trouble, 19 lines, bb867ff4e826
 
 
-# engine.data.table_reading.unnamed_first, 5 lines, c98867e7916f
+# engine.data.tables.reading.unnamed_first, 5 lines, c98867e7916f
 
 
-# engine.data.table_reading.column_names, 13 lines, ec4e715974a4
+# engine.data.tables.reading.column_names, 13 lines, ec4e715974a4
 
 
-# engine.data.table_reading.text_form, 32 lines, 97fcc4321c25
+# engine.data.tables.reading.text_form, 32 lines, 97fcc4321c25
 
 
-# engine.data.table_reading.check_columns, 8 lines, cce0e015f266
+# engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
 
 
-# engine.data.table_reading.read_text_table, 38 lines, f776ac6b7cec
+# engine.data.tables.reading.read_text_table, 38 lines, f776ac6b7cec
 
 
-# engine.data.table_cells.written_numbers, 24 lines, 3c26011f4405
+# engine.data.tables.cells.written_numbers, 24 lines, 3c26011f4405
 
 
-# engine.data.table_cells.Cells, 95 lines, 3388085b26b1
+# engine.data.tables.cells.Cells, 95 lines, c77a90132e90
 
 
-# engine.data.series_files.frame_series, 34 lines, e4f2bf2c8e2d
+# engine.data.series.files.frame_series, 34 lines, e4f2bf2c8e2d
 
 
-# engine.data.series_files.read_text_series, 9 lines, 3ecc65da3f2e
+# engine.data.series.files.read_text_series, 9 lines, 3ecc65da3f2e
 
 
-# engine.data.dealing.dealt_in_time, 9 lines, 46d74d8e0760
+# engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
 class Model(nn.Module):
@@ -177,7 +177,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         difference=1,
         standardise=True,
         clock=False,
-        deal=dealt_in_time,
+        splitter=split_in_time,
         validation=0.2,
         test=0.2,
     )

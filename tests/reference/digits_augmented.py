@@ -22,7 +22,7 @@ SEED, BATCH, EPOCHS = 0, 64, 20
 PATIENCE = 6  # epochs without a better validation loss before training stops
 
 
-# engine.data.tables.scikit_learn_set, 8 lines, 61276bf3f0a8
+# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
 
 
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
@@ -31,22 +31,22 @@ PATIENCE = 6  # epochs without a better validation loss before training stops
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.tables.load_digits, 16 lines, ee441eb1a319
+# engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
 
 
 # engine.layers.random_images.drawn_between, 3 lines, af925d6fae83
 
 
-# engine.layers.random_images.resampled, 28 lines, 6ac9354ef209
+# engine.layers.random_images.resampled, 28 lines, e85a9efb19a4
 
 
-# engine.layers.random_images.RandomAffine, 38 lines, 721ace73ec3f
+# engine.layers.random_images.RandomAffine, 38 lines, 32d6a97d8095
 
 
 # engine.layers.random_images.cut_at_random, 6 lines, f925ea855fb5

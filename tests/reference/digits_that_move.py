@@ -20,10 +20,10 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 50, 40
 
 
-# engine.data.images_made.digit_templates, 17 lines, 90082042f736
+# engine.data.sets.synthetic_images.digit_templates, 17 lines, 90082042f736
 
 
-# engine.data.images_made.at_places, 5 lines, a36a559993e4
+# engine.data.sets.synthetic_images.at_places, 5 lines, d86b077bafbc
 
 
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
@@ -32,13 +32,13 @@ SEED, BATCH, EPOCHS = 0, 50, 40
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.images_made.load_shifted_digits, 37 lines, dc158bca3a82
+# engine.data.sets.synthetic_images.load_shifted_digits, 37 lines, dc158bca3a82
 
 
 class Model(nn.Module):

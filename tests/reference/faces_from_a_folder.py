@@ -34,79 +34,79 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.telling.tell, 2 lines, cd0b0cc30e4a
 
 
-# engine.data.image_files.values_of, 5 lines, b9704fa43a14
+# engine.data.images.files.values_of, 5 lines, f30a373d5bde
 
 
-# engine.data.image_files.HeldLevels, 9 lines, aa5e074e9160
+# engine.data.images.files.HeldLevels, 9 lines, aa5e074e9160
 
 
-# engine.data.image_files.ImageFiles, 70 lines, ada90521f4cc
+# engine.data.images.files.ImageFiles, 70 lines, ada90521f4cc
 
 
-# engine.data.image_listing.readable_name, 4 lines, 103e8c022ae5
+# engine.data.images.listing.readable_name, 4 lines, 103e8c022ae5
 
 
-# engine.data.image_listing.quoted_name, 4 lines, 7ec715b1fb03
+# engine.data.images.listing.quoted_name, 4 lines, 7ec715b1fb03
 
 
-# engine.data.image_decoding.check_image_file, 14 lines, d93891da08ce
+# engine.data.images.decoding.check_image_file, 14 lines, d93891da08ce
 
 
-# engine.data.image_decoding.read_image, 29 lines, 90e9dea5be5c
+# engine.data.images.decoding.read_image, 29 lines, 90e9dea5be5c
 
 
-# engine.data.image_decoding.upright, 6 lines, d1521a3aa269
+# engine.data.images.decoding.upright, 6 lines, 58df1be79c7b
 
 
-# engine.data.image_decoding.of_size, 13 lines, 09a14173d69e
+# engine.data.images.decoding.of_size, 13 lines, 09a14173d69e
 
 
-# engine.data.image_decoding.deep_levels, 11 lines, 45cc1733cf60
+# engine.data.images.decoding.deep_levels, 11 lines, 45cc1733cf60
 
 
-# engine.data.image_decoding.image_levels, 24 lines, 1a60fd5010e4
+# engine.data.images.decoding.image_levels, 24 lines, 1a60fd5010e4
 
 
-# engine.data.image_files.image_column, 6 lines, edf2cff9388b
+# engine.data.images.files.image_column, 6 lines, edf2cff9388b
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.image_files.dealt_images, 35 lines, 449bdbcfc54f
+# engine.data.images.files.split_images, 35 lines, bcb7ab3dba55
 
 
-# engine.data.image_files.load_image_files, 22 lines, a3b608929d72
+# engine.data.images.files.load_image_files, 22 lines, 187417b6c70f
 
 
-# engine.data.image_listing.is_image, 4 lines, cc12da07272d
+# engine.data.images.listing.is_image, 4 lines, cc12da07272d
 
 
-# engine.data.image_listing.leads_to_folder, 5 lines, e70f8f8ff0c8
+# engine.data.images.listing.leads_to_folder, 5 lines, e70f8f8ff0c8
 
 
-# engine.data.image_listing.natural_key, 4 lines, 1a6973ccf511
+# engine.data.images.listing.natural_key, 4 lines, 1a6973ccf511
 
 
-# engine.data.image_listing.files_below, 24 lines, 28d453c5ee40
+# engine.data.images.listing.files_below, 24 lines, 28d453c5ee40
 
 
-# engine.data.image_listing.split_number, 4 lines, d6f5af086c54
+# engine.data.images.listing.split_number, 4 lines, d6f5af086c54
 
 
-# engine.data.image_listing.without_split, 7 lines, 3af209ec390e
+# engine.data.images.listing.without_split, 7 lines, 3af209ec390e
 
 
-# engine.data.image_listing.images_by_class, 17 lines, 6100d2f5da66
+# engine.data.images.listing.images_by_class, 17 lines, 6100d2f5da66
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.dealing.dealt_by_class, 15 lines, c5e5f8193882
+# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
 
 
 class Model(nn.Module):
@@ -154,7 +154,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         memory=1000,
         threads=2,
         key="label",
-        deal=dealt_by_class,
+        splitter=split_by_class,
         validation=0.2,
         test=0.2,
         seed=0,

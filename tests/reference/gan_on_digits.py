@@ -25,22 +25,22 @@ from torch import Tensor, nn
 SEED, BATCH = 0, 128
 
 
-# engine.data.mnist.read_idx, 16 lines, a3e72ca008ae
+# engine.data.sets.mnist.read_idx, 16 lines, a3e72ca008ae
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.mnist.load_mnist, 22 lines, 8620857ac1b9
+# engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
 
 
-# engine.layers.losses.passed_off, 13 lines, 0afcf091070b
+# engine.layers.losses.loss_of_discriminator, 14 lines, ebfa914a51f4
 
 
-# engine.layers.losses.told_apart, 14 lines, f8899d5dd606
+# engine.layers.losses.loss_of_generator, 13 lines, 92c224639fd3
 
 
 class Generator(nn.Module):
@@ -124,7 +124,7 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         generator_output = model.generator(code)             # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
     on_made = model.discriminator(generator_output)          # (N, 1)
-    return {"loss": told_apart(discriminator_output, on_made, "cross-entropy")}
+    return {"loss": loss_of_discriminator(discriminator_output, on_made, "cross-entropy")}
 
 
 def discriminator_weights(model: Model) -> list[nn.Parameter]:
@@ -140,7 +140,7 @@ def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     code = torch.randn(len(batch["image"]), 64, device=batch["image"].device)  # (N, 64)
     x = model.generator(code)         # (N, 1, 28, 28)
     on_made = model.discriminator(x)  # (N, 1)
-    return {"loss": passed_off(on_made, "non-saturating")}
+    return {"loss": loss_of_generator(on_made, "non-saturating")}
 
 
 def generator_weights(model: Model) -> list[nn.Parameter]:
@@ -158,8 +158,8 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     generator_output = model.generator(code)                 # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
     on_made = model.discriminator(generator_output)          # (N, 1)
-    discriminator_loss = told_apart(discriminator_output, on_made, "cross-entropy")
-    generator_loss = passed_off(on_made, "non-saturating")
+    discriminator_loss = loss_of_discriminator(discriminator_output, on_made, "cross-entropy")
+    generator_loss = loss_of_generator(on_made, "non-saturating")
     return {
         "loss": discriminator_loss + generator_loss,
         "discriminator_loss": discriminator_loss,
@@ -210,7 +210,7 @@ class Phase:
     players: Callable[[Model, int, int], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
     monitor: str = "val_loss"
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends

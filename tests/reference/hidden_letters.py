@@ -25,73 +25,73 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 15
 
 
-# engine.data.tokenisers.Tokeniser, 21 lines, 6790fd60621a
+# engine.data.text.tokenisers.Tokeniser, 21 lines, 6790fd60621a
 
 
-# engine.data.tokenisers.portions, 9 lines, b4002111460f
+# engine.data.text.tokenisers.portions, 9 lines, b4002111460f
 
 
-# engine.data.texts.documents_of, 4 lines, 1a2ad1ac51d2
+# engine.data.text.texts.documents_of, 4 lines, 1a2ad1ac51d2
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.texts.corpus_parts, 16 lines, 41c6274dcb8e
+# engine.data.text.texts.corpus_parts, 16 lines, 71c1e1fb1510
 
 
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
-# engine.data.text_lines.read_text, 22 lines, 82dbe6612d6a
+# engine.data.text.lines.read_text, 22 lines, 82dbe6612d6a
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.windows.Windows, 16 lines, e13060344ed8
+# engine.data.series.windows.Windows, 16 lines, e13060344ed8
 
 
-# engine.data.windows.cut_windows, 7 lines, 92e262a45b20
+# engine.data.series.windows.cut_windows, 7 lines, 92e262a45b20
 
 
-# engine.data.texts.corpus_windows, 38 lines, 92e1cb424aef
+# engine.data.text.texts.corpus_windows, 38 lines, 363277e5e55e
 
 
-# engine.data.texts.load_corpus, 27 lines, 0d1c54433020
+# engine.data.text.texts.load_corpus, 27 lines, 1d54c3d89096
 
 
-# engine.data.tokenisers.most_used, 3 lines, 2fe6a557f6ed
+# engine.data.text.tokenisers.most_used, 3 lines, 2fe6a557f6ed
 
 
-# engine.data.tokenisers.character_counts, 11 lines, a7150448da07
+# engine.data.text.tokenisers.character_counts, 11 lines, a7150448da07
 
 
-# engine.data.tokenisers.special_tokens, 3 lines, 90691ec30aa5
+# engine.data.text.tokenisers.special_tokens, 3 lines, 90691ec30aa5
 
 
-# engine.data.tokenisers.room_for, 6 lines, bb2dc9d385ed
+# engine.data.text.tokenisers.room_for, 6 lines, bb2dc9d385ed
 
 
-# engine.data.tokenisers.Characters, 12 lines, 0d0cd01c1535
+# engine.data.text.tokenisers.Characters, 12 lines, 0d0cd01c1535
 
 
-# engine.data.tokenisers.learned_characters, 5 lines, 742b19279bf3
+# engine.data.text.tokenisers.learned_characters, 5 lines, 742b19279bf3
 
 
-# engine.data.dealing.dealt_in_time, 9 lines, 46d74d8e0760
+# engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
 # engine.layers.text_masking.scrambled, 6 lines, 0cc52b5c88e8
 
 
-# engine.layers.text_masking.fixed_chances, 9 lines, 3fa87d0789f2
+# engine.layers.text_masking.fixed_draws, 9 lines, 685706dccebe
 
 
-# engine.layers.text_masking.MaskTokens, 35 lines, fe624836acbb
+# engine.layers.text_masking.MaskTokens, 35 lines, 3601f2648cf4
 
 
-# engine.layers.scores.share_right, 9 lines, d7f28d019bad
+# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
 
 
 class Model(nn.Module):
@@ -121,7 +121,7 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     hide_targets, scores = model(batch["tokens"])
     return {
         "loss": F.cross_entropy(scores.flatten(0, -2), hide_targets.flatten()),
-        "accuracy": share_right(scores.argmax(-1), hide_targets),
+        "accuracy": masked_accuracy(scores.argmax(-1), hide_targets),
     }
 
 
@@ -139,7 +139,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         documents="one text",
         stride=None,
         run_on=True,
-        deal=dealt_in_time,
+        splitter=split_in_time,
         validation=0.1,
         test=0.1,
     )

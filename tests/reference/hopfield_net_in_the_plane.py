@@ -22,19 +22,19 @@ from torch import Tensor, nn
 SEED, BATCH = 0, None  # all rows at once
 
 
-# engine.data.tables.scikit_learn_set, 8 lines, 61276bf3f0a8
+# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
 
 
-# engine.data.patterns.stored_patterns, 9 lines, 687de1d46674
+# engine.data.sets.patterns.stored_patterns, 9 lines, 05a6bfd0e351
 
 
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-# engine.data.patterns.load_patterns, 18 lines, b73a7a3ec1c8
+# engine.data.sets.patterns.load_patterns, 18 lines, b73a7a3ec1c8
 
 
-# engine.layers.hopfield.Hopfield, 74 lines, 2e2b33818456
+# engine.layers.hopfield.Hopfield, 74 lines, d9b5a9a5fcfd
 
 
 class Model(nn.Module):
@@ -140,7 +140,7 @@ class Phase:
     players: Callable[[Model, int, int], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
     monitor: str = "val_loss"
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends

@@ -52,7 +52,7 @@ SEED, BATCH, EPOCHS = 0, 64, 15
 # engine.data.array_reading.stored_array, 18 lines, 992c08cb50b5
 
 
-# engine.data.array_files.FileRows, 19 lines, 9c7722ccd2f0
+# engine.data.array_files.FileRows, 19 lines, d53e7c61344c
 
 
 # engine.data.array_files.Stored, 134 lines, c407f1b11571
@@ -61,10 +61,10 @@ SEED, BATCH, EPOCHS = 0, 64, 15
 # engine.data.array_files.stored_column, 25 lines, 907df62cdbe7
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
 # engine.data.telling.tell, 2 lines, cd0b0cc30e4a
@@ -73,13 +73,13 @@ SEED, BATCH, EPOCHS = 0, 64, 15
 # engine.data.array_files.in_memory, 8 lines, 24496b61cdb7
 
 
-# engine.data.array_files.load_arrays, 49 lines, c718b1330b86
+# engine.data.array_files.load_arrays, 49 lines, cc2cd3777fbd
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.dealing.dealt_by_class, 15 lines, c5e5f8193882
+# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
 
 
 class Model(nn.Module):
@@ -128,7 +128,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         axes="add a channel",
         memory=1024,
         by="labels",
-        deal=dealt_by_class,
+        splitter=split_by_class,
         validation=0.2,
         test=0.2,
         seed=0,

@@ -22,16 +22,16 @@ SEED, BATCH, EPOCHS = 0, 16, 60
 PATIENCE = 15  # epochs without a better validation loss before training stops
 
 
-# engine.data.tables.scikit_learn_set, 8 lines, 61276bf3f0a8
+# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
 # engine.data.splits.standardised, 4 lines, 0a7795c02f4c
@@ -40,7 +40,7 @@ PATIENCE = 15  # epochs without a better validation loss before training stops
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-# engine.data.tables.load_iris, 14 lines, c3b10ad8e4a4
+# engine.data.sets.scikit_learn.load_iris, 14 lines, c3b10ad8e4a4
 
 
 class Model(nn.Module):

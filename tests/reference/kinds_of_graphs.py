@@ -26,67 +26,67 @@ SEED, BATCH, EPOCHS = 0, 32, 120
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
-# engine.data.graphs.numbered, 8 lines, a6a2b5c563a9
+# engine.data.graphs.files.numbered, 8 lines, a6a2b5c563a9
 
 
-# engine.data.graphs.node_features, 15 lines, 83fc854dd4f8
+# engine.data.graphs.files.node_features, 15 lines, 83fc854dd4f8
 
 
-# engine.data.graphs.graph_tensors, 16 lines, 17d18b1c7bc0
+# engine.data.graphs.files.graph_tensors, 16 lines, 17d18b1c7bc0
 
 
-# engine.data.graphs.read_graph, 19 lines, d1ece5990339
+# engine.data.graphs.files.read_graph, 19 lines, d1ece5990339
 
 
-# engine.data.graphs.names_of_graphs, 3 lines, 2d5bb6054432
+# engine.data.graphs.files.names_of_graphs, 3 lines, 2d5bb6054432
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.graph_batches.Packed, 39 lines, f112c1e71a4a
+# engine.data.graphs.batches.Packed, 39 lines, f112c1e71a4a
 
 
-# engine.data.graph_batches.packed_graphs, 31 lines, 75e3276c6956
+# engine.data.graphs.batches.packed_graphs, 31 lines, 75e3276c6956
 
 
-# engine.data.graphs.read_rows, 20 lines, 00fcf752c8e6
+# engine.data.graphs.files.read_rows, 20 lines, 00fcf752c8e6
 
 
-# engine.data.graphs.read_table, 9 lines, 726e28010cc5
+# engine.data.graphs.files.read_table, 9 lines, 726e28010cc5
 
 
-# engine.data.graphs.rows_of_graphs, 5 lines, 29e2ab7abc26
+# engine.data.graphs.files.rows_of_graphs, 5 lines, 29e2ab7abc26
 
 
-# engine.data.graphs.class_numbers, 10 lines, cd60ce16e327
+# engine.data.graphs.files.class_numbers, 10 lines, cd60ce16e327
 
 
-# engine.data.graphs.graph_labels, 4 lines, c127af2ecb35
+# engine.data.graphs.files.graph_labels, 4 lines, c127af2ecb35
 
 
-# engine.data.graphs.given_splits, 5 lines, 0f7985bf7c4e
+# engine.data.graphs.files.given_splits, 5 lines, 0f7985bf7c4e
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.graph_batches.load_graph_batches, 32 lines, 835dec699716
+# engine.data.graphs.batches.load_graph_batches, 32 lines, 5cd38988de72
 
 
-# engine.data.graphs.edge_columns, 6 lines, 79b5db14163b
+# engine.data.graphs.files.edge_columns, 6 lines, 79b5db14163b
 
 
-# engine.data.graphs.read_edge_list, 26 lines, 978fff87fd04
+# engine.data.graphs.files.read_edge_list, 26 lines, 978fff87fd04
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.dealing.dealt_by_class, 15 lines, c5e5f8193882
+# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
 
 
 # engine.data.fitted.Fitted, 10 lines, e6db4f938685
@@ -170,7 +170,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         delimiter=",",
         header=True,
         by="class",
-        deal=dealt_by_class,
+        splitter=split_by_class,
         validation=0.2,
         test=0.2,
         seed=0,

@@ -24,16 +24,16 @@ SEED, BATCH, EPOCHS = 0, 128, 12
 PATIENCE = 3  # epochs without a better validation loss before training stops
 
 
-# engine.data.mnist.read_idx, 16 lines, a3e72ca008ae
+# engine.data.sets.mnist.read_idx, 16 lines, a3e72ca008ae
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.mnist.load_mnist, 22 lines, 8620857ac1b9
+# engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
 
 
 class Model(nn.Module):

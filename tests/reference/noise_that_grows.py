@@ -19,13 +19,13 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 120
 
 
-# engine.data.curves.around_gap, 6 lines, 494305b14c1e
+# engine.data.sets.curves.around_gap, 6 lines, cb76a0531775
 
 
-# engine.data.curves.curve, 22 lines, 7da708cd3f87
+# engine.data.sets.curves.curve, 22 lines, 7da708cd3f87
 
 
-# engine.data.curves.noise_over, 9 lines, cab2e847b776
+# engine.data.sets.curves.noise_over, 9 lines, cab2e847b776
 
 
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
@@ -34,13 +34,13 @@ SEED, BATCH, EPOCHS = 0, 64, 120
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.curves.load_curve, 40 lines, b4e311df06ee
+# engine.data.sets.curves.load_curve, 40 lines, 798327980a33
 
 
 # engine.layers.likelihood.gaussian_likelihood, 7 lines, c8dc97f66d35

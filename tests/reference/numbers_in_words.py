@@ -28,100 +28,100 @@ SEED, BATCH, EPOCHS = 0, 32, 40
 PATIENCE = 10  # epochs without a better validation loss before training stops
 
 
-# engine.data.tokenisers.Tokeniser, 21 lines, 6790fd60621a
+# engine.data.text.tokenisers.Tokeniser, 21 lines, 6790fd60621a
 
 
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
-# engine.data.text_lines.read_text, 22 lines, 82dbe6612d6a
+# engine.data.text.lines.read_text, 22 lines, 82dbe6612d6a
 
 
-# engine.data.text_lines.lines_of, 3 lines, 9a4492c46da6
+# engine.data.text.lines.lines_of, 3 lines, 9a4492c46da6
 
 
-# engine.data.table_reading.nameable, 7 lines, 475837e46a4a
+# engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
 
 
-# engine.data.table_reading.decoded, 19 lines, 2c4bed8928dc
+# engine.data.tables.reading.decoded, 19 lines, 2c4bed8928dc
 
 
-# engine.data.table_reading.line_end, 5 lines, dc56d691a351
+# engine.data.tables.reading.line_end, 5 lines, dc56d691a351
 
 
-# engine.data.table_reading.beginning, 7 lines, e72851c8ada2
+# engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
 
 
-# engine.data.table_reading.row_sizes, 16 lines, f75ad880ab56
+# engine.data.tables.reading.row_sizes, 16 lines, f75ad880ab56
 
 
-# engine.data.table_reading.longer_row, 3 lines, f094a56e270c
+# engine.data.tables.reading.longer_row, 3 lines, f094a56e270c
 
 
-# engine.data.table_reading.text_trouble, 19 lines, c0874028e1a3
+# engine.data.tables.reading.text_trouble, 19 lines, bb867ff4e826
 
 
-# engine.data.table_reading.unnamed_first, 5 lines, c98867e7916f
+# engine.data.tables.reading.unnamed_first, 5 lines, c98867e7916f
 
 
-# engine.data.table_reading.column_names, 13 lines, ec4e715974a4
+# engine.data.tables.reading.column_names, 13 lines, ec4e715974a4
 
 
-# engine.data.table_reading.text_form, 32 lines, 97fcc4321c25
+# engine.data.tables.reading.text_form, 32 lines, 97fcc4321c25
 
 
-# engine.data.table_reading.check_columns, 8 lines, cce0e015f266
+# engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
 
 
-# engine.data.table_reading.read_text_table, 38 lines, f776ac6b7cec
+# engine.data.tables.reading.read_text_table, 38 lines, f776ac6b7cec
 
 
-# engine.data.text_lines.rows_of_table, 8 lines, d2d205f19e17
+# engine.data.text.lines.rows_of_table, 8 lines, d2d205f19e17
 
 
-# engine.data.text_lines.text_pairs, 26 lines, 31b63d28e5e4
+# engine.data.text.lines.text_pairs, 24 lines, 83413b5526b0
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.texts.filled_up, 13 lines, d217fec93549
+# engine.data.text.texts.filled_up, 13 lines, d217fec93549
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.texts.load_text_pairs, 40 lines, 55c23f9198b9
+# engine.data.text.texts.load_text_pairs, 40 lines, 47863a46f95a
 
 
-# engine.data.tokenisers.portions, 9 lines, b4002111460f
+# engine.data.text.tokenisers.portions, 9 lines, b4002111460f
 
 
-# engine.data.tokenisers.words_of, 3 lines, 3c776cc25b03
+# engine.data.text.tokenisers.words_of, 3 lines, 3c776cc25b03
 
 
-# engine.data.tokenisers.Words, 8 lines, c0ae5e20a15e
+# engine.data.text.tokenisers.Words, 8 lines, c0ae5e20a15e
 
 
-# engine.data.tokenisers.special_tokens, 3 lines, 90691ec30aa5
+# engine.data.text.tokenisers.special_tokens, 3 lines, 90691ec30aa5
 
 
-# engine.data.tokenisers.most_used, 3 lines, 2fe6a557f6ed
+# engine.data.text.tokenisers.most_used, 3 lines, 2fe6a557f6ed
 
 
-# engine.data.tokenisers.room_for, 6 lines, bb2dc9d385ed
+# engine.data.text.tokenisers.room_for, 6 lines, bb2dc9d385ed
 
 
-# engine.data.tokenisers.learned_words, 8 lines, 3e876b1bacf4
+# engine.data.text.tokenisers.learned_words, 8 lines, 3e876b1bacf4
 
 
-# engine.data.dealing.dealt_at_random, 11 lines, 9344827a3ade
+# engine.data.splits.split_at_random, 11 lines, 2e98d906d7c2
 
 
-# engine.layers.scores.share_right, 9 lines, d7f28d019bad
+# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
 
 
 class Model(nn.Module):
@@ -152,7 +152,7 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     digits = model(batch["source"])
     return {
         "loss": F.cross_entropy(digits.flatten(0, -2), batch["next"].flatten()),
-        "accuracy": share_right(digits.argmax(-1), batch["next"]),
+        "accuracy": masked_accuracy(digits.argmax(-1), batch["next"]),
     }
 
 
@@ -173,7 +173,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         table={"delimiter": '\t', "quote": '"', "decimal": ".", "header": True, "skip": 0},
         target_size=16,
         target_length=5,
-        deal=dealt_at_random,
+        splitter=split_at_random,
         validation=0.2,
         test=0.2,
         seed=0,

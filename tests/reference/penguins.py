@@ -28,118 +28,118 @@ SEED, BATCH, EPOCHS = 0, 16, 40
 PATIENCE = 15  # epochs without a better validation loss before training stops
 
 
-# engine.data.table_files.wanted_columns, 3 lines, b3ffbcd7411d
+# engine.data.tables.files.wanted_columns, 3 lines, b3ffbcd7411d
 
 
-# engine.data.table_reading.nameable, 7 lines, 475837e46a4a
+# engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
 
 
-# engine.data.table_reading.decoded, 19 lines, 2c4bed8928dc
+# engine.data.tables.reading.decoded, 19 lines, 2c4bed8928dc
 
 
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
-# engine.data.table_reading.line_end, 5 lines, dc56d691a351
+# engine.data.tables.reading.line_end, 5 lines, dc56d691a351
 
 
-# engine.data.table_reading.beginning, 7 lines, e72851c8ada2
+# engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
 
 
-# engine.data.table_reading.row_sizes, 16 lines, f75ad880ab56
+# engine.data.tables.reading.row_sizes, 16 lines, f75ad880ab56
 
 
-# engine.data.table_reading.longer_row, 3 lines, f094a56e270c
+# engine.data.tables.reading.longer_row, 3 lines, f094a56e270c
 
 
-# engine.data.table_reading.text_trouble, 19 lines, c0874028e1a3
+# engine.data.tables.reading.text_trouble, 19 lines, bb867ff4e826
 
 
-# engine.data.table_reading.unnamed_first, 5 lines, c98867e7916f
+# engine.data.tables.reading.unnamed_first, 5 lines, c98867e7916f
 
 
-# engine.data.table_reading.column_names, 13 lines, ec4e715974a4
+# engine.data.tables.reading.column_names, 13 lines, ec4e715974a4
 
 
-# engine.data.table_reading.text_form, 32 lines, 97fcc4321c25
+# engine.data.tables.reading.text_form, 32 lines, 97fcc4321c25
 
 
-# engine.data.table_reading.check_columns, 8 lines, cce0e015f266
+# engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
 
 
-# engine.data.table_reading.read_text_table, 38 lines, f776ac6b7cec
+# engine.data.tables.reading.read_text_table, 38 lines, f776ac6b7cec
 
 
-# engine.data.table_columns.used_columns, 3 lines, 50e031ee0bfa
+# engine.data.tables.columns.used_columns, 3 lines, 50e031ee0bfa
 
 
-# engine.data.table_cells.blank_rows, 12 lines, 88c67f935dff
+# engine.data.tables.cells.blank_rows, 12 lines, 88c67f935dff
 
 
-# engine.data.table_cells.written_numbers, 24 lines, 3c26011f4405
+# engine.data.tables.cells.written_numbers, 24 lines, 3c26011f4405
 
 
-# engine.data.table_cells.Cells, 95 lines, 3388085b26b1
+# engine.data.tables.cells.Cells, 95 lines, c77a90132e90
 
 
-# engine.data.table_columns.split_keys, 16 lines, 1af8bbcf66b0
+# engine.data.tables.columns.split_keys, 16 lines, 028111623862
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.table_columns.class_numbers_of, 8 lines, 2db2bd6a6f4f
+# engine.data.tables.columns.class_numbers_of, 8 lines, 2db2bd6a6f4f
 
 
-# engine.data.table_columns.filled, 3 lines, 2ea58e70e217
+# engine.data.tables.columns.filled, 3 lines, 2ea58e70e217
 
 
-# engine.data.table_columns.in_units, 5 lines, ee6a4275577a
+# engine.data.tables.columns.in_units, 5 lines, ee6a4275577a
 
 
-# engine.data.table_columns.feature_parts, 10 lines, 309570826553
+# engine.data.tables.columns.feature_parts, 10 lines, 309570826553
 
 
-# engine.data.table_columns.fill_of, 11 lines, 367645947d34
+# engine.data.tables.columns.fill_of, 11 lines, 367645947d34
 
 
-# engine.data.table_columns.units_of, 9 lines, 7e3f915b4ff6
+# engine.data.tables.columns.units_of, 9 lines, 7e3f915b4ff6
 
 
-# engine.data.table_columns.feature_fit, 22 lines, 1447b018ef1b
+# engine.data.tables.columns.feature_fit, 22 lines, 1447b018ef1b
 
 
-# engine.data.table_columns.in_port_order, 5 lines, 0bd929ed9cd6
+# engine.data.tables.columns.in_port_order, 5 lines, 0bd929ed9cd6
 
 
-# engine.data.table_columns.target_fit, 5 lines, c76b639e8a94
+# engine.data.tables.columns.target_fit, 5 lines, c76b639e8a94
 
 
-# engine.data.table_columns.port_name, 3 lines, aadec8944195
+# engine.data.tables.columns.port_name, 3 lines, aadec8944195
 
 
-# engine.data.table_columns.target_ports, 6 lines, c77b17b102c0
+# engine.data.tables.columns.target_ports, 6 lines, c77b17b102c0
 
 
-# engine.data.table_columns.target_values, 8 lines, e66e11f29286
+# engine.data.tables.columns.target_values, 8 lines, e66e11f29286
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.table_columns.dealt_table, 60 lines, d3e230fb641c
+# engine.data.tables.columns.split_table, 60 lines, 75003f781836
 
 
-# engine.data.table_files.load_text_table, 27 lines, 0bda3ca7bc57
+# engine.data.tables.files.load_text_table, 35 lines, cb7aae777912
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.dealing.dealt_by_class, 15 lines, c5e5f8193882
+# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
 
 
 class Model(nn.Module):
@@ -191,7 +191,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         dates="days",
         blanks=(),
         by="species",
-        deal=dealt_by_class,
+        splitter=split_by_class,
         validation=0.2,
         test=0.2,
         seed=0,

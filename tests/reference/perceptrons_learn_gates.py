@@ -25,13 +25,13 @@ SEED, BATCH = 0, 1
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-# engine.data.points.three_copies, 4 lines, cff0effaadea
+# engine.data.sets.points.three_copies, 4 lines, cff0effaadea
 
 
-# engine.data.points.load_gates, 12 lines, 62c5959d4788
+# engine.data.sets.points.load_gates, 12 lines, 62c5959d4788
 
 
-# engine.layers.perceptron.Perceptron, 35 lines, 486894d64e9c
+# engine.layers.perceptron.Perceptron, 35 lines, 01aa53eb8d30
 
 
 class Model(nn.Module):
@@ -156,7 +156,7 @@ class Phase:
     players: Callable[[Model, int, int], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
     monitor: str = "val_loss"
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends

@@ -28,31 +28,31 @@ SEED, BATCH, EPOCHS = 0, 20, 60
 # engine.data.class_files.class_files, 18 lines, d1c98495d7d1
 
 
-# engine.data.clouds.cloud_files, 3 lines, 3019813cd92d
+# engine.data.clouds.files.cloud_files, 3 lines, 3019813cd92d
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.clouds.sampled, 6 lines, 56af054b3389
+# engine.data.clouds.files.sampled, 6 lines, 56af054b3389
 
 
-# engine.data.clouds.normalised, 7 lines, 19dab46926dd
+# engine.data.clouds.files.normalised, 7 lines, 19dab46926dd
 
 
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
-# engine.data.clouds.ply_header, 34 lines, 99bc20af10e6
+# engine.data.clouds.files.ply_header, 34 lines, 99bc20af10e6
 
 
-# engine.data.clouds.parted_cells, 2 lines, bd9389f4ba10
+# engine.data.clouds.files.parted_cells, 2 lines, bd9389f4ba10
 
 
-# engine.data.clouds.numbers_of, 17 lines, f359b170eb0b
+# engine.data.clouds.files.numbers_of, 17 lines, f359b170eb0b
 
 
-# engine.data.clouds.ply_points, 32 lines, 2e768a5ca216
+# engine.data.clouds.files.ply_points, 32 lines, 2e768a5ca216
 
 
 # engine.data.array_reading.npz_member, 24 lines, 81adc3286b25
@@ -76,52 +76,52 @@ SEED, BATCH, EPOCHS = 0, 20, 60
 # engine.data.array_reading.stored_array, 18 lines, 992c08cb50b5
 
 
-# engine.data.clouds.off_points, 12 lines, 1e89a43e1bbf
+# engine.data.clouds.files.off_points, 12 lines, 1e89a43e1bbf
 
 
-# engine.data.clouds.text_points, 17 lines, 7db0fe6a1b32
+# engine.data.clouds.files.text_points, 17 lines, 7db0fe6a1b32
 
 
-# engine.data.clouds.read_cloud, 24 lines, 32db6e093986
+# engine.data.clouds.files.read_cloud, 24 lines, 32db6e093986
 
 
-# engine.data.clouds.Clouds, 42 lines, 4373fc8ee53b
+# engine.data.clouds.files.Clouds, 42 lines, 4373fc8ee53b
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.clouds.load_clouds, 45 lines, 20465ab0f24c
+# engine.data.clouds.files.load_clouds, 45 lines, 5cbdfe105770
 
 
-# engine.data.meshes.triangles_of, 7 lines, 4471bdf1e969
+# engine.data.clouds.meshes.triangles_of, 7 lines, 4471bdf1e969
 
 
-# engine.data.meshes.face_of, 10 lines, 7c39bee9e921
+# engine.data.clouds.meshes.face_of, 10 lines, 7c39bee9e921
 
 
-# engine.data.meshes.off_faces, 9 lines, cea305d6be7e
+# engine.data.clouds.meshes.off_faces, 9 lines, cea305d6be7e
 
 
-# engine.data.meshes.binary_faces, 26 lines, 9b0cdfe0727b
+# engine.data.clouds.meshes.binary_faces, 26 lines, 9b0cdfe0727b
 
 
-# engine.data.meshes.ply_faces, 20 lines, 4c091a2970a0
+# engine.data.clouds.meshes.ply_faces, 20 lines, 4c091a2970a0
 
 
-# engine.data.meshes.faces_of, 4 lines, b2cbfcf3c6af
+# engine.data.clouds.meshes.faces_of, 4 lines, b2cbfcf3c6af
 
 
-# engine.data.meshes.surface_points, 18 lines, c6e2bac48172
+# engine.data.clouds.meshes.surface_points, 18 lines, c6e2bac48172
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.dealing.dealt_by_class, 15 lines, c5e5f8193882
+# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
 
 
 # engine.layers.graph_layers.masked_maxima, 5 lines, d7a100b251f0
@@ -173,7 +173,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         memory=1024,
         draw=surface_points,
         by="class",
-        deal=dealt_by_class,
+        splitter=split_by_class,
         validation=0.2,
         test=0.2,
         seed=0,

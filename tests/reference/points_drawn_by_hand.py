@@ -21,19 +21,19 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 16, 150
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.drawn.load_drawn, 31 lines, fc5ed1c3d6f9
+# engine.data.sets.drawn.load_drawn, 33 lines, 1257318be0cc
 
 
-# engine.data.drawn.dealt_as_drawn, 19 lines, e532497db62c
+# engine.data.sets.drawn.split_as_drawn, 19 lines, 8fce847cdb00
 
 
 class Model(nn.Module):
@@ -89,7 +89,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         ),
         values=False,
         spare=20,
-        deal=dealt_as_drawn,
+        splitter=split_as_drawn,
         validation=0.2,
         test=0.2,
         seed=0,

@@ -22,7 +22,7 @@ SEED, BATCH, EPOCHS = 0, 32, 15
 PATIENCE = 4  # epochs without a better validation loss before training stops
 
 
-# engine.data.tables.scikit_learn_set, 8 lines, 61276bf3f0a8
+# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
 
 
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
@@ -31,13 +31,13 @@ PATIENCE = 4  # epochs without a better validation loss before training stops
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.tables.load_digits, 16 lines, ee441eb1a319
+# engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
 
 
 class Residual(nn.Module):

@@ -23,13 +23,13 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 60
 
 
-# engine.data.series.read_laser, 9 lines, 3db51ca06743
+# engine.data.sets.laser.read_laser, 9 lines, 3db51ca06743
 
 
-# engine.data.series.santa_fe_scale, 4 lines, 4d3027dd85b5
+# engine.data.sets.laser.santa_fe_scale, 4 lines, 4d3027dd85b5
 
 
-# engine.data.series.load_santa_fe, 17 lines, 263939adeda6
+# engine.data.sets.laser.load_santa_fe, 17 lines, 263939adeda6
 
 
 class Model(nn.Module):

@@ -34,88 +34,88 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.telling.tell, 2 lines, cd0b0cc30e4a
 
 
-# engine.data.image_files.values_of, 5 lines, b9704fa43a14
+# engine.data.images.files.values_of, 5 lines, f30a373d5bde
 
 
-# engine.data.image_files.HeldLevels, 9 lines, aa5e074e9160
+# engine.data.images.files.HeldLevels, 9 lines, aa5e074e9160
 
 
-# engine.data.image_files.ImageFiles, 70 lines, ada90521f4cc
+# engine.data.images.files.ImageFiles, 70 lines, ada90521f4cc
 
 
-# engine.data.image_listing.readable_name, 4 lines, 103e8c022ae5
+# engine.data.images.listing.readable_name, 4 lines, 103e8c022ae5
 
 
-# engine.data.image_listing.quoted_name, 4 lines, 7ec715b1fb03
+# engine.data.images.listing.quoted_name, 4 lines, 7ec715b1fb03
 
 
-# engine.data.image_decoding.check_image_file, 14 lines, d93891da08ce
+# engine.data.images.decoding.check_image_file, 14 lines, d93891da08ce
 
 
-# engine.data.image_decoding.read_image, 29 lines, 90e9dea5be5c
+# engine.data.images.decoding.read_image, 29 lines, 90e9dea5be5c
 
 
-# engine.data.image_decoding.upright, 6 lines, d1521a3aa269
+# engine.data.images.decoding.upright, 6 lines, 58df1be79c7b
 
 
-# engine.data.image_masks.mask_values, 12 lines, 400dd54fcd6f
+# engine.data.images.masks.mask_values, 12 lines, 400dd54fcd6f
 
 
-# engine.data.image_decoding.of_size, 13 lines, 09a14173d69e
+# engine.data.images.decoding.of_size, 13 lines, 09a14173d69e
 
 
-# engine.data.image_masks.mask_classes, 33 lines, 55c4ae8e1376
+# engine.data.images.masks.mask_classes, 33 lines, 55c4ae8e1376
 
 
-# engine.data.image_decoding.deep_levels, 11 lines, 45cc1733cf60
+# engine.data.images.decoding.deep_levels, 11 lines, 45cc1733cf60
 
 
-# engine.data.image_decoding.image_levels, 24 lines, 1a60fd5010e4
+# engine.data.images.decoding.image_levels, 24 lines, 1a60fd5010e4
 
 
-# engine.data.image_files.image_column, 6 lines, edf2cff9388b
+# engine.data.images.files.image_column, 6 lines, edf2cff9388b
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.image_files.dealt_images, 35 lines, 449bdbcfc54f
+# engine.data.images.files.split_images, 35 lines, bcb7ab3dba55
 
 
-# engine.data.image_files.load_masked_images, 26 lines, 7c4d1f507719
+# engine.data.images.files.load_masked_images, 26 lines, 360323d8513d
 
 
-# engine.data.image_listing.is_image, 4 lines, cc12da07272d
+# engine.data.images.listing.is_image, 4 lines, cc12da07272d
 
 
-# engine.data.image_listing.leads_to_folder, 5 lines, e70f8f8ff0c8
+# engine.data.images.listing.leads_to_folder, 5 lines, e70f8f8ff0c8
 
 
-# engine.data.image_listing.natural_key, 4 lines, 1a6973ccf511
+# engine.data.images.listing.natural_key, 4 lines, 1a6973ccf511
 
 
-# engine.data.image_listing.files_below, 24 lines, 28d453c5ee40
+# engine.data.images.listing.files_below, 24 lines, 28d453c5ee40
 
 
-# engine.data.image_listing.split_number, 4 lines, d6f5af086c54
+# engine.data.images.listing.split_number, 4 lines, d6f5af086c54
 
 
-# engine.data.image_listing.without_split, 7 lines, 3af209ec390e
+# engine.data.images.listing.without_split, 7 lines, 3af209ec390e
 
 
-# engine.data.image_listing.masked_name, 4 lines, 1a9bd743856c
+# engine.data.images.listing.masked_name, 4 lines, 1a9bd743856c
 
 
-# engine.data.image_listing.images_with_masks, 25 lines, 2ff90fefcfe0
+# engine.data.images.listing.images_with_masks, 25 lines, 206218123db5
 
 
-# engine.data.dealing.dealt_at_random, 11 lines, 9344827a3ade
+# engine.data.splits.split_at_random, 11 lines, 2e98d906d7c2
 
 
-# engine.layers.scores.share_right, 9 lines, d7f28d019bad
+# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
 
 
 class Model(nn.Module):
@@ -162,7 +162,7 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     scores = model(batch["image"])
     return {
         "loss": F.cross_entropy(scores, batch["mask"]),
-        "accuracy": share_right(scores.argmax(1), batch["mask"]),
+        "accuracy": masked_accuracy(scores.argmax(1), batch["mask"]),
     }
 
 
@@ -183,7 +183,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         memory=1000,
         threads=2,
         key="",
-        deal=dealt_at_random,
+        splitter=split_at_random,
         validation=0.2,
         test=0.2,
         seed=0,

@@ -25,16 +25,16 @@ from torch import Tensor, nn
 SEED, BATCH = 0, 128
 
 
-# engine.data.mnist.read_idx, 16 lines, a3e72ca008ae
+# engine.data.sets.mnist.read_idx, 16 lines, a3e72ca008ae
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.mnist.load_mnist, 22 lines, 8620857ac1b9
+# engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
 
 
 class Model(nn.Module):
@@ -259,7 +259,7 @@ class Phase:
     players: Callable[[Model, int, int], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
     monitor: str = "val_loss"
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends

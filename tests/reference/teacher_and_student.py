@@ -22,7 +22,7 @@ from torch import Tensor, nn
 SEED, BATCH = 0, 32
 
 
-# engine.data.tables.scikit_learn_set, 8 lines, 61276bf3f0a8
+# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
 
 
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
@@ -31,16 +31,16 @@ SEED, BATCH = 0, 32
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.tables.load_digits, 16 lines, ee441eb1a319
+# engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
 
 
-# engine.layers.losses.distilled, 13 lines, cee571fc863e
+# engine.layers.losses.distilled, 13 lines, acbc54737be7
 
 
 class Model(nn.Module):
@@ -249,7 +249,7 @@ class Phase:
     players: Callable[[Model, int, int], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
     monitor: str = "val_loss"
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends

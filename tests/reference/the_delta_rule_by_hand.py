@@ -25,13 +25,13 @@ SEED, BATCH = 0, None  # all rows at once
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
 
 
-# engine.data.points.three_copies, 4 lines, cff0effaadea
+# engine.data.sets.points.three_copies, 4 lines, cff0effaadea
 
 
-# engine.data.points.load_worked_example, 4 lines, bafc259370b9
+# engine.data.sets.points.load_worked_example, 4 lines, 621fc76dfc67
 
 
-# engine.layers.delta_rule.DeltaRule, 71 lines, 6804b5b8f5a3
+# engine.layers.delta_rule.DeltaRule, 71 lines, 355cb5d353af
 
 
 class Model(nn.Module):
@@ -141,7 +141,7 @@ class Phase:
     players: Callable[[Model, int, int], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that nobody trains: dropout and batch statistics rest
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
     monitor: str = "val_loss"
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends

@@ -26,13 +26,13 @@ SEED, BATCH, EPOCHS = 0, 64, 60
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.clouds_made.load_mixture, 31 lines, 38b0a7ce19e9
+# engine.data.sets.synthetic_clouds.load_mixture, 31 lines, 851d69b628af
 
 
 class Model(nn.Module):

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 120
 
 
-# engine.data.points.plane_points, 48 lines, 5e082c580da6
+# engine.data.sets.points.plane_points, 48 lines, 5e082c580da6
 
 
 # engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
@@ -29,13 +29,13 @@ SEED, BATCH, EPOCHS = 0, 32, 120
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.splits.stratified, 8 lines, 3bfb7be00e26
+# engine.data.splits.stratified, 8 lines, 87e105d15bfd
 
 
-# engine.data.splits.three_ways, 6 lines, 0cbfad8b93cf
+# engine.data.splits.three_ways, 6 lines, b59183928437
 
 
-# engine.data.points.load_points, 18 lines, fe32bac357df
+# engine.data.sets.points.load_points, 18 lines, fe32bac357df
 
 
 class Model(nn.Module):

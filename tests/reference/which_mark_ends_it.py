@@ -28,112 +28,112 @@ SEED, BATCH, EPOCHS = 0, 32, 60
 PATIENCE = 6  # epochs without a better validation loss before training stops
 
 
-# engine.data.tokenisers.Tokeniser, 21 lines, 6790fd60621a
+# engine.data.text.tokenisers.Tokeniser, 21 lines, 6790fd60621a
 
 
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
 
 
-# engine.data.text_lines.read_text, 22 lines, 82dbe6612d6a
+# engine.data.text.lines.read_text, 22 lines, 82dbe6612d6a
 
 
-# engine.data.text_lines.rows_of_folders, 17 lines, 075606213dca
+# engine.data.text.lines.rows_of_folders, 17 lines, 075606213dca
 
 
-# engine.data.table_reading.nameable, 7 lines, 475837e46a4a
+# engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
 
 
-# engine.data.table_reading.decoded, 19 lines, 2c4bed8928dc
+# engine.data.tables.reading.decoded, 19 lines, 2c4bed8928dc
 
 
-# engine.data.table_reading.line_end, 5 lines, dc56d691a351
+# engine.data.tables.reading.line_end, 5 lines, dc56d691a351
 
 
-# engine.data.table_reading.beginning, 7 lines, e72851c8ada2
+# engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
 
 
-# engine.data.table_reading.row_sizes, 16 lines, f75ad880ab56
+# engine.data.tables.reading.row_sizes, 16 lines, f75ad880ab56
 
 
-# engine.data.table_reading.longer_row, 3 lines, f094a56e270c
+# engine.data.tables.reading.longer_row, 3 lines, f094a56e270c
 
 
-# engine.data.table_reading.text_trouble, 19 lines, c0874028e1a3
+# engine.data.tables.reading.text_trouble, 19 lines, bb867ff4e826
 
 
-# engine.data.table_reading.unnamed_first, 5 lines, c98867e7916f
+# engine.data.tables.reading.unnamed_first, 5 lines, c98867e7916f
 
 
-# engine.data.table_reading.column_names, 13 lines, ec4e715974a4
+# engine.data.tables.reading.column_names, 13 lines, ec4e715974a4
 
 
-# engine.data.table_reading.text_form, 32 lines, 97fcc4321c25
+# engine.data.tables.reading.text_form, 32 lines, 97fcc4321c25
 
 
-# engine.data.table_reading.check_columns, 8 lines, cce0e015f266
+# engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
 
 
-# engine.data.table_reading.read_text_table, 38 lines, f776ac6b7cec
+# engine.data.tables.reading.read_text_table, 38 lines, f776ac6b7cec
 
 
-# engine.data.text_lines.rows_of_table, 8 lines, d2d205f19e17
+# engine.data.text.lines.rows_of_table, 8 lines, d2d205f19e17
 
 
-# engine.data.text_lines.json_place, 4 lines, 39a91986c442
+# engine.data.text.lines.json_place, 4 lines, 39a91986c442
 
 
-# engine.data.text_lines.field_text, 5 lines, 6eb4dbe77991
+# engine.data.text.lines.field_text, 5 lines, 6eb4dbe77991
 
 
-# engine.data.text_lines.rows_of_json, 17 lines, 02e4424d1b92
+# engine.data.text.lines.rows_of_json, 17 lines, 02e4424d1b92
 
 
-# engine.data.text_lines.rows_label_first, 12 lines, ec4ae62f3846
+# engine.data.text.lines.rows_label_first, 12 lines, ec4ae62f3846
 
 
-# engine.data.text_lines.labelled_rows, 20 lines, 541b46061253
+# engine.data.text.lines.labelled_rows, 20 lines, 541b46061253
 
 
-# engine.data.dealing.dealt_rows, 23 lines, f1e0dee7c195
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
 
 
-# engine.data.texts.filled_up, 13 lines, d217fec93549
+# engine.data.text.texts.filled_up, 13 lines, d217fec93549
 
 
 # engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
-# engine.data.dealing.dealt_columns, 18 lines, 1ed352885cc3
+# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.texts.load_labelled_text, 47 lines, fc9faba60caa
+# engine.data.text.texts.load_labelled_text, 47 lines, d2e37380ef89
 
 
-# engine.data.tokenisers.portions, 9 lines, b4002111460f
+# engine.data.text.tokenisers.portions, 9 lines, b4002111460f
 
 
-# engine.data.tokenisers.words_of, 3 lines, 3c776cc25b03
+# engine.data.text.tokenisers.words_of, 3 lines, 3c776cc25b03
 
 
-# engine.data.tokenisers.Words, 8 lines, c0ae5e20a15e
+# engine.data.text.tokenisers.Words, 8 lines, c0ae5e20a15e
 
 
-# engine.data.tokenisers.special_tokens, 3 lines, 90691ec30aa5
+# engine.data.text.tokenisers.special_tokens, 3 lines, 90691ec30aa5
 
 
-# engine.data.tokenisers.most_used, 3 lines, 2fe6a557f6ed
+# engine.data.text.tokenisers.most_used, 3 lines, 2fe6a557f6ed
 
 
-# engine.data.tokenisers.room_for, 6 lines, bb2dc9d385ed
+# engine.data.text.tokenisers.room_for, 6 lines, bb2dc9d385ed
 
 
-# engine.data.tokenisers.learned_words, 8 lines, 3e876b1bacf4
+# engine.data.text.tokenisers.learned_words, 8 lines, 3e876b1bacf4
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
 
 
-# engine.data.dealing.dealt_by_class, 15 lines, c5e5f8193882
+# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
 
 
 # engine.layers.graph_layers.masked_sums, 3 lines, 3a4a15bc0398
@@ -191,7 +191,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
         unlabelled="stop",
         ends=False,
         by_folder=False,
-        deal=dealt_by_class,
+        splitter=split_by_class,
         validation=0.2,
         test=0.2,
         seed=0,

@@ -8,13 +8,13 @@ from engine.document.plan import Choice
 
 
 class Average(Choosable):
-    """Kept beside the weights that are trained, and taken in their place for validation and at the end."""
+    """An average of the weights, used in their place for validation and at the end."""
 
 
 class EMA(Average):
     """Follows the weights with a delay: each step counts a little less than the one after it.
 
-    Source: seed 004 §11.2, whose λ is 1 − decay.
+    Source: Kingma & Ba 2015 (temporal averaging).
     """
 
     title = "Moving average"
@@ -25,7 +25,7 @@ class EMA(Average):
 class SWA(Average):
     """The plain mean of the weights after each epoch from some epoch on: the middle of a flat valley.
 
-    Source: seed 003 §11.1; Izmailov et al. 2018. It begins with the epoch `start`, counted from 0.
+    Source: Izmailov et al. 2018. It begins with the epoch `start`, counted from 0.
     """
 
     title = "Plain average"

@@ -15,7 +15,7 @@ FORMS = ("velocity", "average")
 class GradientDescent(Decaying):
     """Steps straight down the slope of all the data; it falls at each step if the rate is below 2/L.
 
-    L bounds how fast the slope changes (seed 000 §1.3.2, seed 003 §3.2).
+    L bounds how fast the slope changes. Source: Cauchy 1847; the bound: Nesterov 2004.
     """
 
     title = "Gradient descent"
@@ -28,13 +28,15 @@ class GradientDescent(Decaying):
 class SGD(Decaying):
     """Steps straight down the slope of the batch; momentum carries speed over from earlier steps.
 
-    Source: seed 000 §1.3.
+    Source: Robbins & Monro 1951; momentum: Polyak 1964.
     """
 
     title = "SGD"
     formula = "v ← μ v + g;  w ← w − η v"
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
-    momentum: float = param(0.0, minimum=0, below=1, doc="share of the last step that is kept; 0.9 is usual")
+    momentum: float = param(
+        0.0, minimum=0, below=1, doc="fraction of the last step that is kept; 0.9 is usual"
+    )
     nesterov: bool = param(
         False, doc="look at the slope where the momentum is about to lead (needs momentum)"
     )
@@ -48,15 +50,15 @@ class SGD(Decaying):
 class HeavyBall(Decaying):
     """Rolls on like a ball: part of the last step is added to each new one (Polyak 1964).
 
-    Two printed forms: "velocity" is v ← μ v − η g, w ← w + v (seed 002 §3.3.1, 003 §3.3, 004 §6.6);
-    "average" is m ← μ m + (1 − μ) g, w ← w − η m (seed 000 D.1, 001 Momentum), 1 − μ times as far.
+    Two forms are in use: "velocity" is v ← μ v − η g, w ← w + v; "average" is m ← μ m + (1 − μ) g,
+    w ← w − η m, 1 − μ times as far.
     """
 
     title = "Heavy ball"
     makes = "engine.optim.heavy_ball.HeavyBall"
     formula = "v ← μ v − η g;  w ← w + v"
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
-    momentum: float = param(0.9, minimum=0, below=1, doc="share of the last step that is kept")
+    momentum: float = param(0.9, minimum=0, below=1, doc="fraction of the last step that is kept")
     form: str = param(
         "velocity", choices=FORMS, doc="velocity adds slopes up; average goes 1 − momentum times as far"
     )
@@ -65,15 +67,15 @@ class HeavyBall(Decaying):
 class Nesterov(Decaying):
     """Takes the momentum's step first and corrects it by the slope found there (Nesterov 1983).
 
-    "velocity" is χ = w + μ v, w' = χ − η ∇L(χ) (seed 003 §3.3); "average" is m ← μ m + (1 − μ) ∇L(w − η μ m),
-    w ← w − η m (seed 001; seed 000 D.1 looks ahead by η m). The loss shown is the one at the point ahead.
+    "velocity" is χ = w + μ v, w' = χ − η ∇L(χ); "average" is m ← μ m + (1 − μ) ∇L(w − η μ m), w ← w − η m.
+    The loss shown is the one at the point ahead.
     """
 
     makes = "engine.optim.nesterov.Nesterov"
     formula = "χ = w + μ (w − w₋₁);  w ← χ − η ∇L(χ)"
     closure = "gradient"
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
-    momentum: float = param(0.9, minimum=0, below=1, doc="share of the last step that is kept")
+    momentum: float = param(0.9, minimum=0, below=1, doc="fraction of the last step that is kept")
     form: str = param(
         "velocity", choices=FORMS, doc="velocity adds slopes up; average goes 1 − momentum times as far"
     )
@@ -82,7 +84,7 @@ class Nesterov(Decaying):
 class Adam(Decaying):
     """Gives each weight its own step size from the recent size of its slopes; a good first choice.
 
-    Source: seed 000 §1.3; Kingma & Ba 2015.
+    Source: Kingma & Ba 2015.
     """
 
     formula = "m ← β₁ m + (1−β₁) g;  v ← β₂ v + (1−β₂) g²;  w ← w − η m̂ / (√v̂ + ε)"
@@ -107,20 +109,20 @@ class AdamW(Adam):
 class RMSprop(Decaying):
     """Divides each slope by its recent typical size, so that steep and flat directions move alike.
 
-    Source: seed 000 §1.3; Hinton's lecture 6e.
+    Source: Tieleman & Hinton 2012.
     """
 
     formula = "v ← α v + (1−α) g²;  w ← w − η g / (√v + ε)"
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
     alpha: float = param(0.99, minimum=0, below=1, label="Memory", doc="how long the typical size remembers")
-    momentum: float = param(0.0, minimum=0, below=1, doc="share of the last step that is kept")
+    momentum: float = param(0.0, minimum=0, below=1, doc="fraction of the last step that is kept")
     epsilon: float = param(1e-8, above=0, doc="keeps the division from blowing up where slopes vanish")
 
 
 class Adagrad(Decaying):
-    """Slows each weight down by all the slopes it has seen; good where some inputs are rare.
+    """Divides each slope by the root of the sum of its squares so far; good where some inputs are rare.
 
-    Source: seed 000 §1.3; Duchi et al. 2011.
+    Source: Duchi et al. 2011.
     """
 
     formula = "r ← r + g²;  w ← w − η g / (√r + ε)"
@@ -134,7 +136,7 @@ class Adagrad(Decaying):
 class Adadelta(Decaying):
     """Sets step sizes from the recent slopes and the recent steps, so the learning rate matters little.
 
-    Source: seed 000 §1.3; Zeiler 2012.
+    Source: Zeiler 2012.
     """
 
     formula = "Δ = −√(u + ε) / √(v + ε) · g, with running means u of Δ² and v of g²;  w ← w + η Δ"
@@ -149,8 +151,7 @@ class Extragradient(Decaying):
     """Tries a step, then steps by the slope found there: it settles games in which plain steps circle.
 
     All players of a phase try together, then step together. In a game of one loss the layers with a rate
-    below 0 climb it. Seed 003 §12.2 prints one player's half step only, which diverges; this is
-    Korpelevich's (1976).
+    below 0 climb it. Source: Korpelevich 1976.
     """
 
     makes = "engine.optim.extragradient.Extragradient"

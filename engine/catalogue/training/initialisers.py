@@ -1,6 +1,6 @@
 """How a layer's first weights are drawn: declarations, and the lines that draw them.
 
-Sources: seed 001 (Parameter Initialisation), seed 003 §8.1 with its variances read as such, seed 000 D.1.
+Sources: LeCun et al. 1998; Glorot & Bengio 2010; He et al. 2015; Saxe et al. 2014.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def initialise_lines(
 
 
 def suited_to(activation: str) -> str:
-    """The initialiser that keeps the variance through an activation (seed 003 §8.1, guidance G18)."""
+    """The initialiser that keeps the variance through an activation (Glorot & Bengio 2010, He 2015)."""
     if activation in ("ReLU", "leaky ReLU", "GELU", "SiLU", "softplus"):
         return "He normal"
     return "Xavier normal" if activation in ("tanh", "hard tanh", "sigmoid") else "LeCun normal"

@@ -46,7 +46,7 @@ class Penalty(Choosable):
 class L1(Penalty):
     """Pulls each weight towards zero by the same amount, so that many become zero.
 
-    Source: seed 000 D.3 (lasso).
+    Source: Tibshirani 1996 (lasso).
     """
 
     title = "L1"
@@ -57,7 +57,7 @@ class L1(Penalty):
 class L2(Penalty):
     """Pulls each weight towards zero in proportion to its size: smoother functions.
 
-    Source: seed 000 D.3 (E + ν/2 Σ w²), seed 003 §8.2; seed 001 leaves out the half.
+    Source: Hoerl & Kennard 1970 (ridge); Krogh & Hertz 1992 (weight decay).
     """
 
     title = "L2"
@@ -68,7 +68,7 @@ class L2(Penalty):
 class WeightElimination(Penalty):
     """Pulls small weights to zero and leaves large ones almost alone: fewer weights, not smaller ones.
 
-    Weigend, Rumelhart & Huberman 1991; seed 000 D.3 names it and its constant c.
+    Source: Weigend, Rumelhart & Huberman 1991.
     """
 
     title = "Weight elimination"

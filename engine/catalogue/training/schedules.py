@@ -70,7 +70,7 @@ class Cosine(Schedule):
 
     formula = "η (1 + cos πt/T) / 2"
     final: float = param(
-        0.0, minimum=0, maximum=1, label="Final share", doc="part of the learning rate left at the end"
+        0.0, minimum=0, maximum=1, label="Final fraction", doc="fraction of the learning rate left at the end"
     )
 
     def code(self) -> FactorCode:
@@ -84,7 +84,7 @@ class Cosine(Schedule):
 class WarmUp(Schedule):
     """Raises the learning rate evenly from near zero, then lets it glide down along half a cosine wave.
 
-    It helps where the first batches make the loss jump (seed 000 §1.3.2).
+    It helps where the first batches make the loss jump (Goyal et al. 2017).
     """
 
     title = "Warm-up"
@@ -93,7 +93,7 @@ class WarmUp(Schedule):
         1.0, above=0, label="Warm-up", unit="epochs", doc="epochs until the full learning rate"
     )
     final: float = param(
-        0.0, minimum=0, maximum=1, label="Final share", doc="part of the learning rate left at the end"
+        0.0, minimum=0, maximum=1, label="Final fraction", doc="fraction of the learning rate left at the end"
     )
 
     def code(self) -> FactorCode:
@@ -145,25 +145,25 @@ class Exponential(Schedule):
 
 
 class Linear(Schedule):
-    """Lowers the learning rate evenly to a share of itself, where it stays (seed 004 §6.4)."""
+    """Lowers the learning rate evenly to a fraction of itself, where it stays."""
 
     formula = "η (1 − (1 − f) min(1, t/T))"
     final: float = param(
-        0.0, minimum=0, maximum=1, label="Final share", doc="part of the learning rate left at the end"
+        0.0, minimum=0, maximum=1, label="Final fraction", doc="fraction of the learning rate left at the end"
     )
     until: float = param(
-        1.0, above=0, maximum=1, label="Reached after", doc="share of all epochs after which it stays"
+        1.0, above=0, maximum=1, label="Reached after", doc="fraction of all epochs after which it stays"
     )
 
     def code(self) -> FactorCode:
         whole = (
             "epochs * steps_per_epoch" if self.until == 1 else f"{self.until!r} * epochs * steps_per_epoch"
         )
-        share = "1 - done" if self.final == 0 else f"1 - {1 - self.final!r} * done"
+        factor = "1 - done" if self.final == 0 else f"1 - {1 - self.final!r} * done"
         return FactorCode(
             "Down along a straight line; stepped after each batch.",
             (f"total = max(1, {whole})",),
-            ("done = min(1.0, step / total)", f"return {share}"),
+            ("done = min(1.0, step / total)", f"return {factor}"),
         )
 
 
@@ -186,12 +186,16 @@ class OneCycle(Schedule):
 
     title = "One cycle"
     formula = "up from f₀ η to η along a cosine, then down to f₁ η"
-    rise: float = param(0.3, above=0, below=1, doc="share of all steps until the full learning rate")
+    rise: float = param(0.3, above=0, below=1, doc="fraction of all steps until the full learning rate")
     start: float = param(
-        0.04, above=0, maximum=1, label="First share", doc="part of the learning rate at the start"
+        0.04, above=0, maximum=1, label="First fraction", doc="fraction of the learning rate at the start"
     )
     final: float = param(
-        4e-6, minimum=0, maximum=1, label="Final share", doc="part of the learning rate left at the end"
+        4e-6,
+        minimum=0,
+        maximum=1,
+        label="Final fraction",
+        doc="fraction of the learning rate left at the end",
     )
 
     def code(self) -> FactorCode:
@@ -219,7 +223,11 @@ class Restarts(Schedule):
     period: float = param(5.0, above=0, label="First wave", unit="epochs", doc="length of the first wave")
     growth: float = param(2.0, minimum=1, doc="each wave is as many times longer than the one before")
     final: float = param(
-        0.0, minimum=0, maximum=1, label="Final share", doc="part of the learning rate left before a restart"
+        0.0,
+        minimum=0,
+        maximum=1,
+        label="Final fraction",
+        doc="fraction of the learning rate left before a restart",
     )
 
     def code(self) -> FactorCode:
@@ -244,7 +252,7 @@ class CyclicTriangle(Schedule):
     formula = "η (f + (1 − f) (1 − |2 t/T − 1|))"
     period: float = param(4.0, above=0, unit="epochs", doc="length of a rise and a fall")
     lowest: float = param(
-        0.1, minimum=0, maximum=1, label="Lowest share", doc="part of the learning rate at the bottom"
+        0.1, minimum=0, maximum=1, label="Lowest fraction", doc="fraction of the learning rate at the bottom"
     )
     shrink: float = param(1.0, above=0, maximum=1, doc="how high each peak is beside the one before")
 
@@ -264,7 +272,7 @@ class Plateau(Schedule):
 
     formula = "η γ^(times that nothing got better)"
     per_epoch = True
-    monitor: str = param("val_loss", label="Watch", doc="the value that shall get better")
+    monitor: str = param("val_loss", label="Watch", doc="the value that must improve")
     better: str = param("lower", choices=("lower", "higher"), doc="which values are the better ones")
     factor: float = param(0.1, above=0, below=1, doc="what the learning rate is multiplied by")
     patience: int = param(5, minimum=0, unit="epochs", doc="epochs without a better value before a drop")

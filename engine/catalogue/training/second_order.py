@@ -13,7 +13,7 @@ class LineSearch(Curved):
     """Gradient descent that finds each step's length by trying: no learning rate to tune.
 
     Armijo halves the step until the loss falls enough; strong Wolfe also wants most of the slope gone;
-    bracketing doubles or halves the step while that helps and keeps the best (seed 001, Line Search).
+    bracketing doubles or halves the step while that helps. Source: Armijo 1966; Wolfe 1969.
     """
 
     title = "Line search"
@@ -33,9 +33,9 @@ class LineSearch(Curved):
 
 
 class LBFGS(Curved):
-    """Learns the curvature from its last steps and searches along the line: strong on small networks.
+    """Estimates the curvature from its last steps and searches along the line: strong on small networks.
 
-    Liu & Nocedal 1989; seed 000 §1.3. The line search is strong Wolfe. One iteration a step, so that an
+    Liu & Nocedal 1989. The line search is strong Wolfe. One iteration a step, so that an
     epoch on all the data is one.
     """
 
@@ -48,9 +48,9 @@ class LBFGS(Curved):
 
 
 class BFGS(Curved):
-    """Learns the whole inverse curvature matrix from its steps; for up to a few thousand weights.
+    """Estimates the whole inverse curvature matrix from its steps; for up to a few thousand weights.
 
-    Broyden, Fletcher, Goldfarb and Shanno 1970; seed 000 D.1.
+    Broyden, Fletcher, Goldfarb and Shanno 1970.
     """
 
     title = "BFGS"
@@ -65,7 +65,7 @@ class BFGS(Curved):
 class ConjugateGradient(Curved):
     """Searches along directions that don't undo each other; needs no matrix, so it suits larger networks.
 
-    Fletcher & Reeves 1964; Polak & Ribière 1969, with negative values set to 0; seed 000 D.1.
+    Fletcher & Reeves 1964; Polak & Ribière 1969, with negative values set to 0.
     """
 
     title = "Conjugate gradient"
@@ -84,7 +84,7 @@ class ConjugateGradient(Curved):
 class Newton(Curved):
     """Jumps to the bottom of the parabola that fits the loss here; needs the matrix of second derivatives.
 
-    Seed 000 D.1, seed 004 §5.9. Where that matrix isn't positive, enough is added to its diagonal; the step
+    Nocedal & Wright 2006. Where that matrix isn't positive, enough is added to its diagonal; the step
     is halved until the loss falls.
     """
 
@@ -98,7 +98,7 @@ class Newton(Curved):
 class LevenbergMarquardt(Curved):
     """Newton's method for squared errors: curvature from first slopes, and damping that adapts itself.
 
-    Levenberg 1944, Marquardt 1963; seed 000 D.1. It needs the single errors whose squares the loss adds up,
+    Levenberg 1944, Marquardt 1963. It needs the single errors whose squares the loss adds up,
     so it trains mean squared errors only.
     """
 

@@ -15,7 +15,7 @@ class StopRule(Choosable):
     """Looked at after each epoch; the phase ends when its test holds."""
 
     def test(self, higher: Callable[[str], bool]) -> Test:
-        """What has to hold; "" is seen as every training loss. `higher` says whether a value is to grow."""
+        """What has to hold; "" stands for every training loss. `higher` says whether a value is to grow."""
         raise NotImplementedError
 
 
@@ -31,7 +31,7 @@ class Reaches(StopRule):
 
 
 class GradientNorm(StopRule):
-    """Ends on flat ground: the gradient of all trained weights together is short (seed 000 §1.3.2)."""
+    """Ends where the gradient of all trained weights together is short."""
 
     title = "Small gradient"
     below: float = param(1e-5, above=0, doc="length of the gradient that counts as flat")

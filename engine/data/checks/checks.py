@@ -1,4 +1,4 @@
-"""What a person should know of their data before training: a sentence each, and a fix where one is near.
+"""What the user should know of their data before training: a sentence each, and a fix where one is near.
 
 Findings are counted on whole arrays; of long ones on rows of a sample, which the sentence says. The window
 knows them before torch is there; therefore functions import it.
@@ -122,7 +122,7 @@ def _across(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
     train, part_of_it = marks["train"]
     fix, others = None, []
     if asked.can("repeats", "in one split") and asked.can("repeats", "left out"):
-        fix = Change("Deal equal rows together", {"repeats": "in one split"})
+        fix = Change("Put equal rows in one split", {"repeats": "in one split"})
         others.append(Change("Leave repeats out", {"repeats": "left out"}))
     elif "repeats" not in asked.params:
         fix = _without_repeats(splits, asked)
@@ -133,8 +133,8 @@ def _across(marks: Marks, splits: Splits, asked: Asked) -> Iterator[Finding]:
         same = int(np.isin(held, train).sum())
         if same:
             of = f" of {len(held):,} rows looked at" if sampled or part_of_it else f" of {len(held):,} rows"
-            dealt = asked.params.get("repeats", "as they are") != "as they are"
-            why = ", though they differ in the file" if dealt else ""
+            together = asked.params.get("repeats", "as they are") != "as they are"
+            why = ", though they differ in the file" if together else ""
             yield Finding(
                 "leak",
                 f"{same:,}{of} in {split} have the same inputs as a training row{why}: results on {split} "

@@ -1,4 +1,4 @@
-"""What a person should know of the classes in data: labels without a score, sorted files, rare classes."""
+"""What the user should know of the classes in data: labels without a score, sorted files, rare classes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def labels(splits: Splits, asked: Asked) -> Iterator[Finding]:
 
 
 def sorted_file(splits: Splits, asked: Asked) -> Iterator[Finding]:
-    """Classes that stand one after the other in the file, dealt in the order of the file."""
+    """Classes that stand one after the other in the file, split in the order of the file."""
     for name, parts in class_columns(splits, asked):
         if any(len(part) == 0 or part.min() < 0 for part in parts.values()):
             continue
@@ -77,7 +77,7 @@ def sorted_file(splits: Splits, asked: Asked) -> Iterator[Finding]:
         fix = Change("Split the rows by class", {"split": "by class"})
         found = fix if asked.can("split", "by class") else None
         if len(unseen):
-            why = ", as the file is sorted by it and its rows are dealt in order" if in_time else ""
+            why = ", as the file is sorted by it and its rows are split in order" if in_time else ""
             yield Finding(
                 "unseen-class",
                 f"No training row is {named(name, unseen, asked)}{why}: it can't be learned.",
@@ -85,9 +85,9 @@ def sorted_file(splits: Splits, asked: Asked) -> Iterator[Finding]:
                 serious=True,
             )
         elif in_time:
-            share = train / max(1, train.sum())
+            proportions = train / max(1, train.sum())
             for split, count in counts.items():
-                far = 0.5 * np.abs(count / max(1, count.sum()) - share).sum()
+                far = 0.5 * np.abs(count / max(1, count.sum()) - proportions).sum()
                 if split != "train" and far > 0.5:
                     words = f"Classes of “{name}” in {split} differ from those in train: the file is sorted."
                     yield Finding("sorted", words, found)

@@ -40,7 +40,7 @@ class Change:
 class Finding:
     """`serious` ones make a result worthless, or training fail, and are sure. `code` names the check.
 
-    `change` mends it; `also` are other ways to.
+    `change` fixes it; `also` are other ways to.
     """
 
     code: str
@@ -51,7 +51,7 @@ class Finding:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All ways to mend it, the first one first."""
+        """All ways to fix it, the first one first."""
         return ((self.change,) if self.change is not None else ()) + self.also
 
 

@@ -1,4 +1,4 @@
-"""What a person should know of the columns of a table, as its file has them."""
+"""What the user should know of the columns of a table, as its file has them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def determines(one: ColumnLook, target: ColumnLook) -> str:
         return "determines" if np.abs(rest).max() <= 1e-6 * y.std() else ""
     keys, at = np.unique(x, return_inverse=True)
     if len(keys) > len(x) / 5:
-        return ""  # few rows of each value: they agree by chance
+        return ""  # few rows of each value: they agree by accident
     low, high = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
     np.minimum.at(low, at, y)
     np.maximum.at(high, at, y)

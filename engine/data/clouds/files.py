@@ -256,7 +256,7 @@ def load_clouds(
 ) -> dict[str, dict[str, Any]]:
     """Clouds below a folder as {split: {"points": (N, P, numbers), "mask": (N, P), "label": (N,)}}.
 
-    Above `memory` MiB the files are read anew for each batch. `by` is "class" or "split", for the dealer.
+    Above `memory` MiB the files are read again for each batch. `by` is "class" or "split", for the splitter.
     `draw` is as for `Clouds`.
     Errors: `ValueError` with the file, `OSError`.
     """

@@ -107,7 +107,7 @@ def load_graph_batches(
 ) -> dict[str, dict[str, Any]]:
     """Graphs as {split: {"sizes", "label" (N,), "nodes", "edges", "weights"}}, side by side in each batch.
 
-    `more` is how the file is read and dealt. The labels are in `NAME.graphs.csv`. Errors: `ValueError`,
+    `more` is how the file is read and split. The labels are in `NAME.graphs.csv`. Errors: `ValueError`,
     `OSError`.
     """
     form = {name: more.pop(name) for name in ("delimiter", "header") if name in more}

@@ -1,4 +1,4 @@
-"""Graphs of a person's own: lists of edges and GraphML. Portable: exports carry this source.
+"""The user's graphs: lists of edges and GraphML. Portable: exports carry this source.
 
 Nodes are numbered in the order of the table of nodes, then as the edges name them. What such a file holds:
 edges as (source, target, weight), and a table of what is known of each node.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 MOST_NODES = 300
 MOST_GRAPHS = 12
-MOST_READ = 8000  # nodes of a graph of which a picture is made at all
+MOST_READ = 8000  # nodes of a graph that is drawn at all
 
 
 class GraphLook(NamedTuple):

@@ -1,7 +1,7 @@
 """One image file as numbers. Portable: exports carry this source.
 
 Sizes, channels and levels are what was asked for, whatever the file holds: turned as its camera noted,
-palettes looked up, CMYK as RGB, the first picture of several. Errors: `ValueError` that names the file.
+palettes looked up, CMYK as RGB, the first image of several. Errors: `ValueError` that names the file.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def check_image_file(folder: Path, name: str) -> None:
 
 
 def upright(image: Any) -> Any:
-    """The first picture of a file, turned as its camera noted."""
+    """The first image of a file, turned as its camera noted."""
     from PIL import ImageOps
 
     image.load()

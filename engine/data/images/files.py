@@ -1,6 +1,6 @@
 """Images that lie in files of their own, as columns. Portable: exports carry this source.
 
-They are held in memory where they fit into what a person allows, and decoded a batch at a time where they
+They are held in memory where they fit into what the user allows, and decoded a batch at a time where they
 don't; the numbers are the same. Threads that decode live no longer than their batch: a process for each
 worker, as others have, would outlive a stop or wait for a lock that its parent held when it was made.
 """
@@ -106,7 +106,7 @@ class ImageFiles(Lazy):
 
 
 def values_of(levels: np.ndarray, dtype: torch.dtype) -> Tensor:
-    """Levels as shares of the highest, float32 in 0..1, or as whole numbers."""
+    """Levels divided by the highest, float32 in 0..1, or as whole numbers."""
     if not dtype.is_floating_point:
         return torch.from_numpy(levels.astype(np.int64))
     return torch.from_numpy(levels.astype(np.float32) / np.float32(np.iinfo(levels.dtype).max))
@@ -128,8 +128,8 @@ def load_image_files(
 ) -> dict[str, dict[str, Any]]:
     """Images as {split: {"image": (N, C, H, W) in 0..1, "label": (N,) classes, or "value": (N, 1)}}.
 
-    `rows(folder, **where)` lists them, `image` says how they are decoded, `key` which of the lists the dealer
-    looks at. What takes at most `memory` megabytes is held in memory.
+    `rows(folder, **where)` lists them, `image` says how they are decoded, `key` which of the lists the
+    splitter goes by. What takes at most `memory` megabytes is held in memory.
     """
     listed = rows(folder, **where)
     files = [image_column(folder, listed["path"], image, threads, device)]
@@ -183,7 +183,7 @@ def split_images(
     splitter: Callable[..., dict[str, Tensor]],
     splitting: dict[str, Any],
 ) -> dict[str, dict[str, Any]]:
-    """The columns of the images, dealt; files that cannot be read are left out where that is wanted."""
+    """The columns of the images, split; files that cannot be read are left out where that is wanted."""
     count = len(listed["path"])
     if not count:
         raise ValueError(f"There is no image in {folder}.")

@@ -37,10 +37,10 @@ MOST_QUANTITIES = 50  # different whole numbers in a list above which they are q
 
 @dataclass
 class Layout:
-    """What a node has to know, the images that are meant, and sentences for the person."""
+    """What a node has to know, the images that are meant, and sentences for the user."""
 
     params: dict[str, Value]
-    pictures: list[str]
+    images: list[str]
     remarks: list[str] = field(default_factory=list)
     class_list: str = ""  # the file that names the classes of masks
 
@@ -72,9 +72,9 @@ def layout_of(
         found.params["split_folders"] = given
         if given:
             found.params["split"] = "as given"
-            found.remarks += _splits(Counter(without_split(name, True)[0] for name in found.pictures))
-    found.params["count"] = len(found.pictures)
-    left = len(images) - len(found.pictures) - int(found.params.get("layout") == "masks") * len(images)
+            found.remarks += _splits(Counter(without_split(name, True)[0] for name in found.images))
+    found.params["count"] = len(found.images)
+    left = len(images) - len(found.images) - int(found.params.get("layout") == "masks") * len(images)
     if left > 0:
         found.remarks.append(
             f"{counted(left, 'other image')} in the folder {'is' if left == 1 else 'are'} left out."
@@ -88,7 +88,7 @@ def _splits(counts: Counter[int]) -> list[str]:
     lacking = [word for number, word in enumerate(words) if not counts[number]]
     return [
         f"Splits as they are given: {said}.",
-        *(f"None are given for {word}: its share is taken from train." for word in lacking),
+        *(f"None are given for {word}: part of train is taken for it." for word in lacking),
     ]
 
 
@@ -151,7 +151,7 @@ def _from_list(folder: Path, images: list[str], file: str) -> Layout | None:
     quantity = None not in numbers and (
         len(classes) > MOST_QUANTITIES or any(one is not None and one != int(one) for one in numbers)
     )
-    pictures = [finder[text] for _, row in body if (text := _meant(row, path)) in finder]
+    listed = [finder[text] for _, row in body if (text := _meant(row, path)) in finder]
     params: dict[str, Value] = {
         "layout": "list file",
         "list_file": file,
@@ -166,7 +166,7 @@ def _from_list(folder: Path, images: list[str], file: str) -> Layout | None:
     remarks = [f"{quoted_name(file)} says the labels, {what}, in column {called(label)}."]
     if not quantity:
         remarks.append(f"Of each class: {_class_counts(classes, counts)}.")
-    if len(pictures) < len(body):
+    if len(listed) < len(body):
         missing = [row[path] for _, row in body if _meant(row, path) not in finder]
         remarks.append(
             f"{counted(len(missing), 'image')} of the list {'is' if len(missing) == 1 else 'are'} not in the "
@@ -175,7 +175,7 @@ def _from_list(folder: Path, images: list[str], file: str) -> Layout | None:
     if split is not None:
         params["split"] = "as given"
         remarks += _splits(Counter(split_number(one) for one in cells[split]))
-    return Layout(params, pictures, remarks)
+    return Layout(params, listed, remarks)
 
 
 def _meant(row: list[str], column: int) -> str:

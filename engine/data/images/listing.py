@@ -224,7 +224,7 @@ def images_with_masks(folder: Path, *, images: str, masks: str, split_folders: b
     The name of a mask may go on with _mask, -mask, _seg, _gt or _label; one that is lacking has
     the name it should have.
     """
-    pictures: list[tuple[str, int, str]] = []
+    listed: list[tuple[str, int, str]] = []
     found: dict[str, str] = {}
     for name in filter(is_image, files_below(folder)):
         split, inner = without_split(name, split_folders)
@@ -236,12 +236,12 @@ def images_with_masks(folder: Path, *, images: str, masks: str, split_folders: b
                 if stem.casefold().endswith(end):
                     found.setdefault(stem[: -len(end)], name)
         elif kind == images and (split >= 0 or not split_folders):
-            pictures.append((name, split, stem))
+            listed.append((name, split, stem))
     return {
-        "path": [name for name, _, _ in pictures],
-        "mask": [found.get(stem) or masked_name(name, images, masks) for name, _, stem in pictures],
-        "split": [split for _, split, _ in pictures],
-        "group": [name.rpartition("/")[0] for name, _, _ in pictures],
+        "path": [name for name, _, _ in listed],
+        "mask": [found.get(stem) or masked_name(name, images, masks) for name, _, stem in listed],
+        "split": [split for _, split, _ in listed],
+        "group": [name.rpartition("/")[0] for name, _, _ in listed],
     }
 
 

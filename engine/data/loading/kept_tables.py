@@ -1,4 +1,4 @@
-"""Where the numbers of a table node's file are kept, for a person who wants to know."""
+"""Where the numbers of a table node's file are kept, for the user who wants to know."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def said_of(place: Path) -> str:
     size = (place / "numbers").stat().st_size
     return (
         f"The table is read in pieces: its numbers, {megabytes(size)}, are kept in {place}. They are made "
-        'anew when the file changes, and removed when they were not used for 30 days ("In memory up to").'
+        'again when the file changes, and removed when they were not used for 30 days ("In memory up to").'
     )

@@ -1,4 +1,4 @@
-"""How many rows were left out or come again because a person wanted it so, in sentences."""
+"""How many rows were left out or come again because the user wanted it so, in sentences."""
 
 from __future__ import annotations
 

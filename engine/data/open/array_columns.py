@@ -1,4 +1,4 @@
-"""Arrays of a file as columns: which belong together, what each may mean, what a person should know."""
+"""Arrays of a file as columns: which belong together, what each may mean, what the user should know."""
 
 from __future__ import annotations
 

@@ -101,10 +101,10 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
             f"There is no image in {quoted_name(folder.name)}.", fix="Open a folder that holds some."
         )
     laid_out = layout_of(folder, names, images, watch, list_file)
-    found = _looked_at(folder, laid_out.pictures, watch)
+    found = _looked_at(folder, laid_out.images, watch)
     if not found.sizes:
         raise DataError(f"None of the images can be read. {found.unreadable[0]}")
-    remarks = [*laid_out.remarks, *_oddities(found, len(laid_out.pictures))]
+    remarks = [*laid_out.remarks, *_oddities(found, len(laid_out.images))]
     used = (laid_out.params.get("list_file"), laid_out.class_list)
     others = [name for name in names if not is_image(name) and name not in used]
     if bare := _bare_folders(folder, images, laid_out.params.get("split_folders") is True):
@@ -220,7 +220,7 @@ def _oddities(found: Found, count: int) -> list[str]:
         (found.turned, "is turned upright as its camera noted|are turned upright as their cameras noted"),
         (
             found.several,
-            "holds several pictures: the first is taken|hold several pictures: the first is taken",
+            "holds several images: the first is taken|hold several images: the first is taken",
         ),
     ):
         if number:

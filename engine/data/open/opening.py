@@ -1,4 +1,4 @@
-"""A file or folder of a person's as a data node: what it is, and what was found when it was looked into.
+"""A file or folder of the user's as a data node: what it is, and what was found when it was looked into.
 
 Each family of files has an opener in a module of its own, which is imported when such a file is opened.
 """
@@ -55,7 +55,7 @@ PACKED = {
 }
 READINGS = (["number"], ["whole"], ["date", "number"], ["date", "whole"])  # kinds of columns
 FEW_READINGS = 50  # fewer are hardly a series
-CLOUD_TEXTS = (".csv", ".tsv", ".txt", ".dat")  # that may hold points, where a person says so
+CLOUD_TEXTS = (".csv", ".tsv", ".txt", ".dat")  # that may hold points, where the user says so
 OF_FOLDERS = (FileForm.LABELLED, FileForm.POINTS)  # what may be in a folder, too
 
 
@@ -63,7 +63,7 @@ OF_FOLDERS = (FileForm.LABELLED, FileForm.POINTS)  # what may be in a folder, to
 class Opened:
     """A data node to be: its type's name, its parameters and what to call it.
 
-    `remarks` are sentences on what a person should know: missing values, rows that differ, guesses made.
+    `remarks` are sentences on what the user should know: missing values, rows that differ, guesses made.
     """
 
     type: str

@@ -13,7 +13,7 @@ from engine.data.watch import Watch
 from engine.errors import DataError
 from engine.values import Value
 
-MOST_POINTS = 1024  # that are kept of each cloud, unless a person asks for more
+MOST_POINTS = 1024  # that are kept of each cloud, unless the user asks for more
 LOOKED_AT = 2000  # clouds that are read when a folder is opened
 
 
@@ -67,7 +67,7 @@ def _folder(path: Path, watch: Watch) -> Opened:
             meshes += bool(faces_of(file))
         except ValueError as error:
             raise DataError(
-                f'In the folder "{file.parent.name}": {error}', fix="Mend the file, or move it away."
+                f'In the folder "{file.parent.name}": {error}', fix="Fix the file, or move it away."
             ) from error
     surfaces = meshes == len(sizes)
     points = MOST_POINTS if surfaces else min(max(sizes), MOST_POINTS)

@@ -1,7 +1,7 @@
-"""Whether a file that a person wants read as something else holds what that needs.
+"""Whether a file that the user wants read as something else holds what that needs.
 
-Openers take what they can, as a file that is opened by its name should open. Here a person has chosen, and a
-file that can be read so only by chance is refused with what it lacks.
+Openers take what they can, as a file that is opened by its name should open. Here the user has chosen, and a
+file that can be read so only by accident is refused with what it lacks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Another file in the place of the one that a data node reads: what a person has set stays."""
+"""Another file in the place of the one that a data node reads: what the user has set stays."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SPLITTING = ("split", "validation", "test", "folds", "fold", "gap", "seed", "rep
 
 
 def replaced(old: Mapping[str, Value], found: Mapping[str, Value]) -> dict[str, Value]:
-    """The parameters of a node that read `old` and shall read what was `found` in another file.
+    """The parameters of a node that read `old` and will read what was `found` in another file.
 
-    How rows are dealt stays, and so do the roles of columns that both files have. A table of columns is
+    How rows are split stays, and so do the roles of columns that both files have. A table of columns is
     called `table`; its rows begin with name, kind and role.
     """
     kept = {name: value for name, value in old.items() if name not in found or name in SPLITTING}

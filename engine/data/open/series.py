@@ -73,12 +73,12 @@ def _table(path: Path, watch: Watch) -> Opened:
     else:
         parted = None
     params |= {"table": tuple(tuple(row) for row in table), "rows": len(values)}
-    remarks = [f"Foreseen from the past: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."]
+    remarks = [f"Predicted from the past: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."]
     left = [str(row[0]) for row in table if row[2] == "ignore"]
     if left:
         remarks.append(f"Left out, as no numbers: {', '.join(left[:8])}.")
     if parted is not None:
-        remarks.append(f"{int(parted.max()) + 1:,} series, told apart by {group}.")
+        remarks.append(f"{int(parted.max()) + 1:,} series, one for each value of {group}.")
     rows = series_in_order(None, parted, len(values), 0, None)
     remarks += _about(values, times, rows, params, dates=any(row[1] == "date" for row in table))
     return Opened(reader(FileForm.SERIES), params, opened.name, tuple(remarks))

@@ -1,6 +1,6 @@
-"""Opens a table of a person's own: finds its form, the kind of each column and what each is for.
+"""Opens a table of the user: finds its form, the kind of each column and what each is for.
 
-Everything that is guessed becomes a parameter of the node; what a person should know becomes a remark.
+Everything that is guessed becomes a parameter of the node; what the user should know becomes a remark.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
 
 
 def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
-    """A table node for a file whose form a person has set in `params`, of a node with its defaults filled in.
+    """A table node for a file whose form the user has set in `params`, of a node with its defaults filled in.
 
     Errors: `DataError`, `Stopped`.
     """

@@ -1,6 +1,6 @@
 """Opens text: a corpus, texts with a class each, or pairs of texts; learns the tokens that there are.
 
-Which of them a file is can be guessed from its beginning, and said by the person.
+Which of them a file is is guessed from its beginning, and can be set by the user.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _encoding(path: Path, head: bytes) -> str:
 
 
 def open_corpus(path: Path, watch: Watch) -> Opened:
-    """A text to foresee the next token of. Errors: `ValueError`, `DataError`, `Stopped`."""
+    """A text whose next tokens are predicted. Errors: `ValueError`, `DataError`, `Stopped`."""
     watch.look(0.1, "reading")
     encoding = _encoding(path, _head(path))
     text = read_text(path, encoding)
@@ -133,9 +133,7 @@ def open_labelled(path: Path, watch: Watch) -> Opened:
         params["unlabelled"] = "leave out"
         remarks.append(f"{blank:,} texts have no class: they are left out.")
     if not 1 < len(counts) <= MOST_CLASSES:
-        raise DataError(
-            f'"{path.name}" has {len(counts):,} classes; 2 to {MOST_CLASSES:,} can be told apart.'
-        )
+        raise DataError(f'"{path.name}" has {len(counts):,} classes; 2 to {MOST_CLASSES:,} can be learned.')
     few = [name for name, count in counts.items() if count < 3]
     if few:
         remarks.append(f'"{few[0]}" has {counts[few[0]]} text{"" if counts[few[0]] == 1 else "s"} only.')

@@ -1,7 +1,7 @@
 """Time series in files. Portable: exports carry this source.
 
 `columns` says a column a row, as for tables: (name, kind, role, *details). Each row of a file is a reading;
-it may hold several series, told apart by a column.
+it may hold several series, one for each value of a column.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Windows of series and of long texts. Portable: exports carry this source.
 
-A reading is a row of numbers at one time; a window is some readings in a row, and what follows is to be said.
+A reading is a row of numbers at one time; a window is some readings in a row, and the next are predicted.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def window_starts(
 ) -> Tensor:
     """Where the windows of a part (a, b) start: every `stride` readings, not before `first`.
 
-    What a window is to foresee lies in the part. With `reach_back` its past may lie in the part before.
+    What a window is to predict lies in the part. With `reach_back` its past may lie in the part before.
     """
     begin = max(first, part[0] - lag if reach_back else part[0])
     return torch.arange(begin, max(begin, part[1] - lag - horizon + 1), stride)
@@ -97,7 +97,7 @@ def prepared_series(
     standardise: bool,
     splitting: dict[str, Any],
 ) -> tuple[Tensor, list[dict[str, tuple[int, int]]], Tensor, Tensor]:
-    """Readings (n, F) as float64, one series after the other in time, and how they were dealt and scaled.
+    """Readings (n, F) as float64, one series after the other in time, and how they were split and scaled.
 
     `series` are the rows of each series in the order of time. Parts are counted from the first reading of
     all. Gaps are filled, then readings become differences, then mean and deviation (F,) of those for training
@@ -162,7 +162,7 @@ def windows_of_series(
             longest = max(here[split][1] - here[split][0] for here in parts)
             raise ValueError(
                 f"The part for {split} has {longest:,} readings in a row, but a window of {lag:,} and "
-                f"{horizon:,} to foresee need {lag + horizon:,}: a larger share or a shorter window helps."
+                f"{horizon:,} to predict need {lag + horizon:,}: a larger split or a shorter window helps."
             )
         found[split] = {
             "window": cut_windows(seen, starts, lag, device),

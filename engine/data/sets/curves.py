@@ -68,11 +68,11 @@ def noise_over(spread: str, x: Tensor) -> Tensor:
     return torch.ones_like(x)
 
 
-def around_gap(share: Tensor, gap_from: float, gap_to: float) -> Tensor:
-    """Shares 0..1 as places in -1..1 outside the gap, as evenly as they came."""
+def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
+    """Fractions 0..1 as places in -1..1 outside the gap, as evenly as they came."""
     if gap_from >= gap_to:
-        return 2 * share - 1
-    at = share * (2 - (gap_to - gap_from)) - 1
+        return 2 * fraction - 1
+    at = fraction * (2 - (gap_to - gap_from)) - 1
     return torch.where(at < gap_from, at, at + (gap_to - gap_from))
 
 
@@ -94,8 +94,8 @@ def load_curve(
 ) -> dict[str, dict[str, Tensor]]:
     """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1.
 
-    As a "share", y = (1 - noise) · curve + noise · N(0, 1), the curve scaled to mean 0 and deviation 1: a
-    noise of 1 leaves nothing to learn (seed 000 §1.3.1). As a "deviation", y = curve + noise · N(0, 1).
+    With `noise_as` "share", y = (1 - noise) · curve + noise · N(0, 1), the curve scaled to mean 0 and
+    deviation 1: a noise of 1 leaves nothing to learn. With "deviation", y = curve + noise · N(0, 1).
     `spread` says where noise is stronger; nothing lies between `gap_from` and `gap_to`.
     Errors: `ValueError` where the gap leaves no room.
     """

@@ -58,7 +58,7 @@ def fetch(wanted: PublicSet, folder: Path, watch: Watch | None = None) -> None:
 
 
 def _unpack_own(file: PublicFile, folder: Path, watch: Watch) -> bool:
-    """Unpack an archive that a person has put into the folder, and leave it there; whether there was one."""
+    """Unpack an archive that the user has put into the folder, and leave it there; whether there was one."""
     own = folder / file.name
     if not file.members or _size(own) != file.size or not _has_checksum(own, file, watch):
         return False

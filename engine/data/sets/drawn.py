@@ -1,4 +1,4 @@
-"""Points that a person has drawn, as columns. Portable: exports carry this source."""
+"""Points that the user has drawn, as columns. Portable: exports carry this source."""
 
 from __future__ import annotations
 

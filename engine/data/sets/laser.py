@@ -1,6 +1,6 @@
 """The Santa Fe laser as windows of a time series. Portable: exports carry this source.
 
-The experiment (seed 000 §2.2) trains on the first 1,000 readings and tests on the next 100.
+Training takes the first 1,000 readings and testing the next 100, as in Weigend and Gershenfeld 1993.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
 def load_mnist(
     folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
 ) -> dict[str, dict[str, Tensor]]:
-    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is a share of train."""
+    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is part of train."""
 
     def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
         return {

@@ -11,7 +11,7 @@ from engine.errors import DataError
 
 
 def set_of(catalogue: Catalogue, node: Node) -> PublicSet | None:
-    """The set of a node; None for other nodes, and for those that read a folder of the person's own."""
+    """The set of a node; None for other nodes, and for those that read a folder of the user's."""
     kind = catalogue.get(node.type)
     if kind is None or not issubclass(kind, Data) or not kind.public or node.params.get("path"):
         return None

@@ -1,4 +1,4 @@
-"""Points as text: what a person pastes from a spreadsheet or types, and what is copied out."""
+"""Points as text: what the user pastes from a spreadsheet or types, and what is copied out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MINUS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NA
 
 @dataclass(frozen=True)
 class Pasted:
-    """Points as they were read, the names of all classes after it, and what a person should know of it."""
+    """Points as they were read, the names of all classes after it, and what the user should know of it."""
 
     points: tuple[Point, ...]
     names: tuple[str, ...]
@@ -77,7 +77,7 @@ def written_points(points: Iterable[Sequence[object]], names: Sequence[str], *, 
 
 
 def _splitter(lines: Sequence[str]) -> _Splitter:
-    """How the cells of a line are told apart: the same way for all lines."""
+    """How a line is divided into cells: the same way for all lines."""
     for sign in ("\t", ";"):
         if any(sign in line for line in lines):
             return _Splitter(sign)

@@ -1,4 +1,4 @@
-"""Patterns for a memory to store, and disturbed ones for it to mend. Portable: exports carry this source."""
+"""Patterns for a memory to store, and disturbed ones to restore. Portable: exports carry this source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.data.splits import columns_of
 
 
 def stored_patterns(form: str) -> Tensor:
-    """Rows of -1 and 1 to store: those of seed 000 §2.1 in 2-D or 3-D, or ten digits of 8 × 8."""
+    """Rows of -1 and 1 to store: a few in 2-D or 3-D, or ten digits of 8 × 8."""
     if form == "2-D":
         return torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     if form == "3-D":

@@ -32,7 +32,7 @@ def load_gates(folder: Path, device: str, *, signs: bool = True) -> dict[str, di
 
 
 def load_worked_example(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
-    """The three rows of seed 000 App. B as {split: {"inputs": (3, 2), "target": (3, 1)}}."""
+    """Three rows to work through by hand as {split: {"inputs": (3, 2), "target": (3, 1)}}."""
     inputs = torch.tensor([[1.0, 1.0], [0.0, -2.0], [-1.0, 1.0]])
     return three_copies({"inputs": inputs, "target": torch.tensor([[-1.0], [1.0], [1.0]])}, device)
 

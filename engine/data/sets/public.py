@@ -16,7 +16,7 @@ from engine.data.splits import stratified
 def load_idx_images(
     folder: Path, device: str, *, target: str, classes: int, validation: float, seed: int
 ) -> dict[str, dict[str, Any]]:
-    """Grey images of 28 × 28 in the four files of MNIST's form, validation a share of train.
+    """Grey images of 28 × 28 in the four files of MNIST's form, validation a part of train.
 
     {split: {"image": (N, 1, 28, 28) in 0..1, target: (N,)}}; images are made into floats batch by batch.
     """
@@ -40,9 +40,9 @@ def load_cifar(
     validation: float,
     seed: int,
 ) -> dict[str, dict[str, Any]]:
-    """Colour images of 32 × 32 from CIFAR's binary files, validation a share of train.
+    """Colour images of 32 × 32 from CIFAR's binary files, validation a part of train.
 
-    `classes` are the labels in front of each image, in order: {column: how many classes}; the last is dealt
+    `classes` are the labels in front of each image, in order: {column: how many classes}; the last is split
     evenly. {split: {"image": (N, 3, 32, 32) in 0..1, column: (N,)}}; images become floats batch by batch.
     """
     images, labels = {}, {}
@@ -61,7 +61,7 @@ def split_images(
     validation: float,
     seed: int,
 ) -> dict[str, dict[str, Any]]:
-    """Train, validation and test columns; a share of train is held back, in every class of the last label."""
+    """Train, validation and test columns; a part of train is held back, in every class of the last label."""
 
     def columns(split: str, rows: Tensor) -> dict[str, Any]:
         found: dict[str, Any] = {"image": Mapped(images[split], device, 1 / 255).at(rows)}

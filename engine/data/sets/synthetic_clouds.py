@@ -69,14 +69,14 @@ def load_mixture(
     Components are drawn at random, so a rare one may be absent of a small set.
     """
     draw = torch.Generator().manual_seed(seed)
-    share = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    fraction = torch.tensor(weights, dtype=torch.float64) / sum(weights)
     means = torch.tensor([x] if dimensions == "1-D" else [x, y], dtype=torch.float64).T
     deviation = torch.tensor(deviations, dtype=torch.float64)
-    component = torch.multinomial(share, rows, replacement=True, generator=draw)
+    component = torch.multinomial(fraction, rows, replacement=True, generator=draw)
     moved = torch.randn(rows, means.shape[1], generator=draw, dtype=torch.float64)
     point = means[component] + deviation[component][:, None] * moved
     far = ((point[:, None] - means) ** 2).sum(2) / deviation**2
-    height = share / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
+    height = fraction / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
     density = (height * (-far / 2).exp()).sum(1, keepdim=True)
     columns = {"point": point.float(), "component": component, "density": density.float()}
     return columns_of(columns, three_ways(component, validation, test, seed), device)
@@ -96,7 +96,7 @@ def load_sheet(
     """Points in space that two numbers tell, as {split: {"point": (N, 3), "place": (N, 2)}}.
 
     The Swiss roll is (t cos t, h, t sin t) for t in 1.5 π..4.5 π and h in 0..21. The plane is (a, a, b)
-    within the unit ball (seed 002 §5.2.1); normal numbers have mean (1, 1, -1), x2 = x1 + N(0, 1) (§5.2.3).
+    within the unit ball; normal numbers have mean (1, 1, -1), x2 = x1 + N(0, 1).
     """
     draw = torch.Generator().manual_seed(seed)
     one, other = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)

@@ -27,9 +27,10 @@ def load_random_graphs(
     """Graphs as {split: {"nodes": (N, most, 2), "adjacency": (N, most, most), "mask": (N, most), ...}}.
 
     There are "label" (N,) and "block" (N, most) besides.
-    Label 0 is a random graph (Erdos and Renyi), 1 one of blocks: two nodes are tied with the chance `inside`
-    within a block, `between` elsewhere. A random graph has as many ties in the mean as if it had blocks.
-    Nodes hold 1 and their share of ties; padding is 0, and block -100 where there is no node.
+    Label 0 is a random graph (Erdos and Renyi), 1 one of blocks: two nodes are joined with probability
+    `inside` within a block, `between` elsewhere. A random graph has as many edges on average as if it had
+    blocks. Nodes hold 1 and the fraction of the others that each is joined to; padding is 0, and block -100
+    where there is no node.
     """
     draw = torch.Generator().manual_seed(seed)
     label = torch.arange(rows) % 2
@@ -41,13 +42,13 @@ def load_random_graphs(
     block = block.gather(1, order.argsort(1).argsort(1))
     both = mask[:, :, None] * mask[:, None, :] * (1 - torch.eye(most))
     same = (block[:, :, None] == block[:, None, :]).float() * both
-    chance = same * inside + (both - same) * between
-    even = both * (chance.sum((1, 2)) / both.sum((1, 2)))[:, None, None]
-    chance = torch.where(label[:, None, None] == 1, chance, even)
-    upper = (torch.rand(rows, most, most, generator=draw) < chance).float().triu(1)
+    probability = same * inside + (both - same) * between
+    even = both * (probability.sum((1, 2)) / both.sum((1, 2)))[:, None, None]
+    probability = torch.where(label[:, None, None] == 1, probability, even)
+    upper = (torch.rand(rows, most, most, generator=draw) < probability).float().triu(1)
     adjacency = upper + upper.transpose(1, 2)
-    share = adjacency.sum(2) / (count[:, None] - 1)
-    nodes = torch.stack([mask, share], 2)
+    tied = adjacency.sum(2) / (count[:, None] - 1)
+    nodes = torch.stack([mask, tied], 2)
     block = torch.where((label[:, None] == 1) | (mask == 0), block, 0)
     columns = {"nodes": nodes, "adjacency": adjacency, "mask": mask, "label": label, "block": block}
     return columns_of(columns, three_ways(label, validation, test, seed), device)

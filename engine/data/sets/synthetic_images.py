@@ -26,8 +26,8 @@ def load_bars(
     """Bars as {split: {"image": (N, 1, size, size), "bars": (N, 2 size), "direction": (N,)}}.
 
     A pixel is 1 where a bar that is on lies; bars 0..size-1 are rows, the others columns. "several bars" are
-    on with a `chance` each, "one bar" is one alone, "stripes" are rows or columns, each on with 1/2.
-    The direction is 0 where rows are more than columns, else 1. `noise` is the share of pixels turned over.
+    on with probability `chance` each, "one bar" is one alone, "stripes" are rows or columns, each on by 1/2.
+    The direction is 0 where rows are more than columns, else 1. `noise` is the fraction of pixels inverted.
     """
     draw = torch.Generator().manual_seed(seed)
     on = torch.rand(rows, 2 * size, generator=draw)
@@ -70,8 +70,8 @@ def digit_templates() -> Tensor:
 def at_places(rows: Tensor, places: Tensor) -> Tensor:
     """The values of rows (N, L) at places (N, M) in 0..L-1, on straight lines between neighbours."""
     before = places.floor().long().clamp(0, rows.shape[1] - 2)
-    share = places - before
-    return rows.gather(1, before) * (1 - share) + rows.gather(1, before + 1) * share
+    fraction = places - before
+    return rows.gather(1, before) * (1 - fraction) + rows.gather(1, before + 1) * fraction
 
 
 def load_shifted_digits(

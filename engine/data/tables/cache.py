@@ -1,6 +1,6 @@
 """Where the numbers of large tables are kept once they are read. Portable: exports carry this source.
 
-They lie in a folder of the person's caches, never beside the table, each under a mark of the table's content
+They lie in a folder of the user's caches, never beside the table, each under a mark of the table's content
 and of how it is read. What has not been used for long is removed when room is needed.
 """
 

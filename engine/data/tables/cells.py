@@ -115,7 +115,7 @@ class Cells:
             raise ValueError(
                 f'Row {self.first + at:,} of "{self.file}" has "{str(self.series[at])[:60]}" '
                 f'in "{self.name}", '
-                f"which {what}{more}. Mend it, open the file again, or change what the column is."
+                f"which {what}{more}. Fix it, open the file again, or change what the column is."
             )
 
 

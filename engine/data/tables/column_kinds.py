@@ -15,7 +15,7 @@ from engine.data.watch import Watch
 SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "Null", "?", "#NULL!")
 MOST_CLASSES = 100  # of an input; more of them are texts
 MOST_TARGETS = 1000
-ODD = 0.05  # share of cells that may be odd in a column of numbers, and count as missing then
+ODD = 0.05  # fraction of cells that may be odd in a column of numbers, and count as missing then
 TOGETHER = 2000  # columns that are looked at at once
 INTEGER = r"^[-+−]?(0|[1-9]\d*)$"
 
@@ -151,7 +151,7 @@ def _of_texts(name: str, series: Any, decimal: str) -> Guess:
     elif dates := _date_form(texts):
         found.kind, found.details = "date", dates[:1]
         found.unsure = len(dates) > 1
-    elif _pictures(texts):
+    elif _image_paths(texts):
         found.kind = "path"
     elif found.distinct <= min(MOST_TARGETS, max(len(texts) / 2, min(20, len(texts) - 1))):
         found.kind, found.details = "category", tuple(sorted(texts.unique().to_list()))
@@ -245,7 +245,7 @@ def _counts(texts: Any) -> dict[str, int]:
     return {str(text): int(often) for text, often in counted.iter_rows()}
 
 
-def _pictures(texts: Any) -> bool:
+def _image_paths(texts: Any) -> bool:
     if not len(texts):
         return False
     ends = "|".join(re.escape(end) for end in IMAGE_ENDINGS)

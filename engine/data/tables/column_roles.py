@@ -1,4 +1,4 @@
-"""What the columns of a table are for: proposals that a person sees, and may change."""
+"""What the columns of a table are for: proposals that the user sees, and may change."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ NUMBERED = (
     "uuid",
 )
 TREATED = ("group", "groups")  # may also say what was done to a row
-FEW_GROUPS = (5, 10)  # fewer can hardly be dealt
+FEW_GROUPS = (5, 10)  # fewer can hardly be split
 NEEDED = ("target", "weight", "time")  # of rows without one there is no use
 FEW = 20  # different whole numbers that a target may have to be classes
-DROPPED = 0.1  # share of rows with a blank input above which they are filled
+DROPPED = 0.1  # fraction of rows with a blank input above which they are filled
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ def _say_ignored(found: Sequence[Guess], plan: Plan) -> None:
     for why, names in reasons.items():
         plan.remarks.append(f"Left out as {why}: {listed(names)}.")
         if why == "names of image files":
-            plan.remarks.append("To train on the pictures themselves, open their folder.")
+            plan.remarks.append("To train on the images themselves, open their folder.")
 
 
 def _special(found: Sequence[Guess], plan: Plan) -> None:
@@ -126,8 +126,8 @@ def _special(found: Sequence[Guess], plan: Plan) -> None:
 
 def _target(found: Sequence[Guess], plan: Plan) -> int | None:
     fit = [at for at, role in enumerate(plan.roles) if role == "input" and found[at].kind != "date"]
-    pictures = any(one.kind == "path" for one in found)
-    if len([role for role in plan.roles if role == "input"]) < 2 and not pictures:
+    images = any(one.kind == "path" for one in found)
+    if len([role for role in plan.roles if role == "input"]) < 2 and not images:
         return None
     named = [at for name in TARGETS for at in fit if found[at].name.casefold() == name]
     return named[0] if named else fit[-1] if fit else None

@@ -36,7 +36,7 @@ def split_table(
 ) -> dict[str, dict[str, Any]]:
     """A polars frame as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}.
 
-    `first` is the number of the frame's first row in the file, `by` the column whose values deal the rows.
+    `first` is the number of the frame's first row in the file, `by` the column whose values split the rows.
     Errors: `ValueError` with the row and the column.
     """
     used = used_columns(columns)
@@ -109,7 +109,7 @@ def port_name(name: str) -> str:
 def split_keys(
     values: np.ndarray[Any, Any], name: str, used: list[tuple[str, str, str, tuple[Any, ...]]]
 ) -> np.ndarray[Any, Any]:
-    """What the dealer looks at, a number a row. Errors: `ValueError` for a word that names no split."""
+    """What the splitter goes by, a number a row. Errors: `ValueError` for a word that names no split."""
     role = next(role for column, _, role, _ in used if column == name)
     if role == "split":
         words = {"train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2}

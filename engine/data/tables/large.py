@@ -213,7 +213,7 @@ def split_numbers(
     splitter: Callable[..., dict[str, Tensor]],
     **splitting: Any,
 ) -> dict[str, dict[str, Any]]:
-    """Kept numbers as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}, as `split_table` deals."""
+    """Kept numbers as {split: {"features": (N, D), target: (N, 1) or (N,), ...}}, as from `split_table`."""
     room = memory * 2**20
     numbers = TableNumbers(place, room)
     bytes_a_column = 8 * max(1, len(numbers.array))
@@ -266,7 +266,7 @@ def numbers_keys(
     used: list[tuple[str, str, str, tuple[Any, ...]]],
     rows: np.ndarray[Any, Any],
 ) -> np.ndarray[Any, Any]:
-    """What the dealer looks at in these rows, a number a row."""
+    """What the splitter goes by in these rows, a number a row."""
     values = numbers.columns([name])[name][rows]
     if name not in numbers.texts:
         return split_keys(values, name, used)

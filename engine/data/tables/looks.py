@@ -1,4 +1,4 @@
-"""A table as a person sees it: the first rows as the file has them, and what each column holds."""
+"""A table as the user sees it: the first rows as the file has them, and what each column holds."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ AMOUNT = re.compile(
 
 
 def is_amount(cell: str) -> bool:
-    """Whether a cell may be a number that a person has written."""
+    """Whether a cell may be a number that the user has written."""
     return AMOUNT.fullmatch(cell.strip()) is not None
 
 

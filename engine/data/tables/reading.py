@@ -179,10 +179,10 @@ def text_trouble(path: Path, source: Any, error: Exception, form: dict[str, Any]
         if long:
             return (
                 f'Row {long[0]:,} of "{path.name}" has {long[1]:,} cells, but the first has '
-                f"{len(form['new_columns']):,}. Choose another delimiter or quote, or mend that row."
+                f"{len(form['new_columns']):,}. Choose another delimiter or quote, or fix that row."
             )
     if text.startswith('could not parse `"'):
-        return f'"{path.name}" has a quote that nothing closes. Choose another quote, or mend that row.'
+        return f'"{path.name}" has a quote that nothing closes. Choose another quote, or fix that row.'
     return f'"{path.name}" cannot be read as a table: {text.splitlines()[0]}.'
 
 
@@ -239,7 +239,7 @@ def parquet_or_arrow(path: Path) -> bool:
 
 
 def typed_trouble(path: Path, parquet: bool) -> str:
-    """Why a Parquet or Arrow file could not be read: what readers say of it means little to a person."""
+    """Why a Parquet or Arrow file could not be read: what readers say of it means little to the user."""
     kind = "Parquet" if parquet else "Arrow"
     return f'"{path.name}" is no whole {kind} file: it is damaged, cut short or another kind of file.'
 

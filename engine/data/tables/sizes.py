@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-MEMORY = 1024  # MiB that reading a table may take, unless a person says otherwise
+MEMORY = 1024  # MiB that reading a table may take, unless the user says otherwise
 
 
 def bytes_to_read(rows: int, table: Sequence[Sequence[Any]], features: int) -> int:

@@ -1,6 +1,6 @@
 """What a file of text is made of: its encoding, delimiter, decimal mark, header and the kinds of its columns.
 
-Guesses from its beginning; each is a parameter that a person may correct. Needs no torch.
+Guesses from its beginning; each is a parameter that the user may correct. Needs no torch.
 """
 
 from __future__ import annotations
@@ -178,9 +178,9 @@ def _delimiter(lines: Sequence[str], quote: str) -> str | None:
         if not counts:
             continue
         width, often = max(counts.items(), key=lambda one: (one[1] * (one[0] > 1), one[0]))
-        share = often / counts.total()
-        if width > 1 and share >= 0.6 and (best is None or share > best[0] + 0.05):
-            best = share, mark
+        fraction = often / counts.total()
+        if width > 1 and fraction >= 0.6 and (best is None or fraction > best[0] + 0.05):
+            best = fraction, mark
     return best[1] if best else None
 
 

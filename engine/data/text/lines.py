@@ -154,9 +154,7 @@ def text_pairs(
         rows = rows_of_table(folder / file, [source, target], encoding, table)
     for where, one, two in rows:
         if not one.strip() or not two.strip():
-            raise ValueError(
-                f'"{file}", {where}: one of the two texts is empty. Mend it, or remove the pair.'
-            )
+            raise ValueError(f'"{file}", {where}: one of the two texts is empty. Fix it, or remove the pair.')
     if not rows:
         raise ValueError(f'"{file}" holds no pair of texts.')
     return [one for _, one, _ in rows], [two for _, _, two in rows]

@@ -1,4 +1,4 @@
-"""Text of a person's own: a corpus, labelled texts and pairs of texts. Portable: exports carry this source.
+"""The user's text: a corpus, labelled texts and pairs of texts. Portable: exports carry this source.
 
 The tokeniser is learned from the training part alone; every token number is below the size of the vocabulary.
 """
@@ -62,7 +62,7 @@ def corpus_parts(
     for split, rows in split_rows(len(units), None, splitter, splitting, [units]).items():
         part = [units[row] for row in rows.tolist()]
         if not part:
-            raise ValueError(f"Nothing of the text is left for {split}: give it a larger share.")
+            raise ValueError(f"Nothing of the text is left for {split}: give it a larger fraction.")
         found[split] = ["".join(part)] if one else part
     return found
 
@@ -104,7 +104,7 @@ def corpus_windows(
     if not sum(map(len, starts)):
         raise ValueError(
             f"The part for {split} has {at:,} tokens, but a window of {length:,} and the token after it need "
-            f"{length + 1:,}: give it a larger share, or shorten the window."
+            f"{length + 1:,}: give it a larger fraction, or shorten the window."
         )
     read, at_first = torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(starts))
     return {
@@ -169,12 +169,12 @@ def load_labelled_text(
         labels.append(numbers[name])
         keys.append(part)
     given = torch.tensor(keys if by_folder else labels)
-    dealt = split_rows(len(texts), given, splitter, splitting, [texts], torch.tensor(labels))
-    train = [texts[row] for row in dealt["train"].tolist()]
+    splits = split_rows(len(texts), given, splitter, splitting, [texts], torch.tensor(labels))
+    train = [texts[row] for row in splits["train"].tolist()]
     made = learn(train, size, lower)
     tokens, mask, lengths = filled_up([made.ids(one) for one in texts], length, ends)
     columns = {"tokens": tokens, "mask": mask, "length": lengths, "label": torch.tensor(labels)}
-    return split_columns(columns, dealt, device)
+    return split_columns(columns, splits, device)
 
 
 def load_text_pairs(
@@ -199,11 +199,11 @@ def load_text_pairs(
     """Pairs of texts, as for translation, as {split: {column: values}}.
 
     "source" (N, length), "source_mask" and "source_length" are what is read; "target" (N, target_length)
-    begins with [begin], and "next" is the same one token on, up to [end]: what is to be said at each place.
+    begins with [begin], and "next" is the same one token on, up to [end]: what to predict at each place.
     """
     left, right = text_pairs(folder, file, other, source, target, encoding, table)
-    dealt = split_rows(len(left), None, splitter, splitting, [left])
-    train = dealt["train"].tolist()
+    parts = split_rows(len(left), None, splitter, splitting, [left])
+    train = parts["train"].tolist()
     reads = learn([left[row] for row in train], size, lower)
     says = learn([right[row] for row in train], target_size, lower)
     tokens, mask, lengths = filled_up([reads.ids(one) for one in left], length, False)
@@ -216,4 +216,4 @@ def load_text_pairs(
         "next": whole[:, 1:],
         "target_mask": there[:, 1:],
     }
-    return split_columns(columns, dealt, device)
+    return split_columns(columns, parts, device)

@@ -1,7 +1,7 @@
 """What the tokens of a text are called: the application keeps what loaders of text learn from it.
 
 A tokeniser is learned from the training part while the data are read, by a function that scripts carry along.
-Here that function is watched, so that panels and pictures name tokens, however they are learned.
+Here that function is watched, so that panels and views name tokens, however they are learned.
 """
 
 from __future__ import annotations

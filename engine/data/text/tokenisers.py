@@ -1,4 +1,4 @@
-"""Tokenisers that are learned from a person's own text. Portable: exports carry this source.
+"""Tokenisers that are learned from the training text. Portable: exports carry this source.
 
 Tokens 0 to 4 are special: filling, unknown, begin, end and mask. All others are characters, words or pieces
 of words; a vocabulary of size V has tokens 0 to V - 1 and never more.
@@ -201,7 +201,7 @@ def learned_pieces(texts: list[str], way: str, size: int, lower: bool) -> Tokeni
 
 
 def shown(token: str) -> str:
-    """A token as a person can see it: spaces and line ends have signs, what isn't printed its code."""
+    """A token as the user can see it: spaces and line ends have signs, what isn't printed its code."""
     signs = {" ": "␣", "\n": "⏎", "\t": "⇥"}
     return "".join(signs.get(one) or (one if one.isprintable() else f"\\u{ord(one):04x}") for one in token)
 

@@ -13,7 +13,7 @@ Step = Callable[[Tensor], Tensor]
 LONGEST = 200  # steps until what has not come to rest counts as wandering
 STILL = 1e-5
 PUSH = 0.03
-SAME = 0.05  # rests nearer than this share of the reach are one
+SAME = 0.05  # rests nearer than this fraction of the reach are one
 
 
 class Basins(NamedTuple):

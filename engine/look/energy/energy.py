@@ -66,7 +66,7 @@ def recall(look: Look, probe: Probe) -> Taken | None:
     """What becomes of ten disturbed patterns: states `(steps + 1, n, units)` float16, the first as given.
 
     `stored` `(n, units)` are the patterns that are compared with the answer, where something compares them,
-    and `right` `(steps + 1, n)` the share of units whose sign is theirs.
+    and `right` `(steps + 1, n)` the fraction of units whose sign is theirs.
     """
     module, starts = _falling(look, probe.node_id, RECALLED)
     units = starts.shape[1]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-Chances = Callable[[Tensor], Tensor]
+Probabilities = Callable[[Tensor], Tensor]
 
 
 class Chain(NamedTuple):
@@ -24,8 +24,8 @@ class Chain(NamedTuple):
 
 
 def gibbs(
-    hidden_of: Chances,
-    visible_of: Chances,
+    hidden_of: Probabilities,
+    visible_of: Probabilities,
     start: Tensor,
     steps: int,
     generator: torch.Generator,
@@ -34,7 +34,7 @@ def gibbs(
     """`steps` rounds of h ~ p(h | v), v ~ p(v | h) from `start` (N, visible).
 
     `hidden_of` and `visible_of` give probabilities. Units where `held` (visible,) is true keep the values of
-    the start: the others are filled in given them. Source: seed 000 §4.1, eq 10-12.
+    the start: the others are filled in given them. Source: Hinton 2002.
     """
     states = visible = start
     hidden = _drawn(hidden_of(states), generator)
@@ -50,5 +50,5 @@ def gibbs(
     return Chain(*(torch.stack(parts) for parts in zip(*found, strict=True)))
 
 
-def _drawn(chances: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.bernoulli(chances, generator=generator)
+def _drawn(probabilities: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.bernoulli(probabilities, generator=generator)

@@ -1,4 +1,4 @@
-"""Dreams of a Boltzmann machine, and images on their way out of noise.
+"""Gibbs chains of a Boltzmann machine, and the images of a denoising model step by step.
 
 `gibbs` needs a layer with `hidden_of(visible)` and `visible_of(hidden)`, the probabilities of binary units.
 `denoising` needs one with `denoise_steps(shape, generator)`: an iterator over the images `(N, ...)` from pure
@@ -19,6 +19,7 @@ from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import rows_of
 from engine.look.energy.gibbs import gibbs as chain_of
+from engine.look.generation.generation import as_images
 from engine.look.inputs import arriving_at
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
@@ -35,7 +36,7 @@ Denoise = Callable[[tuple[int, ...], torch.Generator], Iterator[Tensor]]
 def gibbs(look: Look, probe: Probe) -> Taken | None:
     """Gibbs chains from validation examples: probabilities `(steps + 1, rows, visible)` as uint8 of 255.
 
-    `detail` is (steps, share of the visible units that is held, number of the try). `hidden` are the states
+    `detail` is (steps, fraction of the visible units that is held, number of the try). `hidden` are states
     `(steps + 1, rows, hidden)`, `held` which visible units keep the example's values, `shape` `(h, w)`.
     """
     module = look.module(probe.node_id)
@@ -43,12 +44,12 @@ def gibbs(look: Look, probe: Probe) -> Taken | None:
         raise NeuroloomError("This layer has no visible and hidden states.", node_id=probe.node_id)
     hidden_of: Function = module.hidden_of  # type: ignore[assignment]
     visible_of: Function = module.visible_of  # type: ignore[assignment]
-    steps, share = int(probe.detail[0]), float(probe.detail[1])
+    steps, fraction = int(probe.detail[0]), float(probe.detail[1])
     start = arriving(look, probe.node_id, _rows(look)).clamp(0, 1)
     visible = start.shape[1]
     start = start[: max(1, MOST_BYTES // ((steps + 1) * visible))].cpu()
     held = torch.zeros(visible, dtype=torch.bool)
-    held[: round(share * visible)] = True
+    held[: round(fraction * visible)] = True
     with torch.no_grad(), evaluating(module):
         chain = chain_of(
             lambda v: hidden_of(v.to(look.device)).cpu(),
@@ -56,7 +57,7 @@ def gibbs(look: Look, probe: Probe) -> Taken | None:
             start,
             steps,
             torch.Generator().manual_seed(int(probe.detail[2])),
-            held if share else None,
+            held if fraction else None,
         )
     facts: dict[str, Any] = {
         "hidden": chain.hidden.to(torch.uint8).numpy(),
@@ -90,7 +91,7 @@ def denoising(look: Look, probe: Probe) -> Taken | None:
         return None
     last = len(states) - 1
     kept = [round(at) for at in np.linspace(0, last, min(FRAMES, len(states)))]
-    frames = np.stack([pictures(states[at], shape) for at in kept])
+    frames = np.stack([as_images(states[at], shape) for at in kept])
     return frames, {"steps": tuple(last - at for at in kept), "total": last}
 
 

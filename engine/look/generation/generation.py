@@ -1,4 +1,4 @@
-"""What a network makes out of codes, and how two players stand."""
+"""What a network generates from codes, and how two players stand."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def codes(look: Look, probe: Probe) -> Taken | None:
 
 @probe_kind("decoding", every=0.25)
 def decoding(look: Look, probe: Probe) -> Taken | None:
-    """What the network makes of codes: images `(n, h, w)` or `(n, h, w, 3)`, or rows `(n, k)`.
+    """Samples that the network generates from codes: images `(n, h, w)` or `(n, h, w, 3)`, or rows `(n, k)`.
 
     `detail` is (way, i, j, base, ...): the codes go through place (x, y) of the plane of numbers i and j
-    ("point"), over a grid of so many that have equal shares of the prior between them ("grid", count), or
+    ("point"), over a grid of so many that have equal parts of the prior between them ("grid", count), or
     from one example or draw to another ("way", from, to, count). Without x and y the point is where the base
     is. What the plane leaves open is 0, or the
     mean of the codes; with a base of k, it is as in the k-th draw or example.
@@ -80,13 +80,13 @@ def decoding(look: Look, probe: Probe) -> Taken | None:
             places = torch.tensor([rest[:2]]) if rest else _to_plane(fixed[None], known, i, j)
         asked = _from_plane(places.to(known), fixed, known, i, j)
         facts["places"] = places.cpu().numpy()
-    return pictures(_made(look, latent, asked), latent.shape), facts
+    return as_images(_made(look, latent, asked), latent.shape), facts
 
 
 def _latent(look: Look, probe: Probe) -> Latent:
     found = latent_of(look.program.project, look.program.book, probe.node_id)
     if found is None:
-        raise NeuroloomError("Nothing here is made out of a few numbers.", node_id=probe.node_id)
+        raise NeuroloomError("Nothing here is generated from a few numbers.", node_id=probe.node_id)
     return found
 
 
@@ -149,7 +149,7 @@ def _grid(known: Tensor, latent: Latent, i: int, j: int, count: int) -> Tensor:
 
 
 def _made(look: Look, latent: Latent, asked: Tensor) -> Tensor:
-    """What the network makes of codes (n, size): `(n, ...)`."""
+    """Samples that the network generates from codes (n, size): `(n, ...)`."""
     node, port = latent.code
     signature = look.program.book.signature(node, port)
     shape = signature.shape if signature is not None else (latent.size,)
@@ -157,11 +157,11 @@ def _made(look: Look, latent: Latent, asked: Tensor) -> Tensor:
     with look.program.giving({(node, port): asked.reshape(len(asked), *shape)}):
         found = look.value(latent.made[0], batch, latent.made[1])
     if found is None:
-        raise NeuroloomError("Nothing in this plan makes examples of the codes.")
+        raise NeuroloomError("Nothing in this plan generates examples from the codes.")
     return found.detach()
 
 
-def pictures(value: Tensor, shape: tuple[int, ...]) -> NDArray[Any]:
+def as_images(value: Tensor, shape: tuple[int, ...]) -> NDArray[Any]:
     """Images as they are drawn, 50,000 numbers at most; a square number in a row is taken for an image."""
     value = value.float()
     if len(shape) == 3 and shape[0] in (1, 3):
@@ -182,8 +182,8 @@ def players(look: Look, probe: Probe) -> Taken | None:
     """How a discriminator and a generator stand, through time: `(moments, 5)`.
 
     Step, mean D(x), mean D(G(z)), and the two losses, for 64 examples at each moment since somebody looks.
-    `samples` are images that the generator makes now of draws that stay the same. D is the sigmoid of the
-    score. Source: seed 000 §4.2.
+    `samples` are images generated now from draws that stay the same. D is the sigmoid of the
+    score. Source: Goodfellow et al. 2014.
     """
     graph, types = look.program.project.graph, look.program.book.types
     trained = {made.traits.trains: one for one, made in reversed(types.items()) if isinstance(made, Loss)}
@@ -214,7 +214,7 @@ def players(look: Look, probe: Probe) -> Taken | None:
     facts: dict[str, Any] = {"samples": None, "names": ("D(x)", "D(G(z))")}
     source = _source(look, judge)
     if source is not None:
-        facts["samples"] = pictures(_made(look, source, _codes(look, source)[:SAMPLES]), source.shape)
+        facts["samples"] = as_images(_made(look, source, _codes(look, source)[:SAMPLES]), source.shape)
     return np.array(past, np.float64), facts
 
 

@@ -7,14 +7,14 @@ from torch import Tensor
 
 
 def spaced(count: int, spread: tuple[str, float] | None = None) -> Tensor:
-    """`count` numbers with the same share of draws between neighbours, for ("normal", deviation).
+    """`count` numbers with the same fraction of draws between neighbours, for ("normal", deviation).
 
-    They are the values of the inverse normal distribution at (k + ½) / count (seed 003 §12.1); for
+    They are the values of the inverse normal distribution at (k + ½) / count (Kingma and Welling 2014); for
     ("even", range) they stand at equal distances. Without a spread the deviation is 1.
     """
     kind, size = spread or ("normal", 1.0)
-    share: Tensor = (torch.arange(count, dtype=torch.float64) + 0.5) / count
-    places = (2 * share - 1) * size if kind == "even" else torch.special.ndtri(share) * size
+    fraction: Tensor = (torch.arange(count, dtype=torch.float64) + 0.5) / count
+    places = (2 * fraction - 1) * size if kind == "even" else torch.special.ndtri(fraction) * size
     return places.float()
 
 
@@ -24,12 +24,14 @@ def between(start: Tensor, end: Tensor, count: int, *, round_: bool = False) -> 
     Along the line, or `round_` the arc of a great circle, on which normal draws keep their usual length
     (White, 2016).
     """
-    share = torch.linspace(0, 1, count, device=start.device)[:, None]
+    fraction = torch.linspace(0, 1, count, device=start.device)[:, None]
     cosine = (start @ end / (start.norm() * end.norm()).clamp_min(1e-12)).clamp(-1, 1)
     angle = torch.arccos(cosine)
     if not round_ or angle.sin() < 1e-4:
-        return (1 - share) * start + share * end
-    way: Tensor = (torch.sin((1 - share) * angle) * start + torch.sin(share * angle) * end) / angle.sin()
+        return (1 - fraction) * start + fraction * end
+    way: Tensor = (
+        torch.sin((1 - fraction) * angle) * start + torch.sin(fraction * angle) * end
+    ) / angle.sin()
     return way
 
 

@@ -1,4 +1,4 @@
-"""What an augmentation makes of the user's own images: originals, and random results of one node.
+"""The training images before and after an augmentation: originals, and random results of one node.
 
 The layer is a module that takes what its ports take, changes images (N, C, H, W) where `training` is True,
 and gives images, or images and targets.

@@ -1,4 +1,4 @@
-"""What excites a unit most: an input made for it, and the examples that do."""
+"""What excites a unit most: an input computed for it, and the examples that do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Stage:
 
 @probe_kind("excitation", every=0.05, apart=True, once=True)
 def excitation(look: Look, probe: Probe) -> Taken | None:
-    """An input made from noise to excite a unit, after some steps up its gradient: `(H, W)` or `(H, W, 3)`.
+    """An input that excites a unit, found from noise by steps up its gradient: `(H, W)` or `(H, W, 3)`.
 
     `detail` is (unit, stage from 1 to 8, number of the try). A stage is 16 steps and goes on from the one
     before. `scores` are the mean values of the unit on the way, `natural` its largest on 64 examples.

@@ -18,11 +18,11 @@ Score = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What keeps the input like a picture (Yosinski, Clune, Nguyen, Fuchs and Lipson, 2015).
+    """What keeps the input like a natural image (Yosinski, Clune, Nguyen, Fuchs and Lipson, 2015).
 
-    `rate` is the length of a step in standard deviations of the data, `decay` the share of the distance from
-    the data's mean that is lost at each step, `jitter` pixels by which the image is shifted to and fro,
-    `blur` the share of a 3 × 3 mean that is mixed in.
+    `rate` is the length of a step in standard deviations of the data, `decay` the fraction of the distance
+    from the data's mean that is lost at each step, `jitter` pixels by which the image is shifted to and fro,
+    `blur` the fraction of a 3 × 3 mean that is mixed in.
     """
 
     rate: float = 0.1

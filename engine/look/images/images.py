@@ -1,4 +1,4 @@
-"""Images that a network copies or makes, images of classes, and weights that lie on images."""
+"""Images that a network reconstructs or generates, images of classes, and weights that lie on images."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from engine.devices import untouched_random
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array, rows_of
+from engine.look.generation.generation import as_images
 from engine.look.inputs import drawn, fewer, value_of
 from engine.look.pixels import copied, from_noise, image_behind
 from engine.look.registry import Taken, probe_kind
@@ -26,14 +27,14 @@ MOST_UNITS = 64
 
 @probe_kind("reconstructions", every=0.5)
 def reconstructions(look: Look, probe: Probe) -> Taken | None:
-    """Images and what the network makes of them: `(2, n, H, W)` or `(2, n, H, W, 3)`, the pinned one first.
+    """Images and their reconstructions: `(2, n, H, W)` or `(2, n, H, W, 3)`, the pinned one first.
 
     `errors` `(n,)` are the mean squared differences, `mean_error` their mean over 64 examples, `rows` the
     numbers of the examples.
     """
     found = copied(look.program.project, look.program.book, probe.node_id)
     if found is None:
-        raise NeuroloomError("Nothing here shall equal its own input.", node_id=probe.node_id)
+        raise NeuroloomError("Nothing here is trained to equal its own input.", node_id=probe.node_id)
     others = [row for row in range(min(64, look.rows())) if row != look.example]
     rows = [look.example, *others]
     batch = rows_of(look, rows)
@@ -57,17 +58,17 @@ def reconstructions(look: Look, probe: Probe) -> Taken | None:
 
 @probe_kind("samples", every=1.0)
 def samples(look: Look, probe: Probe) -> Taken | None:
-    """What a layer makes of noise, always the same for a try: `(n, H, W)` or `(n, H, W, 3)`.
+    """What a layer generates from noise, always the same for a try: `(n, H, W)` or `(n, H, W, 3)`.
 
     `detail` is (number of the try,).
     """
     shape = from_noise(look.program.project, look.program.book, probe.node_id)
     if shape is None:
-        raise NeuroloomError("This layer makes no images of noise.", node_id=probe.node_id)
+        raise NeuroloomError("This layer generates no images from noise.", node_id=probe.node_id)
     with torch.no_grad(), untouched_random(look.device):
         torch.manual_seed(int(probe.detail[0]) if probe.detail else 0)
         made = value_of(look, probe.node_id, look.batch(0, SAMPLES))
-    return fewer(pictures(made, shape)), {"try": probe.detail[0] if probe.detail else 0}
+    return fewer(as_images(made, shape)), {"try": probe.detail[0] if probe.detail else 0}
 
 
 @probe_kind("class_images", every=30.0, apart=True)

@@ -43,9 +43,9 @@ def integrated_gradients(
     """
     x = x.detach()
     start = torch.zeros_like(x) if baseline is None else baseline.detach().expand_as(x)
-    shares = (torch.arange(steps, dtype=x.dtype, device=x.device) + 0.5) / steps
+    fractions = (torch.arange(steps, dtype=x.dtype, device=x.device) + 0.5) / steps
     total = torch.zeros_like(x[0])
-    for part in torch.split(shares, ROWS_AT_ONCE):
+    for part in torch.split(fractions, ROWS_AT_ONCE):
         check()
         places = start + part.reshape(-1, *(1,) * (x.dim() - 1)) * (x - start)
         total += _gradients(score, places).sum(0)

@@ -74,14 +74,12 @@ def loss_surface(look: Look, probe: Probe) -> Taken | None:
         room_for(weights)
         path = look.memory.get(_PATH)
         if path is None or len(path.steps) < 3:
-            raise NeuroloomError(
-                "There is no path yet: train a little with this picture open, then draw again."
-            )
+            raise NeuroloomError("There is no path yet: train a little with this view open, then draw again.")
         _, points = path.stacked()
-        one, other, shares = path_directions(points, here)
+        one, other, explained = path_directions(points, here)
         places = projected(points, here, one, other)
         xs, ys = (_around(places[:, axis], side) for axis in (0, 1))
-        facts["shares"] = tuple(shares)
+        facts["shares"] = tuple(explained)
     else:
         one, other = (random_direction(weights, 2 * tries + part) for part in (0, 1))
     batch = look.batch(0, ROWS, SPLIT)

@@ -49,7 +49,7 @@ def random_direction(weights: Sequence[Tensor], seed: int) -> Tensor:
 def path_directions(points: Tensor, here: Tensor) -> tuple[Tensor, Tensor, list[float]]:
     """The two orthonormal directions (P,) in which a path `points` (T, P) leaves `here` most.
 
-    Also their shares of the variance about `here` (Li et al., 2018, §7).
+    Also their fractions of the variance about `here` (Li et al., 2018, §7).
     """
     away = points - here
     found, mixes = torch.linalg.eigh((away @ away.T).cpu().double())

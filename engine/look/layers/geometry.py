@@ -1,4 +1,4 @@
-"""Weights as matrices, and what layers make of many examples seen in the plane."""
+"""Weights as matrices, and the outputs of layers for many examples, projected to the plane."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ def projection(look: Look, probe: Probe) -> Taken | None:
     """The node's values for the first examples on their two principal components: `(n, 3)` x, y and label.
 
     `detail` is (examples,). The label is NaN where the data has none; `classes` are their names, empty for
-    numbers. `shares` are those of the variance. Signs are those of the picture before.
+    numbers. `shares` are fractions of the variance. Signs are those of the plot before.
     """
     rows = _rows_of(probe)
     values, facts = _many(look, probe.node_id, rows)
-    places, shares = principal(values)
+    places, explained = principal(values)
     key = ("projection", probe.node_id, rows)
     places = same_signs(places, look.memory.get(str(key)))
     look.memory[str(key)] = places
-    return labelled(look, places, rows), {**facts, **classes_of(look, rows), "shares": tuple(shares)}
+    return labelled(look, places, rows), {**facts, **classes_of(look, rows), "shares": tuple(explained)}
 
 
 @probe_kind("embedding", apart=True, once=True)
@@ -100,7 +100,7 @@ def embedding(look: Look, probe: Probe) -> Taken | None:
 
 @probe_kind("example_pictures", once=True)
 def example_images(look: Look, probe: Probe) -> Taken | None:
-    """The first examples as the node's inputs: small pictures `(n, h, w)` or `(n, h, w, 3)`, uint8.
+    """The first examples as the node's inputs: small images `(n, h, w)` or `(n, h, w, 3)`, uint8.
 
     Or their measurements `(n, k)`, where they are no images. `detail` is (examples,).
     """
@@ -159,7 +159,7 @@ def _rows_of(probe: Probe) -> int:
 
 
 def split_of(look: Look) -> str:
-    """The split whose examples are shown: the one of pictures, unless training has more and that has few."""
+    """The split whose examples are shown: that of other views, unless training has more and that has few."""
     return look.split if look.rows() >= FEW or look.rows("train") <= look.rows() else "train"
 
 

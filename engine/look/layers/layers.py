@@ -29,7 +29,7 @@ SATURATED = 0.95  # of the way from the middle of a function's range to its end
 
 @probe_kind("layer_activity", every=1.0)
 def layer_activity(look: Look, probe: Probe) -> Taken | None:
-    """Mean, standard deviation, dead and saturated share of what leaves each layer `(layers, 4)`, in order.
+    """Mean, standard deviation, dead and saturated fraction of each layer's output `(layers, 4)`, in order.
 
     A unit is dead when it answers 0 to each of the first 64 examples; a value is saturated in the outer
     twentieth of the range of a sigmoid or tanh, NaN for layers without such an end.
@@ -45,7 +45,7 @@ def layer_activity(look: Look, probe: Probe) -> Taken | None:
 def depth_variance(look: Look, probe: Probe) -> Taken | None:
     """Variance of what leaves each layer and of the loss's gradient there `(layers, 2)`, in order.
 
-    With first weights after He both stay level from layer to layer (seed 001, parameter initialisation);
+    With first weights after He both stay level from layer to layer (He et al. 2015);
     the gradient is that of the first loss, NaN where it does not reach. `sizes` are the numbers an example
     that leave each layer: they tell layers of other sizes from signals that vanish.
     """
@@ -71,7 +71,7 @@ def depth_variance(look: Look, probe: Probe) -> Taken | None:
 
 @probe_kind("unit_activity", every=1.0)
 def unit_activity(look: Look, probe: Probe) -> Taken | None:
-    """For each unit of a node the share of values that are 0, and the share that is saturated `(units, 2)`.
+    """For each unit of a node the fraction of values that are 0, and of those saturated `(units, 2)`.
 
     Over 128 examples, and all places of a feature map or sequence; NaN where nothing can saturate.
     At most 1,024 units; `units` says how many there are.
@@ -79,11 +79,11 @@ def unit_activity(look: Look, probe: Probe) -> Taken | None:
     value = look.value(probe.node_id, look.batch(0, UNIT_ROWS))
     if value is None or not value.is_floating_point() or value.dim() < 2:
         return None
-    zero = _share_by_unit(value == 0)
+    zero = _fraction_by_unit(value == 0)
     saturated = torch.full_like(zero, math.nan)
     ends = _range_of(look, probe.node_id)
     if ends is not None:
-        saturated = _share_by_unit(_saturated(value, ends))
+        saturated = _fraction_by_unit(_saturated(value, ends))
     facts = {"rows": len(value), "units": value.shape[_unit_axis(value)], "range": ends or ()}
     return torch.stack([zero, saturated], 1).cpu().numpy(), facts
 
@@ -190,6 +190,6 @@ def _places(value: Tensor) -> tuple[int, ...]:
     return tuple(axis for axis in range(value.dim()) if axis != _unit_axis(value))
 
 
-def _share_by_unit(where: Tensor) -> Tensor:
-    """The share of examples and places at which something holds, for each unit."""
+def _fraction_by_unit(where: Tensor) -> Tensor:
+    """The fraction of examples and places at which something holds, for each unit."""
     return where.float().mean(_places(where))[:MOST_UNITS]

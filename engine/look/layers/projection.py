@@ -1,4 +1,4 @@
-"""Many numbers an example seen in the plane, and how alike two layers see the same examples."""
+"""Projects examples to the plane, and measures how alike two layers represent them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Points = NDArray[np.float64]
 
 
 def principal(values: Tensor) -> tuple[Points, list[float]]:
-    """The first two principal components of `values` (N, D): places (N, 2), and their shares of the variance.
+    """Places (N, 2) of `values` (N, D) on two principal components, and the fractions of variance of both.
 
-    What is constant gives places of zero and shares of zero.
+    What is constant gives places of zero and fractions of zero.
     """
     centred = values.float().cpu() - values.float().cpu().mean(0)
     count, size = centred.shape
@@ -28,12 +28,12 @@ def principal(values: Tensor) -> tuple[Points, list[float]]:
     places = directions * found.sqrt() if wide else centred.double() @ directions
     if places.shape[1] < 2:
         places = torch.nn.functional.pad(places, (0, 2 - places.shape[1]))
-    shares = (found / total if total > 0 else found * 0).tolist()
-    return places.numpy(force=True), [*shares, 0.0, 0.0][:2]
+    explained = (found / total if total > 0 else found * 0).tolist()
+    return places.numpy(force=True), [*explained, 0.0, 0.0][:2]
 
 
 def same_signs(places: Points, before: Points | None) -> Points:
-    """The same components, each turned to the side where it lay before, so that a picture does not flip."""
+    """The same components, each turned to the side where it lay before, so that a plot does not flip."""
     if before is None or before.shape != places.shape:
         return places
     signs = np.where((places * before).sum(0) < 0, -1.0, 1.0)

@@ -242,23 +242,23 @@ class Tracer(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def too_many() -> NeuroloomError:
-    """The error for a computation of more numbers than a picture can show."""
+    """The error for a computation of more numbers than a view can show."""
     return NeuroloomError("This net computes too many numbers to show each of them.")
 
 
 def _needed(numbers: list[Scalar], last: int) -> list[Scalar]:
-    """What the number `last` depends on, in the order of computing, numbered anew."""
+    """What the number `last` depends on, in the order of computing, renumbered."""
     wanted, waiting = set(), [last]
     while waiting:
         here = waiting.pop()
         if here not in wanted:
             wanted.add(here)
             waiting += [parent for parent, _ in numbers[here].parents]
-    anew = {old: new for new, old in enumerate(sorted(wanted))}
-    for old in anew:
+    renumbered = {old: new for new, old in enumerate(sorted(wanted))}
+    for old in renumbered:
         number = numbers[old]
-        number.parents = tuple((anew[parent], local) for parent, local in number.parents)
-    return [numbers[old] for old in anew]
+        number.parents = tuple((renumbered[parent], local) for parent, local in number.parents)
+    return [numbers[old] for old in renumbered]
 
 
 def _flat(parts: Any) -> Iterable[Any]:

@@ -19,7 +19,7 @@ MOST_VALUES = 512
 def singular_values(look: Look, probe: Probe) -> Taken | None:
     """The singular values `(k,)` of the node's first weight seen as a matrix `(outputs, the rest)`, falling.
 
-    `rank` is the effective rank exp(H) of the values as shares (Roy and Vetterli, 2007), at most 512 values.
+    `rank` is the effective rank exp(H) of the values as fractions (Roy and Vetterli, 2007); at most 512.
     `first` are those of the weights that training began with, at step `since`.
     """
     found = next(((name, w) for name, w in look.weights(probe.node_id).items() if w.dim() > 1), None)
@@ -27,8 +27,8 @@ def singular_values(look: Look, probe: Probe) -> Taken | None:
         return None
     name, weight = found
     values = _values(weight)
-    shares = values / values.sum().clamp_min(1e-12)
-    rank = torch.exp(-(shares * shares.clamp_min(1e-12).log()).sum()).item()
+    fractions = values / values.sum().clamp_min(1e-12)
+    rank = torch.exp(-(fractions * fractions.clamp_min(1e-12).log()).sum()).item()
     first, since = _first(look, probe.node_id, name)
     facts = {"shape": tuple(weight.shape), "rank": rank, "largest": values[0].item()}
     return values[:MOST_VALUES].numpy(), {**facts, "first": first, "since": since}

@@ -18,7 +18,7 @@ from engine.look.sight import Look
 from engine.shapes.heads import CLASSES, VALUES, YES_NO, Feature, Head
 
 MOST_SIDE, LEAST_SIDE = 100, 24  # of the grid over the plane
-MOST_PRODUCTS = 2e8  # multiply-adds for one picture of the plane
+MOST_PRODUCTS = 2e8  # multiply-adds for one plot of the plane
 STEPS = 200  # along one feature
 MOST_POINTS = 300  # of each split
 MOST_ROWS = 2000
@@ -38,7 +38,7 @@ def regions(look: Look, probe: Probe) -> Taken | None:
     head = asking.asked(look, probe.node_id)
     known = asking.features(look, head)
     if len(known) < 2 or (head.kind != CLASSES and head.size != 1):
-        raise NeuroloomError("A picture of the plane needs two features and a single answer.")
+        raise NeuroloomError("A plot of the plane needs two features and a single answer.")
     pair = _chosen(probe, known, 2)
     side = _side(look)
     spans = [asking.reach(look, feature) for feature in pair]
@@ -164,9 +164,9 @@ def answers(look: Look, probe: Probe) -> Taken | None:
         pairs = torch.stack([found.scores.flatten(), found.right.flatten()], 1)
         most = MOST_ROWS // per_row * per_row or per_row
         return asking.array(pairs[:most]), facts
-    chances = _chances(look, head, found)
+    probabilities = _probabilities(look, head, found)
     facts["right"] = found.right.cpu().numpy().astype(np.int16)
-    return asking.array(chances), facts
+    return asking.array(probabilities), facts
 
 
 @probe_kind("worst_and_best", every=3.0, apart=True)
@@ -185,9 +185,9 @@ def worst_and_best(look: Look, probe: Probe) -> Taken | None:
         off = asking.array(found.scores - found.right.reshape(found.scores.shape))
         losses = (off.astype(np.float64) ** 2).mean(axis=1)
     else:
-        chances = asking.array(_chances(look, head, found))
+        probabilities = asking.array(_probabilities(look, head, found))
         right = found.right.cpu().numpy()
-        losses = class_losses(chances, right)
+        losses = class_losses(probabilities, right)
     count = min(int(probe.detail[0]) if probe.detail else SHOWN // 4, len(rows) // 2 or 1)
     order = np.argsort(-losses, kind="stable")
     picked = np.r_[order[:count], order[::-1][:count]]
@@ -202,9 +202,13 @@ def worst_and_best(look: Look, probe: Probe) -> Taken | None:
         facts |= {"predicted": asking.array(found.scores[:, 0])[picked]}
         facts |= {"right": asking.array(found.right.reshape(len(rows), -1)[:, 0])[picked]}
     else:
-        best = chances.argmax(axis=1)
-        facts |= {"predicted": best[picked], "right": right[picked], "sure": chances.max(axis=1)[picked]}
-        facts["given"] = chances[np.arange(len(rows)), right][picked]
+        best = probabilities.argmax(axis=1)
+        facts |= {
+            "predicted": best[picked],
+            "right": right[picked],
+            "sure": probabilities.max(axis=1)[picked],
+        }
+        facts["given"] = probabilities[np.arange(len(rows)), right][picked]
     shown, about = _inputs(look, head, [rows[index] for index in picked])
     return shown, {**facts, **about}
 
@@ -246,7 +250,7 @@ def _inputs(look: Look, head: Head, rows: list[int]) -> tuple[NDArray[Any], dict
     return asking.array(flat), facts
 
 
-def _chances(look: Look, head: Head, found: asking.Answers) -> torch.Tensor:
+def _probabilities(look: Look, head: Head, found: asking.Answers) -> torch.Tensor:
     signs = head.kind == YES_NO and asking.with_signs(look, head)
     return asking.probabilities(head, found.scores, signs=signs)
 

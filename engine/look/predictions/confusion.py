@@ -11,7 +11,7 @@ from engine.feed.feed import Probe, Snapshot
 from engine.look.registry import tally_kind
 from engine.shapes.heads import CLASSES, Head, Wire
 
-_MOST_CLASSES = 200  # a picture beyond this shows nothing
+_MOST_CLASSES = 200  # a view beyond this shows nothing
 
 
 @tally_kind("confusion")

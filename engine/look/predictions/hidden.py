@@ -34,10 +34,10 @@ def hidden_tokens(look: Look, probe: Probe) -> Taken | None:
         raise NeuroloomError("No tokens are hidden here.", node_id=probe.node_id)
     places = (right[0] != UNCOUNTED).nonzero().flatten()[:MOST_PLACES]
     scores = head.by_class(values[head.prediction[0]][head.prediction[1]])[0].float().movedim(0, -1)
-    chances = scores[places].softmax(-1).topk(min(LIKELIEST, scores.shape[-1]), -1)
+    likeliest = scores[places].softmax(-1).topk(min(LIKELIEST, scores.shape[-1]), -1)
     shown = torch.nonzero(seen[0] != FILLING).flatten()
     facts: dict[str, Any] = {
-        "likeliest": chances.indices.cpu().numpy(),
+        "likeliest": likeliest.indices.cpu().numpy(),
         "places": tuple(places.tolist()),
         "targets": tuple(right[0][places].tolist()),
         "seen": tuple(seen[0][: int(shown[-1]) + 1].tolist()) if len(shown) else (),
@@ -45,4 +45,4 @@ def hidden_tokens(look: Look, probe: Probe) -> Taken | None:
         "example": look.example,
         "split": look.split,
     }
-    return chances.values.cpu().numpy(), facts
+    return likeliest.values.cpu().numpy(), facts

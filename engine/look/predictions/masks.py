@@ -23,7 +23,7 @@ def masks(look: Look, probe: Probe) -> Taken | None:
     """Held out images `(n, c, h, w)` with `right` and `predicted` `(n, h, w)`, the class of each pixel.
 
     They are the pinned example and others, spread evenly. Pixels of no class are -100 in `right`; `share`
-    `(n,)` is the share of the others that is predicted right. `names` are what classes are called.
+    `(n,)` is the fraction of the others that is predicted right. `names` are what classes are called.
     """
     head = look.head(probe.node_id)
     if head is None or head.kind != CLASSES:

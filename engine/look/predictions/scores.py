@@ -42,23 +42,23 @@ class Counts(NamedTuple):
 
     @property
     def precision(self) -> float:
-        return _share(self.hits, self.hits + self.false_alarms)
+        return _fraction(self.hits, self.hits + self.false_alarms)
 
     @property
     def recall(self) -> float:
-        return _share(self.hits, self.hits + self.misses)
+        return _fraction(self.hits, self.hits + self.misses)
 
     @property
     def false_alarm_rate(self) -> float:
-        return _share(self.false_alarms, self.false_alarms + self.rejections)
+        return _fraction(self.false_alarms, self.false_alarms + self.rejections)
 
     @property
     def f1(self) -> float:
-        return _share(2 * self.hits, 2 * self.hits + self.false_alarms + self.misses)
+        return _fraction(2 * self.hits, 2 * self.hits + self.false_alarms + self.misses)
 
     @property
     def accuracy(self) -> float:
-        return _share(self.hits + self.rejections, sum(self))
+        return _fraction(self.hits + self.rejections, sum(self))
 
 
 class Calibration(NamedTuple):
@@ -99,7 +99,7 @@ def by_class(matrix: NDArray[Any]) -> ByClass:
 
 
 def roc(positive: NDArray[Any], scores: NDArray[Any]) -> Curve:
-    """Share of false alarms (x) against share of hits (y), from (0, 0) to (1, 1); the area is the AUC."""
+    """Rate of false alarms (x) against rate of hits (y), from (0, 0) to (1, 1); the area is the AUC."""
     hits, alarms, thresholds = _cumulative(positive, scores)
     x, y = np.r_[0, alarms].astype(float), np.r_[0, hits].astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -161,13 +161,13 @@ def fit(right: NDArray[Any], predicted: NDArray[Any]) -> Fit:
         return Fit(float("nan"), float("nan"), float("nan"))
     off = predicted.astype(float) - right
     around = float(((right - right.mean(axis=0)) ** 2).sum())
-    share = 1 - float((off**2).sum()) / around if around > 0 else float("nan")
-    return Fit(share, float(np.abs(off).mean()), float(np.sqrt((off**2).mean())))
+    fraction = 1 - float((off**2).sum()) / around if around > 0 else float("nan")
+    return Fit(fraction, float(np.abs(off).mean()), float(np.sqrt((off**2).mean())))
 
 
-def class_losses(chances: NDArray[Any], right: NDArray[Any]) -> Numbers:
-    """The cross-entropy of each example, in nats, from the chances `(n, classes)` of its classes."""
-    given = chances[np.arange(len(right)), right.astype(np.int64)].astype(float)
+def class_losses(probabilities: NDArray[Any], right: NDArray[Any]) -> Numbers:
+    """The cross-entropy of each example, in nats, from the probabilities `(n, classes)` of its classes."""
+    given = probabilities[np.arange(len(right)), right.astype(np.int64)].astype(float)
     losses: Numbers = -np.log(np.clip(given, 1e-12, 1.0))
     return losses
 
@@ -181,5 +181,5 @@ def _cumulative(positive: NDArray[Any], scores: NDArray[Any]) -> tuple[NDArray[A
     return hits, 1 + ends - hits, sorted_scores[ends]
 
 
-def _share(part: float, whole: float) -> float:
+def _fraction(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")

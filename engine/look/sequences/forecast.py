@@ -30,7 +30,7 @@ def one_step(model: nn.Module, windows: Tensor) -> Tensor:
 
 
 def forecast_errors(model: nn.Module, split: dict[str, Tensor], deviation: float) -> dict[str, float]:
-    """Mean squared errors on a split of "window" and "next", in raw units squared (seed 000 §2.2.2).
+    """Mean squared errors on a split of "window" and "next", in raw units squared.
 
     `deviation` is the raw standard deviation that the data were divided by. "one_step_mse" sees the true
     past, "free_running_mse" starts from the first window and then sees only its own predictions.
