@@ -123,8 +123,8 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     with torch.no_grad():
         generator_output = model.generator(code)             # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
-    on_made = model.discriminator(generator_output)          # (N, 1)
-    return {"loss": loss_of_discriminator(discriminator_output, on_made, "cross-entropy")}
+    on_generated = model.discriminator(generator_output)     # (N, 1)
+    return {"loss": told_apart(discriminator_output, on_generated, "cross-entropy")}
 
 
 def discriminator_weights(model: Model) -> list[nn.Parameter]:
@@ -138,9 +138,9 @@ def discriminator_optimiser(model: Model) -> torch.optim.Optimizer:
 def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """generator: trains generator."""
     code = torch.randn(len(batch["image"]), 64, device=batch["image"].device)  # (N, 64)
-    x = model.generator(code)         # (N, 1, 28, 28)
-    on_made = model.discriminator(x)  # (N, 1)
-    return {"loss": loss_of_generator(on_made, "non-saturating")}
+    x = model.generator(code)              # (N, 1, 28, 28)
+    on_generated = model.discriminator(x)  # (N, 1)
+    return {"loss": passed_off(on_generated, "non-saturating")}
 
 
 def generator_weights(model: Model) -> list[nn.Parameter]:
@@ -157,15 +157,15 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     code = torch.randn(len(image), 64, device=image.device)  # (N, 64)
     generator_output = model.generator(code)                 # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
-    on_made = model.discriminator(generator_output)          # (N, 1)
-    discriminator_loss = loss_of_discriminator(discriminator_output, on_made, "cross-entropy")
-    generator_loss = loss_of_generator(on_made, "non-saturating")
+    on_generated = model.discriminator(generator_output)     # (N, 1)
+    discriminator_loss = told_apart(discriminator_output, on_generated, "cross-entropy")
+    generator_loss = passed_off(on_generated, "non-saturating")
     return {
         "loss": discriminator_loss + generator_loss,
         "discriminator_loss": discriminator_loss,
         "generator_loss": generator_loss,
         "d_real": torch.sigmoid(discriminator_output).mean(),
-        "d_made": torch.sigmoid(on_made).mean(),
+        "d_generated": torch.sigmoid(on_generated).mean(),
     }
 
 
