@@ -79,7 +79,7 @@ def test_gallery_gives_ids_titles_and_rows(capsys: Captured) -> None:
     rows = {row["id"]: row for row in objects(out)}
     assert status == 0
     assert {"mnist-cnn", "mnist-mlp", "iris", "santa-fe-lstm", "two-heads"} <= rows.keys()
-    assert rows["mnist-cnn"]["title"] == "MNIST CNN" and rows["mnist-cnn"]["covers"] == ["S19"]
+    assert rows["mnist-cnn"]["title"] == "MNIST CNN" and rows["mnist-cnn"]["covers"] == ["convolution"]
     assert "gallery:mnist-cnn" in called(capsys, "gallery")[1]
 
 
