@@ -236,7 +236,7 @@ class Data(NodeType, abstract=True):
         raise NotImplementedError
 
     def folder(self) -> Path | None:
-        """Where the person's own files lie; None where they are installed or made."""
+        """Where the user's own files are; None where they are installed or made."""
         return None
 
     def read_by_batch(self) -> bool:
@@ -251,11 +251,11 @@ class Data(NodeType, abstract=True):
         return {}
 
     def called(self, column: str) -> str:
-        """What a person calls the numbers of a column, where its name says less."""
+        """What the user calls the numbers of a column, where its name says less."""
         return column
 
     def holds(self) -> tuple[str, ...]:
-        """What has to be in the folder, as a person reads it: `mnist/`, `flowers.csv`."""
+        """What has to be in the folder, as the user reads it: `mnist/`, `flowers.csv`."""
         return tuple(sorted({file.split("/")[0] + "/" for file in self.files}))
 
     def typed(self, column: str, text: str) -> dict[str, Any] | None:

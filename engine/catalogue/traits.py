@@ -42,7 +42,7 @@ class Pool(StrEnum):
 
 
 class FileForm(Enum):
-    """What a file or folder of a person's holds; one type of data node reads each."""
+    """What a file or folder of the user holds; one type of data node reads each."""
 
     TABLE = "a table"
     SERIES = "a series"

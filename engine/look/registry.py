@@ -41,7 +41,7 @@ class ProbeKind:
     its own from the weights as they were at most `every` seconds ago, or more where training would feel it.
     `backward`: taken between backward and update, while the gradients are there. What it answers may be a
     function, which is called after the update.
-    `group`: kinds of one group are taken together, and share the passes over the model that `look` keeps.
+    `group`: kinds of one group are taken together and use the same passes over the model, kept by `look`.
     `quiet`: where it fails or there is nothing to show it puts nothing, for views that stand on nodes.
     """
 

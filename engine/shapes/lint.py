@@ -1,6 +1,6 @@
-"""Rules on the structure of a graph that shapes alone don't see, each with the step that mends it.
+"""Rules on the structure of a graph that shapes alone don't see, each with the step that fixes it.
 
-The rules come from the guidance of the notes (seed 000 §9): a softmax before a loss that contains it, more
+The rules follow common guidance: a softmax before a loss that contains it, more
 classes than scores, nothing to minimise. Those about single types are registered in `node_rules`.
 """
 

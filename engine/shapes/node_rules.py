@@ -1,4 +1,4 @@
-"""What node packages know of their own types: what is wrong with a node, what mends it, what to begin with.
+"""What node packages know of their own types: what is wrong with a node, how to fix it, what to begin with.
 
 Each is a function under one of the decorators below, registered as its module is imported, like the types
 themselves. Rules that hold for every type, or follow from traits, are the engine's own.

@@ -1,4 +1,4 @@
-"""Steps that mend a node whose inputs do not fit; each is tried out on shapes before it is offered."""
+"""Steps that fix a node whose inputs do not fit; each is tried out on shapes before it is offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of single node types: what is wrong with their nodes, what mends them, what to begin with."""
+"""What is known of single node types: what is wrong with their nodes, how to fix it, what to begin with."""
 
 from nodes.advice import first_network, fitting, layers, preparing
 

@@ -73,7 +73,7 @@ def starter(data_id: str, data: Data) -> Callable[[Project], tuple[Edit, ...]] |
 
 
 def sketched(data_id: str, data: Data) -> tuple[Sketch, Column, Column] | None:
-    """The layers that data call for, the column that enters them and the one that they foretell."""
+    """The layers that data call for, the column that enters them and the one that they predict."""
     columns = data.columns()
     target = target_of(columns)
     sketch = Sketch(data_id)
@@ -82,7 +82,7 @@ def sketched(data_id: str, data: Data) -> tuple[Sketch, Column, Column] | None:
 
 
 def target_of(columns: Sequence[Column]) -> Column | None:
-    """The column to be foretold: classes first, of which each example or each of its places has one."""
+    """The column to predict: classes first, of which each example or each of its places has one."""
     rows = [one for one in columns if not one.rows]
     for column in rows[1:]:
         if column.dtype == "int64" and column.classes:

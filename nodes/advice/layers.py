@@ -1,4 +1,4 @@
-"""What is wrong with layers of single types, and what could be better (seed 000 §9)."""
+"""What is wrong with layers of single types, and what could be better."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         generator_output = model.generator(code)             # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
     on_generated = model.discriminator(generator_output)     # (N, 1)
-    return {"loss": told_apart(discriminator_output, on_generated, "cross-entropy")}
+    return {"loss": loss_of_discriminator(discriminator_output, on_generated, "cross-entropy")}
 
 
 def discriminator_weights(model: Model) -> list[nn.Parameter]:
@@ -140,7 +140,7 @@ def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     code = torch.randn(len(batch["image"]), 64, device=batch["image"].device)  # (N, 64)
     x = model.generator(code)              # (N, 1, 28, 28)
     on_generated = model.discriminator(x)  # (N, 1)
-    return {"loss": passed_off(on_generated, "non-saturating")}
+    return {"loss": loss_of_generator(on_generated, "non-saturating")}
 
 
 def generator_weights(model: Model) -> list[nn.Parameter]:
@@ -158,8 +158,8 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     generator_output = model.generator(code)                 # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
     on_generated = model.discriminator(generator_output)     # (N, 1)
-    discriminator_loss = told_apart(discriminator_output, on_generated, "cross-entropy")
-    generator_loss = passed_off(on_generated, "non-saturating")
+    discriminator_loss = loss_of_discriminator(discriminator_output, on_generated, "cross-entropy")
+    generator_loss = loss_of_generator(on_generated, "non-saturating")
     return {
         "loss": discriminator_loss + generator_loss,
         "discriminator_loss": discriminator_loss,
