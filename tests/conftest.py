@@ -33,6 +33,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 # From pure to window, so that the first failure is the one nearest the cause.
 ORDER = ("engine", "nodes", "test_project.py", "gallery", "app", "bench", "real_window")
 THREAD_GRACE_SECONDS = 5.0
+MOST_WORKERS = 4  # each holds up to two gigabytes
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """A worker a core for folders; this process alone, with its debugger, for files, tests and the smoke test."""
+    named = any("::" in given or given.endswith(".py") for given in config.args)
+    return 0 if named or config.option.markexpr == "smoke" else min(os.cpu_count() or 1, MOST_WORKERS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,10 +7,11 @@ numbers until its shapes work out, so that a new type needs no line here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from math import prod
 from pathlib import Path
 
-from engine.catalogue import Catalogue, Column, Data, Layer, NodeType
+from engine.catalogue import Catalogue, Column, Data, Layer, NodeType, load_catalogue
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.data.open.opening import open_data
 from engine.data.open.series import open_it as open_series
@@ -71,8 +72,17 @@ def plan(**changes: object) -> Plan:
     return Plan().with_(batch=EVERYTHING, epochs=2, **changes)
 
 
-def recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
-    """Every (name, project); layers with several outputs once an output."""
+def recipes() -> dict[str, Project]:
+    """Every project by name; layers with several outputs once an output."""
+    return {name: project.copy() for name, project in _built().items()}
+
+
+@cache  # three files name their tests after them, and building takes seconds
+def _built() -> dict[str, Project]:
+    return dict(_recipes(load_catalogue()))
+
+
+def _recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
     for node_type in catalogue.types():
         if node_type.kind == "layer":
             yield from _layers(catalogue, node_type)

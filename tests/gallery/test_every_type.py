@@ -20,7 +20,7 @@ from tests.gallery.recipes import recipes
 from tests.gallery.test_gallery import alone
 
 CATALOGUE = load_catalogue()
-RECIPES = dict(recipes(CATALOGUE))
+RECIPES = recipes()
 SEED = 3
 
 # Runs each script as `python SCRIPT` would, one after the other: starting fifty interpreters takes minutes.

@@ -88,7 +88,6 @@ def test_it_exports_the_same_text_twice(project: Project, catalogue: Catalogue) 
     assert export_script(project, catalogue).text == export_script(project.copy(), load_catalogue()).text
 
 
-@pytest.mark.slow
 def test_its_export_gives_the_same_numbers(
     example: str, project: Project, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from tests.gallery.test_every_type import RUNNER
 from tests.gallery.test_gallery import alone
 
 CATALOGUE = load_catalogue()
-RECIPES = dict(recipes(CATALOGUE))
+RECIPES = recipes()
 SEED = 3
 ONCE, TOGETHER = {"repeats": "left out"}, {"repeats": "in one split"}
 RARE, COMMON = {"balance": "repeat the rare"}, {"balance": "thin the common"}

@@ -28,7 +28,6 @@ def test_they_are_as_their_maker_draws_them() -> None:
         assert (np.asarray(Image.open(FOLDER / "masks" / f"{number:03}.png")) == mask).mean() > 0.99
 
 
-@pytest.mark.slow
 def test_it_learns_what_the_masks_say() -> None:
     """Background everywhere is right for 85 % of the pixels that have a class."""
     masks = np.stack([mask for _, mask in shapes_made.every()])

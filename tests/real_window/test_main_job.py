@@ -14,7 +14,7 @@ import pytest
 
 from tests.real_window.desktop import Desktop, Program, Thing, missing_programs
 
-pytestmark = [pytest.mark.real_window, pytest.mark.slow]
+pytestmark = pytest.mark.real_window
 COMMAND = Path(sys.executable).with_name("neuroloom")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.real_window.desktop import Desktop, Program, missing_programs
 
-pytestmark = [pytest.mark.real_window, pytest.mark.slow]
+pytestmark = pytest.mark.real_window
 COMMAND = Path(sys.executable).with_name("neuroloom")
 GALLERY = Path(__file__).parents[2] / "resources" / "gallery"
 

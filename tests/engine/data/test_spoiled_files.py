@@ -22,6 +22,7 @@ from engine.document.graph import Node
 from engine.errors import NeuroloomError, in_one_line
 from tests.engine.data.any_files import KINDS, SPOILED
 from tests.engine.data.sentences import assert_sentence
+from tests.sampling import sampled
 
 CATALOGUE = load_catalogue()
 SOME = 4  # rows of a column that are looked at
@@ -73,8 +74,7 @@ def same(one: Splits, other: Splits) -> bool:
     )
 
 
-@pytest.mark.parametrize("way", SPOILED)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name, way", sampled(5, KINDS, SPOILED))
 def test_a_spoiled_file_is_read_or_ends_in_a_sentence(name: str, way: str, tmp_path: Path) -> None:
     kind = KINDS[name]
     path, file = kind.write(tmp_path)

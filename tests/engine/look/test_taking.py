@@ -156,7 +156,7 @@ def test_a_probe_of_a_node_that_is_gone_gives_nothing() -> None:
     assert run.feed.latest(Probe("n99", "activations")) is None
 
 
-RECIPES = [pytest.param(project, id=name) for name, project in recipes(catalogue())]
+RECIPES = [pytest.param(project, id=name) for name, project in recipes().items()]
 
 
 @pytest.mark.parametrize("project", RECIPES)

@@ -40,7 +40,6 @@ def can_be_made(kind_id: str, subject: Subject) -> bool:
     return True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind_id", sorted(picture_kinds()))
 def test_a_hundred_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str) -> None:
     workspace, dock = shown.workspace, shown.dock
