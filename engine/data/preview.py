@@ -74,8 +74,9 @@ def sample(splits: Splits, column: str, n: int, split: str = "train", start: int
 
 def spread_rows(values: Tensor, most: int = MOST_READ) -> Tensor:
     """At most that many rows of a column, evenly from its first to its last."""
-    rows = torch.linspace(0, len(values) - 1, most).round().long()
-    return values[rows] if len(values) > most else values[torch.arange(len(values))]
+    if len(values) <= most:
+        return values[torch.arange(len(values))]
+    return values[torch.linspace(0, len(values) - 1, most).round().long()]
 
 
 def _column(values: Tensor) -> ColumnSummary:

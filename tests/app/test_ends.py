@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app import main_window
+from app.window import main_window
 from app.workspace.engine_parts import EngineParts
 from app.window.main_window import MainWindow, STOP_AND_CLOSE
 from app.workspace.places import Places
