@@ -37,9 +37,15 @@ MOST_WORKERS = 4  # each holds up to two gigabytes
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """A worker a core for folders; this process alone, with its debugger, for files, tests and the smoke test."""
+    """A worker a core for folders; for a file, a test and the smoke test this process, with its debugger."""
     named = any("::" in given or given.endswith(".py") for given in config.args)
     return 0 if named or config.option.markexpr == "smoke" else min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Only the smoke test when it is asked for: importing the others takes longer than it does."""
+    others = collection_path.suffix == ".py" and collection_path.name != "test_smoke.py"
+    return True if others and config.option.markexpr == "smoke" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

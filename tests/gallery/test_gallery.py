@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-import os
-import subprocess
 import sys
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,12 +17,18 @@ from engine.document.shipped import datasets_folder
 from engine.emit.script import export_script, write_script
 from engine.shapes.shapes import check
 from engine.train.headless import run_headless
+from tests.gallery.running import Export, printed_by
 
 FOLDER = datasets_folder().parent / "gallery"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.nloom"))
 PARAMETERS = {"mnist-cnn": 34_826}
 # An epoch of the convolutions takes minutes on a busy computer; the other examples go to the end.
 STEPS = {"mnist-cnn": 40, "rbm-mnist": 60, "gan-digits": 60, "stacked-autoencoder": 60}
+# Of these one epoch is run, of the others three.
+LONG = {
+    *("mnist-cnn", "mnist-mlp", "masked-letters", "residual-blocks", "romeo-letters", "numbers-in-words"),
+    *("co2-series", "shapes-masks", "two-heads", "teacher-student"),
+}
 # How threads share a sum decides its last bit, so one example is held to that with two of them.
 SHARED = "mnist-cnn"
 ALLOWED = {"torch", "numpy", "sklearn", "PIL", "polars"}
@@ -88,19 +91,39 @@ def test_it_exports_the_same_text_twice(project: Project, catalogue: Catalogue) 
     assert export_script(project, catalogue).text == export_script(project.copy(), load_catalogue()).text
 
 
-def test_its_export_gives_the_same_numbers(
-    example: str, project: Project, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Steps, validation and test, to the last bit: an epoch of the large sets, three of the small ones."""
+@pytest.fixture(scope="module")
+def printed(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str] | str]:
+    """What the exported script of each example printed; that of `SHARED` runs with two threads."""
+    exports = {}
+    for example in EXAMPLES:
+        script = write_script(load_project(FOLDER / f"{example}.nloom"), catalogue)
+        exports[example] = Export(script, words_of(epochs_of(example)), STEPS.get(example, sys.maxsize))
+    shared = {SHARED: exports.pop(SHARED)}
+    folder = tmp_path_factory.mktemp
+    return {
+        **printed_by(exports, folder("exports")),
+        **printed_by(shared, folder("shared"), OMP_NUM_THREADS="2"),
+    }
+
+
+def words_of(epochs: int) -> tuple[str, ...]:
+    return ("--epochs", str(epochs), "--seed", "5")
+
+
+def epochs_of(example: str) -> int:
+    return 1 if example in LONG else 3
+
+
+def trained(example: str, epochs: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines of a run in this process."""
     if example == SHARED:
         monkeypatch.setattr("engine.devices._THREADS_AT_FIRST", 2)
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    epochs = 1 if example.startswith("mnist") else 3
     most = STEPS.get(example, sys.maxsize)
     lines: list[str] = []
     run_headless(
-        project,
-        catalogue,
+        load_project(FOLDER / f"{example}.nloom"),
+        load_catalogue(),
         datasets_folder(),
         epochs=epochs,
         seed=5,
@@ -108,35 +131,23 @@ def test_its_export_gives_the_same_numbers(
         on_line=lambda record: lines.append(json.dumps(record)),
         stopped=lambda: len(lines) >= most,
     )
-    script = tmp_path / "alone.py"
-    made = write_script(project, catalogue)
-    script.write_text(made.plain.text, encoding="utf-8")
-    command = [sys.executable, "-u", "-W", "error", script.name, "--json", "--device", "cpu"]
-    command += ["--epochs", str(epochs), "--seed", "5"]
-    if made.files:  # files of a person's own are found where they lie
-        command += ["--data", str(made.folder or datasets_folder())]
-    assert printed_by(command, tmp_path, most) == lines
     assert most == len(lines) or lines[-1].startswith('{"test_')
-
-
-def printed_by(command: list[str], folder: Path, most: int) -> list[str]:
-    """The lines a program prints, at most so many: then it is ended."""
-    with (folder / "errors").open("w+", encoding="utf-8") as errors:
-        program = subprocess.Popen(
-            command, cwd=folder, env=alone(), stdout=subprocess.PIPE, stderr=errors, text=True
-        )
-        assert program.stdout is not None
-        with program.stdout as out:
-            lines = [line.rstrip("\n") for line in islice(out, most)]
-            ended = len(lines) == most
-            if ended:
-                program.terminate()
-        status = program.wait()
-        errors.seek(0)
-        assert ended or status == 0, errors.read()[-3000:]
     return lines
 
 
-def alone() -> dict[str, str]:
-    """The environment of a stranger's shell: nothing of ours on the path."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NEUROLOOM"))}
+def test_its_export_gives_the_same_numbers(
+    example: str, printed: dict[str, list[str] | str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps, validation and test, to the last bit."""
+    assert printed[example] == trained(example, epochs_of(example), monkeypatch)
+
+
+@pytest.mark.exhaustive
+def test_its_export_by_itself_gives_the_same_numbers_for_longer(
+    example: str, project: Project, catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An epoch of the large sets, three of the small ones, each script in a process of its own."""
+    epochs = 1 if example.startswith("mnist") else 3
+    lines = trained(example, epochs, monkeypatch)
+    export = Export(write_script(project, catalogue), words_of(epochs), STEPS.get(example, sys.maxsize))
+    assert printed_by({example: export}, tmp_path)[example] == lines

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +15,7 @@ from engine.catalogue.emitter import build
 from engine.catalogue.symbols import evaluate
 from engine.document.graph import Project
 from engine.document.shipped import datasets_folder
-from engine.emit.script import export_script
+from engine.emit.script import export_script, write_script
 from engine.layers import random_images as ours
 from engine.layers.mixing import CutMix, MixUp
 from engine.layers.noisy import LabelNoise, MaskingNoise, NoisyLinear, SaltAndPepper
@@ -27,7 +24,7 @@ from engine.train.headless import run_headless
 from nodes.augment import Augmentation
 from tests.engine.sketches import Sketch, catalogue
 from tests.engine.train.networks import run_of
-from tests.gallery.test_gallery import alone
+from tests.gallery.running import Export, printed_by
 from tests.nodes.values import built
 
 KINDS = [
@@ -308,8 +305,20 @@ def mixed(kind: str) -> Sketch:
     return sketch.plan(epochs=2, batch=500)
 
 
-@pytest.mark.parametrize("kind", ["MixUp", "CutMix", "LabelNoise"])
-def test_soft_targets_train_and_their_export_gives_the_same_numbers(kind: str, tmp_path: Path) -> None:
+SOFT = ("MixUp", "CutMix", "LabelNoise")
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str] | str]:
+    """What the exported script of each printed."""
+    exports = {kind: Export(write_script(mixed(kind).project, catalogue()), ("--seed", "3")) for kind in SOFT}
+    return printed_by(exports, tmp_path_factory.mktemp("exports"))
+
+
+@pytest.mark.parametrize("kind", SOFT)
+def test_soft_targets_train_and_their_export_gives_the_same_numbers(
+    kind: str, printed: dict[str, list[str] | str]
+) -> None:
     project: Project = mixed(kind).project
     assert [problem.message for problem in mixed(kind).check().problems] == []
     lines: list[str] = []
@@ -321,11 +330,7 @@ def test_soft_targets_train_and_their_export_gives_the_same_numbers(kind: str, t
         device="cpu",
         on_line=lambda record: lines.append(json.dumps(record)),
     )
-    (tmp_path / "alone.py").write_text(export_script(project, catalogue()).text, encoding="utf-8")
-    command = [sys.executable, "-W", "error", "alone.py", "--json", "--device", "cpu", "--seed", "3"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=alone())
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines() == lines
+    assert printed[kind] == lines
 
 
 @pytest.mark.parametrize("kind", ["MixUp", "LabelNoise"])

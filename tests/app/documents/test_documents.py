@@ -146,7 +146,7 @@ def test_runs_keep_to_their_tab(window: MainWindow) -> None:
     first.workspace.node_message.emit("The loss is not a number.", "error", "n3")
     first.workspace.trainer.state = "failed"
     first.workspace._look()
-    assert second.workspace.trainer.feed.series() == () or not second.workspace.trainer.feed.series()
+    assert not second.workspace.trainer.feed.series()
     assert not window.banner.isVisible()
     assert window.tabs.face(0).mark == "failed"
     window.documents.show(first)

@@ -31,7 +31,7 @@ from engine.document.plan import Plan
 from engine.emit.script import export_script
 from engine.errors import DataError
 from engine.train.headless import run_headless
-from tests.gallery.test_gallery import alone
+from tests.gallery.running import alone
 
 LARGE = 2**30
 

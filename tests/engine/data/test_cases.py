@@ -23,7 +23,7 @@ from engine.train.headless import run_headless
 from tests.engine.data.any_files import PICTURES
 from tests.engine.data.test_spoiled_files import node_of
 from tests.gallery.recipes import data_project
-from tests.gallery.test_gallery import alone
+from tests.gallery.running import alone
 
 CATALOGUE = load_catalogue()
 

@@ -24,7 +24,7 @@ from engine.emit.writing import export
 from engine.train.headless import run_headless
 from tests.engine.data.any_files import KINDS, picture
 from tests.gallery.recipes import data_project
-from tests.gallery.test_gallery import alone
+from tests.gallery.running import alone
 
 CATALOGUE = load_catalogue()
 PLACE = Path("My Data (1)") / "données 猫"

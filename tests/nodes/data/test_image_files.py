@@ -27,7 +27,7 @@ from engine.train.headless import run_headless
 from engine.train.trainer import Trainer
 from nodes.data.image_files import ImageFolder
 from tests.engine.sketches import Sketch
-from tests.gallery.test_gallery import alone
+from tests.gallery.running import alone
 
 
 def drawn(path: Path, level: int, number: int) -> None:

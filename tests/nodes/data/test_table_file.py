@@ -21,7 +21,7 @@ from engine.errors import ParamError
 from engine.shapes.shapes import check
 from engine.train.headless import run_headless
 from nodes.data.table_file import TableFile
-from tests.gallery.test_gallery import alone
+from tests.gallery.running import alone
 
 PLANTS = Path(__file__).parents[2] / "data_files" / "plants.csv"
 CATALOGUE = load_catalogue()

@@ -193,7 +193,7 @@ def test_a_note_moves_is_resized_and_deleted(
 ) -> None:
     middle = view.mapFromScene(QPointF(80, 200))
     hands.drag(middle, middle + QPoint(40, 80))
-    assert workspace.document.project.notes_on_canvas[note].position == (40, 230) or True
+    assert workspace.document.project.notes_on_canvas[note].position == (40, 232)
     item = view.graph_scene.dressing.notes[note]
     before = item.rect()
     corner = view.mapFromScene(item.rect().bottomRight() - QPointF(5, 5))
