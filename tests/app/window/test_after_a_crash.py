@@ -25,7 +25,7 @@ CRASHES = """
 import ctypes, sys
 from pathlib import Path
 import torch
-from app import session
+from app.window import session
 from app.workspace.engine_parts import EngineParts
 from app.window.main_window import MainWindow
 from app.workspace.places import Places
