@@ -94,7 +94,7 @@ PATIENCE = 10  # epochs without a better validation loss before training stops
 # engine.data.splits.split_columns, 18 lines, f1edd3ce763d
 
 
-# engine.data.text.texts.load_text_pairs, 40 lines, 47863a46f95a
+# engine.data.text.texts.load_text_pairs, 40 lines, 79af7f100d28
 
 
 # engine.data.text.tokenisers.portions, 9 lines, b4002111460f

@@ -204,10 +204,10 @@ def load_text_pairs(
     left, right = text_pairs(folder, file, other, source, target, encoding, table)
     parts = split_rows(len(left), None, splitter, splitting, [left])
     train = parts["train"].tolist()
-    reads = learn([left[row] for row in train], size, lower)
-    says = learn([right[row] for row in train], target_size, lower)
-    tokens, mask, lengths = filled_up([reads.ids(one) for one in left], length, False)
-    whole, there, _ = filled_up([says.ids(one) for one in right], target_length + 1, True)
+    source_tokens = learn([left[row] for row in train], size, lower)
+    target_tokens = learn([right[row] for row in train], target_size, lower)
+    tokens, mask, lengths = filled_up([source_tokens.ids(one) for one in left], length, False)
+    whole, there, _ = filled_up([target_tokens.ids(one) for one in right], target_length + 1, True)
     columns = {
         "source": tokens,
         "source_mask": mask,

@@ -136,9 +136,12 @@ def thinned(curve: Curve, most: int = 300) -> Curve:
 
 def at_threshold(positive: NDArray[Any], scores: NDArray[Any], threshold: float) -> Counts:
     """Yes is answered where a score is at least the threshold."""
-    yes, said = positive.astype(bool), scores >= threshold
+    yes, predicted = positive.astype(bool), scores >= threshold
     return Counts(
-        int((yes & said).sum()), int((~yes & said).sum()), int((~yes & ~said).sum()), int((yes & ~said).sum())
+        int((yes & predicted).sum()),
+        int((~yes & predicted).sum()),
+        int((~yes & ~predicted).sum()),
+        int((yes & ~predicted).sum()),
     )
 
 

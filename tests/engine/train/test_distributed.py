@@ -161,8 +161,8 @@ def test_leaving_writes_what_was_printed_and_skips_what_python_does_at_its_end()
 def test_parts_make_up_the_batch(rows: int, size: int) -> None:
     batch = {"x": torch.arange(rows), "y": torch.arange(rows) * 2}
     parts = [Part(batch, rank, size) for rank in range(size)]
-    assert sum(part.share for part in parts) == pytest.approx(1.0)
-    real = [part["x"] for part in parts if part.share]
+    assert sum(part.fraction for part in parts) == pytest.approx(1.0)
+    real = [part["x"] for part in parts if part.fraction]
     assert torch.equal(torch.cat(real), batch["x"])
     assert all(len(part["x"]) for part in parts)
 
