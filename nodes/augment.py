@@ -48,7 +48,7 @@ class Augmentation(Layer, abstract=True):
 
 
 class RandomFlip(Augmentation):
-    """While training, mirrors images at random: a cat looks left as often as right."""
+    """While training, mirrors images at random, left to right or top to bottom."""
 
     title = "Random flip"
     aliases: ClassVar[tuple[str, ...]] = ("mirror", "horizontal flip", "augment")
@@ -69,7 +69,7 @@ class RandomFlip(Augmentation):
 
 
 class RandomQuarterTurn(Augmentation):
-    """While training, turns square images by 0, 90, 180 or 270 degrees; for images without an up."""
+    """While training, turns square images by 0, 90, 180 or 270 degrees; for images that have no upright."""
 
     title = "Random quarter turn"
     aliases: ClassVar[tuple[str, ...]] = ("rotate", "rot90", "augment")
@@ -332,7 +332,7 @@ class MaskingNoise(Augmentation):
 class LabelNoise(Augmentation):
     """While training, replaces class numbers by wrong ones at random, others in each epoch.
 
-    As other labels are wrong in each batch, none is learned by heart: it acts like label smoothing. It stands
+    As other labels are wrong in each batch, none is memorised: it acts like label smoothing. It stands
     between the data and the loss; what is measured is compared with the right classes.
     """
 

@@ -40,7 +40,7 @@ class OfClasses(Encoding, abstract=True):
 
 
 class OneHot(OfClasses):
-    """Gives each class a place of its own: 1 there, 0 elsewhere. A number outside gets zeros only."""
+    """Writes a class as a row with 1 at its place and 0 elsewhere; numbers outside give zeros only."""
 
     title = "One-hot"
     aliases: ClassVar[tuple[str, ...]] = ("dummy variables", "categorical", "indicator")
@@ -68,7 +68,7 @@ class Thermometer(OfClasses):
 
 
 class PolynomialFeatures(Encoding):
-    """Adds powers and products of the features, so that a linear layer can draw curves."""
+    """Adds powers and products of the features, so that a linear layer can fit curves."""
 
     title = "Polynomial"
     aliases: ClassVar[tuple[str, ...]] = ("powers", "products", "interactions", "basis")

@@ -148,7 +148,7 @@ class RGB(ImageLayer):
 
 
 class Normalise(ImageLayer):
-    """Takes a mean you know from each channel and divides by a deviation you know.
+    """Subtracts a given mean from each channel and divides by a given deviation.
 
     To find them from the training data, use Standardise.
     """

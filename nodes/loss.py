@@ -36,7 +36,7 @@ class WeightedLoss(LossType, abstract=True):
 
 
 class CrossEntropy(WeightedLoss):
-    """Compares class scores with the right class; contains the softmax, so feed it plain scores."""
+    """Compares class scores with the right class; contains the softmax, so it takes scores (logits)."""
 
     title = "Cross-entropy"
     aliases: ClassVar[tuple[str, ...]] = ("softmax loss", "log loss", "nll", "classification")
@@ -98,7 +98,7 @@ class CrossEntropy(WeightedLoss):
 
 
 class BCEWithLogits(WeightedLoss):
-    """Compares yes-or-no scores with 0 or 1; contains the sigmoid, so feed it plain scores."""
+    """Compares yes-or-no scores with 0 or 1; contains the sigmoid, so it takes scores (logits)."""
 
     title = "Binary cross-entropy"
     aliases: ClassVar[tuple[str, ...]] = ("bce", "logistic loss", "sigmoid loss")

@@ -75,7 +75,7 @@ class AdaptiveAvgPool2d(Pooling):
 
 
 class AdaptiveMaxPool2d(Pooling):
-    """Takes the largest numbers of an image of any size down to a fixed one."""
+    """Reduces an image of any size to a fixed one by the largest numbers."""
 
     title = "Adaptive max pool"
     formula = "y[c, i, j] = max of x[c] over the window of (i, j), as large as it must be"

@@ -43,7 +43,7 @@ class TaughtByRule(RuleBearer, abstract=True):
 
 
 class Perceptron(TaughtByRule):
-    """Answers with a sign and learns from mistakes only: it adds the example, or takes it away.
+    """Outputs a sign and learns from mistakes only, by adding the example to the weights or subtracting it.
 
     If a straight boundary exists it is found after at most R² / γ² mistakes, R the longest example and γ the
     margin (Novikoff); if none does, as for XOR, it never rests.
@@ -138,7 +138,7 @@ class LeastSquares(TaughtByRule):
 
 
 class Hopfield(RuleBearer):
-    """A memory: it stores the rows it is shown, and later falls from a disturbed row to a stored one.
+    """An associative memory: it stores the rows of a batch and restores a stored row from a disturbed one.
 
     Storing takes one batch that holds all patterns. Its outputs are the state after so many steps and the
     energy of that state.
@@ -219,7 +219,7 @@ class RBM(RuleBearer):
 
 
 class Oja(RuleBearer):
-    """Linear units that find the principal components of centred data by a Hebbian rule that forgets."""
+    """Linear units that find the principal components of centred data by a Hebbian rule with decay."""
 
     title = "Oja's rule"
     aliases: ClassVar[tuple[str, ...]] = ("hebbian", "pca", "principal components", "sanger")

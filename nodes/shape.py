@@ -12,7 +12,7 @@ from engine.errors import EmitError
 
 
 class Flatten(Layer):
-    """Lays all numbers of an example in one row."""
+    """Flattens an example to one row of numbers."""
 
     family = "shape"
     takes_whole = True

@@ -19,7 +19,7 @@ class Drawn(Source, abstract=True):
 
 
 class GaussianNoise(Drawn):
-    """Draws normal numbers: the code from which a generator draws its examples."""
+    """Draws numbers from a normal distribution, such as the latent code of a generator."""
 
     title = "Gaussian noise"
     aliases: ClassVar[tuple[str, ...]] = ("prior", "latent", "normal", "random", "code", "z")
@@ -35,7 +35,7 @@ class GaussianNoise(Drawn):
 
 
 class UniformNoise(Drawn):
-    """Draws numbers evenly from a range."""
+    """Draws numbers from a uniform distribution."""
 
     title = "Uniform noise"
     aliases: ClassVar[tuple[str, ...]] = ("prior", "latent", "random", "even", "z")

@@ -70,7 +70,7 @@ class Public(Data, abstract=True):
 
 
 class FashionMnist(Public):
-    """70,000 grey images of clothes, 28 × 28: as MNIST in form, but harder. Zalando SE; MIT licence.
+    """70,000 grey images of clothes, 28 × 28: as MNIST, but harder. Zalando SE; MIT licence.
 
     They are downloaded once, when you ask for it.
     """
@@ -96,7 +96,7 @@ class FashionMnist(Public):
 
 
 class Kmnist(Public):
-    """70,000 characters of old Japanese hand, grey images of 28 × 28, ten kinds. CODH; CC BY-SA 4.0.
+    """70,000 handwritten characters of old Japanese, grey images of 28 × 28, ten classes. CODH; CC BY-SA 4.0.
 
     They are downloaded once, when you ask for it.
     """

@@ -131,7 +131,7 @@ class BalanceClasses(Transform):
 class WrongLabels(Transform):
     """Changes a fraction of the training labels, the same ones in every epoch: a network can learn them.
 
-    It shows what a network learns by heart: its training loss falls, its validation loss does not.
+    It shows how a network memorises: its training loss falls, its validation loss does not.
     """
 
     title = "Wrong labels"

@@ -40,7 +40,7 @@ class Table(Shuffled, abstract=True):
 
 
 class Mnist(Loaded):
-    """70,000 handwritten digits as grey images of 28 × 28; those for test are by other hands than the rest.
+    """70,000 handwritten digits as grey images of 28 × 28; the test digits are by other writers.
 
     Collected by LeCun, Cortes and Burges; CC BY-SA 3.0.
     """

@@ -219,7 +219,7 @@ class ChaoticSeries(Loaded):
 
 
 class RandomGraphs(Made):
-    """Small graphs: half of them random, half of blocks with more ties inside; a network tells them apart."""
+    """Small graphs: half of them random, half of blocks with more edges inside, for a network to classify."""
 
     title = "Random graphs"
     aliases: ClassVar[tuple[str, ...]] = (

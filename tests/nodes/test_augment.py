@@ -280,7 +280,7 @@ def test_mixed_examples_have_mixed_targets() -> None:
 @pytest.mark.parametrize("alpha", [0.05, 0.4, 1.0, 5.0])
 def test_shares_come_from_a_beta_distribution(alpha: float) -> None:
     torch.manual_seed(0)
-    share = MixUp(alpha).shares(torch.empty(20_000, 1))
+    share = MixUp(alpha).weights(torch.empty(20_000, 1))
     assert share.isfinite().all() and share.min() >= 0 and share.max() <= 1
     assert share.mean().item() == pytest.approx(0.5, abs=0.01)
     assert share.var().item() == pytest.approx(1 / (4 * (2 * alpha + 1)), rel=0.04)

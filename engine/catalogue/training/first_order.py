@@ -101,9 +101,7 @@ class AdamW(Adam):
 
     title = "AdamW"
     formula = "w ← (1 − η λ) w − η m̂ / (√v̂ + ε)"
-    weight_decay: float = param(
-        0.01, minimum=0, doc="pull of every weight towards zero, against learning by heart"
-    )
+    weight_decay: float = param(0.01, minimum=0, doc="pull of every weight towards zero, against overfitting")
 
 
 class RMSprop(Decaying):

@@ -41,9 +41,7 @@ class Optimiser(Choosable):
 class Decaying(Optimiser):
     """An optimiser that can also pull the weights towards zero."""
 
-    weight_decay: float = param(
-        0.0, minimum=0, doc="pull of every weight towards zero, against learning by heart"
-    )
+    weight_decay: float = param(0.0, minimum=0, doc="pull of every weight towards zero, against overfitting")
 
 
 class Curved(Optimiser):
