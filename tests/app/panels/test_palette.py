@@ -88,10 +88,12 @@ def test_a_drag_carries_the_type(workspace: Workspace, qtbot) -> None:  # type: 
 def test_rows_explain_themselves(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
     panel = PalettePanel(workspace)
     qtbot.addWidget(panel)
-    for row in range(panel.model.rowCount()):
-        index = panel.model.index(row)
-        if index.data(TYPE_ROLE):
-            assert index.data(Qt.ItemDataRole.ToolTipRole), index.data()
+    types = [
+        index for row in range(panel.model.rowCount()) if (index := panel.model.index(row)).data(TYPE_ROLE)
+    ]
+    assert types
+    for index in types:
+        assert index.data(Qt.ItemDataRole.ToolTipRole), index.data()
 
 
 def test_the_users_own_blocks_come_last_and_appear_at_once(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]

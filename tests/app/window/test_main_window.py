@@ -208,10 +208,11 @@ def test_it_fits_the_usual_screens(window: MainWindow, qtbot, size: tuple[int, i
 def test_controls_have_names_for_screen_readers(window: MainWindow) -> None:
     window.show_workbench()
     for kind in (QAbstractButton, QLineEdit):
-        for widget in window.findChildren(kind):
-            if widget.isVisible():
-                text = widget.text() if isinstance(widget, QAbstractButton) else ""
-                assert text or widget.accessibleName(), widget.objectName() or type(widget).__name__
+        seen = [widget for widget in window.findChildren(kind) if widget.isVisible()]
+        assert seen
+        for widget in seen:
+            text = widget.text() if isinstance(widget, QAbstractButton) else ""
+            assert text or widget.accessibleName(), widget.objectName() or type(widget).__name__
 
 
 def test_tab_goes_from_left_to_right_and_reads_names(window: MainWindow) -> None:

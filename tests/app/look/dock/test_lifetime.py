@@ -19,7 +19,7 @@ from engine.document.edits import SetPlan
 from tests.app.conftest import add_iris
 from tests.app.look.dock.conftest import Shown
 
-FEW, MANY = 5, 100  # cycles of opening and closing
+FEW, MANY = 3, 100  # cycles of opening and closing
 LONG = 60_000
 
 
