@@ -36,6 +36,9 @@ NETWORKS = (
     "stacked-autoencoder",
     "rbm-mnist",
     "masked-letters",
+    "romeo-letters",
+    "shapes-masks",
+    "digits-augmented",
 )
 
 
