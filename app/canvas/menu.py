@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.canvas.canvas_commands import CanvasCommands
 from app.canvas.items.frame_item import frame_colour
-from app.canvas.scene.shown import labels_always, shows_pictures
+from app.canvas.scene.shown import labels_always, shows_thumbnails
 from app.theme import current_theme
 from engine.document.dressing import COLOURS
 
@@ -91,7 +91,7 @@ def _for_blocks(view: CanvasCommands) -> list[Entry]:
     entries.append(("Ungroup\tCtrl+Shift+G", compose.ungroup))
     if any(len(view.workspace.document.project.instances(node.block)) > 1 for node in instances):
         entries.append(("Make independent copy", compose.make_independent))
-    entries.append(("Keep among my blocks", compose.keep))
+    entries.append(("Add to my blocks", compose.keep))
     return entries
 
 
@@ -159,7 +159,7 @@ def _switches(view: CanvasCommands, menu: QMenu) -> None:
     for text, shown, switch in (
         ("Snap to grid", view.snapping, view.set_snapping),
         ("Map", view.shows_minimap, view.set_minimap),
-        ("Live pictures", shows_pictures(settings), view.shown.set_pictures),
+        ("Live views", shows_thumbnails(settings), view.shown.set_thumbnails),
         ("Shapes on all wires", labels_always(settings), view.shown.set_labels),
         ("Status line", not view.status.isHidden(), view.set_status),
     ):

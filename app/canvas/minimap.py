@@ -33,7 +33,7 @@ class Minimap(QWidget):
         themes.theme_changed.connect(self.forget)
 
     def forget(self) -> None:
-        """The nodes have changed, or their colours: draw them anew."""
+        """The nodes have changed, or their colours: draw them again."""
         self._plates = None
         self.update()
 

@@ -106,12 +106,12 @@ class ProblemPopup(QFrame):
                 button = QPushButton(problem.fix.label)
                 button.setProperty("kind", "small")
                 button.setAutoDefault(True)
-                button.clicked.connect(partial(self._mend, problem))
+                button.clicked.connect(partial(self._fix, problem))
                 column.addWidget(button, 0, Qt.AlignmentFlag.AlignRight)
         self._column.addWidget(self._page)
         self.setAccessibleName(f"Problems of {name}")
 
-    def _mend(self, problem: Problem, _checked: bool = False) -> None:
+    def _fix(self, problem: Problem, _checked: bool = False) -> None:
         self.dismiss()
         apply_fix(self._view.workspace, problem)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, floor, log10
 
-from app.charts.picture import number
+from app.charts.plot import number
 
 FEWEST = 3  # ticks that tell a scale: of two, nobody sees whether it is logarithmic
 _ROUND_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
@@ -61,7 +61,7 @@ def short(value: float) -> str:
     return f"{float(mantissa):g}e{int(exponent)}"
 
 
-def share_ticks(low: float, high: float, room: int) -> list[float]:
+def fraction_ticks(low: float, high: float, room: int) -> list[float]:
     """Quarters, fifths or halves between `low` and `high` within 0 and 1, at most so many and one."""
     for parts in (10, 5, 4, 2, 1):
         ticks = [part / parts for part in range(parts + 1) if low <= part / parts <= high]
@@ -73,7 +73,7 @@ def share_ticks(low: float, high: float, room: int) -> list[float]:
 def ticks(scale: str, low: float, high: float, room: int) -> list[float]:
     """Round ticks between `low` and `high`, about `room` of them and three at least where that can be.
 
-    `scale` is "linear", "share" (parts of 1), "whole", "duration" (seconds), or "log" (exponents of ten).
+    `scale` is "linear", "fraction" (parts of 1), "whole", "duration" (seconds), or "log" (exponents of ten).
     """
     found: list[float] = []
     for most in range(max(3, room), max(3, room) + FEWEST):
@@ -83,8 +83,8 @@ def ticks(scale: str, low: float, high: float, room: int) -> list[float]:
                 found = [log10(tick) for tick in round_ticks(10.0**low, 10.0**high, most) if tick > 0]
         elif scale == "duration":
             found = duration_ticks(low, high, most)
-        elif scale == "share":
-            found = share_ticks(low, high, most)
+        elif scale == "fraction":
+            found = fraction_ticks(low, high, most)
         else:
             found = round_ticks(low, high, most, whole=scale == "whole")
         if len(found) >= FEWEST:

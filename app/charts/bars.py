@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.charts.picture import Picture, colour_of, number
+from app.charts.plot import Plot, colour_of, number
 from app.theme import SMALL, Theme
 
 ROW = 20
@@ -27,7 +27,7 @@ class Bar(NamedTuple):
     strong: bool = False
 
 
-class Bars(Picture):
+class Bars(Plot):
     """Rows of bars on one scale from zero to the largest value."""
 
     def __init__(self, parent: QWidget | None = None, *, unit: str = "") -> None:
@@ -84,7 +84,7 @@ class Bars(Picture):
             track.moveTop(y + (ROW - THICK) / 2)
             painter.drawRoundedRect(track, 2, 2)
             filled = QRectF(track)
-            filled.setWidth(track.width() * self._share(bar.value, full))
+            filled.setWidth(track.width() * self._fraction(bar.value, full))
             if filled.width() > 0.5:
                 painter.setBrush(colour_of(theme, bar.role if isfinite(bar.value) else "bad"))
                 painter.drawRoundedRect(filled, 2, 2)
@@ -112,7 +112,7 @@ class Bars(Picture):
         finite = [bar.value for bar in self._bars if isfinite(bar.value)]
         return self._top if self._top is not None else max(finite, default=1.0) or 1.0
 
-    def _share(self, value: float, full: float) -> float:
+    def _fraction(self, value: float, full: float) -> float:
         if not isfinite(value):
             return 1.0
         if value <= 0 or full <= 0:

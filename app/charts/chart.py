@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from app.charts.axes import tick_text, ticks
 from app.charts.class_marks import shape_path
 from app.charts.colourmaps import to_image
-from app.charts.picture import Picture, colour_of
+from app.charts.plot import Plot, colour_of
 from app.theme import SMALL, Theme, current_theme
 
 TICK = 10
@@ -136,7 +136,7 @@ class Frame:
     legend: Sequence[Entry] = field(default_factory=tuple)
 
 
-class Chart(Picture):
+class Chart(Plot):
     """Layers in a frame; the last lies on top. `read` gives the tool tip at (x, y)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -186,10 +186,13 @@ class Chart(Picture):
         area, frame = self.area(), self._frame
         if not area.contains(at):
             return None
-        share_x, share_y = (at.x() - area.left()) / area.width(), (area.bottom() - at.y()) / area.height()
+        fraction_x, fraction_y = (
+            (at.x() - area.left()) / area.width(),
+            (area.bottom() - at.y()) / area.height(),
+        )
         return (
-            frame.x[0] + share_x * (frame.x[1] - frame.x[0]),
-            frame.y[0] + share_y * (frame.y[1] - frame.y[0]),
+            frame.x[0] + fraction_x * (frame.x[1] - frame.x[0]),
+            frame.y[0] + fraction_y * (frame.y[1] - frame.y[0]),
         )
 
     def build(self, width: int, height: int, ratio: float) -> QImage | None:

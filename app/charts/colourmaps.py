@@ -67,10 +67,10 @@ def shade(values: NDArray[np.floating], table: Table, low: float, high: float) -
     return colours
 
 
-def mixed(ground: QColor, colour: QColor, share: float) -> QColor:
+def mixed(ground: QColor, colour: QColor, fraction: float) -> QColor:
     """The colour laid thinly on the ground: opaque lines cost far less than those that let others through."""
     low, high = (np.array((one.red(), one.green(), one.blue())) for one in (ground, colour))
-    red, green, blue = (low + (high - low) * share).round().astype(int).tolist()
+    red, green, blue = (low + (high - low) * fraction).round().astype(int).tolist()
     return QColor(red, green, blue)
 
 

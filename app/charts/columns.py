@@ -8,13 +8,13 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.theme import Theme
 
 TICK = 10
 
 
-class Columns(Picture):
+class Columns(Plot):
     """Values `(units,)`; accent above zero, orange below; more units than pixels show their extremes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -16,7 +16,7 @@ from app.charts import chart
 from app.charts.axes import duration
 from app.charts.crosshair import Crosshair, Reading
 from app.charts.marks import NEAR, Places, mark_at, paint_marks, thinned
-from app.charts.picture import colour_of, number
+from app.charts.plot import colour_of, number
 from app.charts.track import Track
 from app.theme import Theme, current_theme
 
@@ -106,7 +106,7 @@ class CurvePlot(chart.Chart):
 
     @property
     def following(self) -> bool:
-        """Whether the axes fit themselves to the curves; False after the person has zoomed or moved."""
+        """Whether the axes fit themselves to the curves; False after the user has zoomed or moved."""
         return self._following
 
     def follow(self) -> None:

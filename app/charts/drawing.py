@@ -41,7 +41,7 @@ class DrawingPad(Chart):
         self.rubs = False
         self._button: Qt.MouseButton | None = None
         self._at: QPointF | None = None
-        self._cross: QPointF | None = None  # shares of the area, while keys draw
+        self._cross: QPointF | None = None  # fractions of the area, while keys draw
 
     @property
     def drawing(self) -> bool:

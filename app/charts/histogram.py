@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import Picture, colour_of, number, percent
+from app.charts.plot import Plot, colour_of, number, percent
 from app.theme import Theme
 from engine.feed.feed import Snapshot
 
@@ -27,7 +27,7 @@ class Distribution:
     std: float
     smallest: float
     largest: float
-    zeros: float  # share of values that are exactly zero, 0 to 1
+    zeros: float  # fraction of values that are exactly zero, 0 to 1
     not_finite: int = 0
 
     @staticmethod
@@ -72,7 +72,7 @@ class Distribution:
         return text + (f" · {self.not_finite:,} not finite" if self.not_finite else "")
 
 
-class Histogram(Picture):
+class Histogram(Plot):
     """Bars of one distribution; a thin line marks zero."""
 
     def __init__(self, parent: QWidget | None = None, *, role: str = "accent") -> None:
@@ -138,9 +138,9 @@ class Histogram(Picture):
             return ""
         index = min(len(shown.counts) - 1, int((at.x() - area.left()) / area.width() * len(shown.counts)))
         total = float(shown.counts.sum()) or 1.0
-        share = float(shown.counts[index]) / total
+        fraction = float(shown.counts[index]) / total
         low, high = float(shown.edges[index]), float(shown.edges[index + 1])
-        text = f"{number(low)} to {number(high)}: {percent(share)} of values"
+        text = f"{number(low)} to {number(high)}: {percent(fraction)} of values"
         return f"{text}\nsmallest {number(shown.smallest)} · largest {number(shown.largest)}"
 
     def sizeHint(self) -> QSize:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.charts.picture import colour_of
+from app.charts.plot import colour_of
 from app.theme import SMALL, Theme, current_theme, themes
 
 LINE = 18

@@ -1,4 +1,4 @@
-"""Base of pictures with two axes that are painted by hand."""
+"""Base of plots with two axes that are painted by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.charts.chart import LEFT, Chart, Frame
 from app.theme import Theme
 
 BOTTOM, TOP, RIGHT = 34, 18, 8
-LOWEST, LOW_BOTTOM, LOW_TOP = 120, 18, 5  # lower pictures leave the names of the axes out
+LOWEST, LOW_BOTTOM, LOW_TOP = 120, 18, 5  # lower plots leave the names of the axes out
 
 Span = tuple[float, float]
 

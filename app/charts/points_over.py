@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from app.charts.picture import colour_of, number
 from app.charts.plane import Plane, around
+from app.charts.plot import colour_of, number
 from app.theme import SMALL, Theme
 
 SMALLEST = 1e-8  # what a logarithmic axis shows of the largest value

@@ -1,4 +1,4 @@
-"""The series of a feed as tracks, grouped the way a person asks for them: loss, accuracy, learning rate."""
+"""The series of a feed as tracks, grouped the way the user asks for them: loss, accuracy, learning rate."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ class RunCurves:
         ]
 
     def _quantity(self, series: str) -> str:
-        """As `quantity`; what the objectives of a plan lower belongs into one picture with the loss."""
+        """As `quantity`; what the objectives of a plan lower belongs into one plot with the loss."""
         found = quantity(series)
         return LOSS if series in self.objectives and f"val_{found}" not in self.tracks else found

@@ -7,25 +7,25 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from app.charts.colourmaps import LEVELS, Table, to_image
-from app.charts.picture import number
+from app.charts.plot import number
 from app.theme import Theme
 
 TICK = 10
 WIDTH = 58  # of the strip and its numbers
-NARROWEST = 220  # a picture that is narrower has no room for it
+NARROWEST = 220  # a plot that is narrower has no room for it
 
 
 def paint_scale(
     painter: QPainter, theme: Theme, left: float, area: QRectF, table: Table, marks: list[tuple[float, str]]
 ) -> None:
-    """The colours from the bottom to the top of `area`, with text at shares of its height."""
+    """The colours from the bottom to the top of `area`, with text at fractions of its height."""
     strip = QRectF(left, area.top(), 8, max(8.0, area.height()))
     image = to_image(np.asarray(table[::-1]).reshape(LEVELS, 1).copy())
     painter.drawImage(strip, image)
     painter.setFont(theme.mono(TICK))
     painter.setPen(theme.dim)
-    for share, text in marks:
-        y = strip.bottom() - share * strip.height()
+    for fraction, text in marks:
+        y = strip.bottom() - fraction * strip.height()
         top = min(max(strip.top(), y - 7), strip.bottom() - 14)
         box = QRectF(strip.right() + 5, top, WIDTH - 14, 14)
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
@@ -34,5 +34,5 @@ def paint_scale(
 def ends(low: float, high: float) -> list[tuple[float, str]]:
     """Marks for the smallest and the largest number, and for zero or the middle between them."""
     middle = 0.0 if low < 0 < high else (low + high) / 2
-    share = (middle - low) / (high - low) if high > low else 0.5
-    return [(0.0, number(low)), (share, number(middle)), (1.0, number(high))]
+    fraction = (middle - low) / (high - low) if high > low else 0.5
+    return [(0.0, number(low)), (fraction, number(middle)), (1.0, number(high))]

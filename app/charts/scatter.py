@@ -11,14 +11,14 @@ from PySide6.QtGui import QColor, QFontMetrics, QImage, QMouseEvent, QPainter, Q
 
 from app.charts.class_marks import class_colour, class_shape, paint_marks, shape_path
 from app.charts.colourmaps import GREY, VIRIDIS, limits, opaque, shade, to_image
-from app.charts.picture import number
 from app.charts.plane import RIGHT, Plane, around
+from app.charts.plot import number
 from app.charts.scale import WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme, current_theme
 
 NEAR = 9.0  # pixels
 ROW = 16
-LOWEST_LEGEND = 260  # narrower pictures say the classes at the pointer only
+LOWEST_LEGEND = 260  # narrower plots say the classes at the pointer only
 
 
 class Scatter(Plane):
@@ -50,7 +50,7 @@ class Scatter(Plane):
         self.set_axes(around(points[:, 0]), around(points[:, 1]), names)
 
     def show_examples(self, examples: NDArray[np.generic] | None) -> None:
-        """What the examples are: pictures `(n, h, w)`, `(n, h, w, 3)` uint8 or measurements `(n, k)`."""
+        """What the examples are: images `(n, h, w)`, `(n, h, w, 3)` uint8 or measurements `(n, k)`."""
         self._examples = examples
         self.update()
 

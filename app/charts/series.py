@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import Picture, colour_of, number
+from app.charts.plot import Plot, colour_of, number
 from app.theme import Theme, current_theme
 
 TICK = 10
@@ -47,7 +47,7 @@ def extremes(values: NDArray[np.floating], columns: int) -> tuple[NDArray[np.flo
     return at, clean[at.astype(int)]
 
 
-class SeriesPlot(Picture):
+class SeriesPlot(Plot):
     """Lines `(n,)` over their index; the first index is `start`, `unit` says what the index counts."""
 
     def __init__(self, parent: QWidget | None = None, *, unit: str = "row") -> None:

@@ -12,7 +12,7 @@ from app.charts.pyramid import POINT, Pyramid, grouped
 from app.charts.smoothing import MovingAverage
 
 AXES = ("step", "epoch", "seconds")
-FINE = 8192  # rows that are looked at for one picture of a curve
+FINE = 8192  # rows that are looked at for one plot of a curve
 HOLE = 10.0  # times the usual distance between points: some are missing
 _FEWEST = 8  # points from which there is a usual distance
 

@@ -25,7 +25,7 @@ class OpeningCard(QFrame):
         self._doing.setObjectName("openingDoing")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName("How far the file is read")
+        self._bar.setAccessibleName("Progress of reading the file")
         self.button = QPushButton("Cancel")
         self.button.setObjectName("openingCancel")
         self.button.setProperty("kind", "small")
@@ -47,19 +47,19 @@ class OpeningCard(QFrame):
         self.button.setEnabled(True)
         self.show_progress(name, None, "looking")
 
-    def show_progress(self, name: str, share: float | None, doing: str) -> None:
-        """What is done, and a share in 0..1; None where it isn't known."""
+    def show_progress(self, name: str, fraction: float | None, doing: str) -> None:
+        """What is done, and a fraction in 0..1; None where it isn't known."""
         if not self.button.isEnabled():
             return
         if self._name.text() != f"Opening {name}":
             self._name.setText(f"Opening {name}")
-        if share is None:
+        if fraction is None:
             self._bar.setRange(0, 0)
             words = f"{doing} …"
         else:
             self._bar.setRange(0, 1000)
-            self._bar.setValue(round(1000 * min(1.0, max(0.0, share))))
-            words = f"{doing} · {share:.0%}".replace("%", " %")
+            self._bar.setValue(round(1000 * min(1.0, max(0.0, fraction))))
+            words = f"{doing} · {fraction:.0%}".replace("%", " %")
         words = words[:1].upper() + words[1:]
         if words != self._doing.text():
             self._doing.setText(words)

@@ -35,7 +35,7 @@ arrivals = Arrivals()
 class Download(QObject):
     """The download of one set, in a thread; `changed` is emitted in the window's thread.
 
-    `state` is "waiting", "running", "stopping", "failed" or "done"; `share` of all bytes (None: not known),
+    `state` is "waiting", "running", "stopping", "failed" or "done"; `fraction` of all bytes (None: unknown),
     `doing` and `error` are for people to read.
     """
 
@@ -46,7 +46,7 @@ class Download(QObject):
         self.wanted = wanted
         self.folder = folder_of(wanted.id)
         self.state = DONE if not wanted.missing(self.folder) else WAITING
-        self.share: float | None = None
+        self.fraction: float | None = None
         self.doing = ""
         self.error = ""
         self._progress = ThreadProgress()
@@ -101,15 +101,15 @@ class Download(QObject):
         return True
 
     def _look(self) -> None:
-        share, self.doing = self._progress.share, self._progress.doing
-        self.share = share if share is not None else self.share
+        fraction, self.doing = self._progress.fraction, self._progress.doing
+        self.fraction = fraction if fraction is not None else self.fraction
         self.changed.emit()
 
     def _finished(self, whole: bool | None, error: NeuroloomError | None) -> None:
         self._timer.stop()
         self.error = str(error) if error is not None else ""
         self.state = FAILED if error is not None else DONE if whole else WAITING
-        self.share, self.doing = None, ""
+        self.fraction, self.doing = None, ""
         self.changed.emit()
         if self.state == DONE:
             arrivals.arrived.emit(self.wanted.id)
@@ -177,7 +177,7 @@ class Downloads(QObject):
         if self._busy(wanted):
             return "Show the download"
         if part:
-            return f"Go on with the download ({megabytes(part)} of {megabytes(wanted.size)})…"
+            return f"Resume the download ({megabytes(part)} of {megabytes(wanted.size)})…"
         return f"Download ({megabytes(wanted.size)})…"
 
     def _busy(self, wanted: PublicSet) -> bool:

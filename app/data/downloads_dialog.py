@@ -37,7 +37,7 @@ class DownloadDialog(QDialog):
         self._download = download
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
-        self._progress.setAccessibleName("Share of the download")
+        self._progress.setAccessibleName("Progress of the download")
         self.status = ElidedLabel("", "small")
         self.status.setObjectName("downloadStatus")
         self.error = label("", "error", wrap=True)
@@ -100,12 +100,12 @@ class DownloadDialog(QDialog):
         download = self._download
         state, total = download.state, download.wanted.size
         part = 0 if state == DONE else download.part if not download.busy else None
-        share = 1.0 if state == DONE else download.share if part is None else part / total
-        waits = download.busy and share is None
+        fraction = 1.0 if state == DONE else download.fraction if part is None else part / total
+        waits = download.busy and fraction is None
         self._progress.setRange(0, 0 if waits else _STEPS)
-        self._progress.setValue(round(_STEPS * (share or 0.0)))
+        self._progress.setValue(round(_STEPS * (fraction or 0.0)))
         if state == DONE:
-            status = "All is here, and its checksums are right."
+            status = "The download is complete, and its checksums are correct."
         elif state == STOPPING:
             status = "Stopping…"
         elif state == RUNNING:
@@ -113,7 +113,7 @@ class DownloadDialog(QDialog):
         elif part:
             status = f"{megabytes(part)} of {megabytes(total)} are here."
         elif state == FAILED:
-            status = "Nothing has come yet."
+            status = "Nothing has been downloaded yet."
         else:
             status = "Nothing is downloaded until you ask for it."
         self.status.setText(status)
@@ -139,7 +139,7 @@ class DownloadDialog(QDialog):
 
     def _words(self, begun: bool) -> str:
         return {DONE: "Close", RUNNING: "Stop", STOPPING: "Stop", FAILED: "Try again"}.get(
-            self._download.state, "Go on" if begun else "Download"
+            self._download.state, "Resume" if begun else "Download"
         )
 
     def _press(self) -> None:

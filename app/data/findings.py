@@ -38,7 +38,7 @@ class FindingsList(QScrollArea):
     ) -> None:
         """`checked` says that the data were looked at, so that nothing found means nothing wrong.
 
-        `notes` say what was done to rows because a person wanted it.
+        `notes` say what was done to rows because the user wanted it.
         """
         self._shown = tuple(findings), tuple(remarks), tuple(notes)
         page = QWidget()
@@ -51,7 +51,7 @@ class FindingsList(QScrollArea):
             name, colour = ("warning", theme.warning) if one.serious else ("info", theme.accent)
             column.addWidget(self._row(name, colour, one.message, one.changes))
         if not findings and checked:
-            words = "Nothing stands out: no copies, no gaps, no classes that are rare."
+            words = "Nothing found: no duplicates, no missing values, no rare classes."
             column.addWidget(self._row("tick-circle", theme.good, words, ()))
         for heading, sentences in (("Rows, as you set it", notes), ("When the file was opened", remarks)):
             if sentences:

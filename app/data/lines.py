@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from app.charts.picture import number
+from app.charts.plot import number
 from app.data.facts import DataFacts
 from app.data.roles import Row
 from app.data.table import Line, spread_of

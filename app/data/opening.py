@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 PATIENCE_MS = 200  # what is opened sooner needs no card
 LOOK_MS = 60
 PAIRS = "TextPairs"
-SECOND = "Its lines go with those of a second file, which is to be chosen, too."
+SECOND = "Its lines belong to those of a second file: choose that one, too."
 STEP = TALL + 24.0  # from one new node down to the next
 
 
@@ -46,7 +46,7 @@ STEP = TALL + 24.0  # from one new node down to the next
 class Wanted:
     """What to open: `place` is where the first node's corner goes (scene), `onto` a node it may be for.
 
-    `sure` says that the node shall read the file, without a question; `form` are the parameters of a table's
+    `sure` says that the node must read the file, without a question; `form` are the parameters of a table's
     node that reads its own file again, and says how. `type_id` asks for a node of that type in its place.
     For a node of `pairs`, `second` is the file whose lines go with those of the first, where it is chosen.
     """
@@ -76,7 +76,7 @@ def look_into(wanted: Wanted, progress: ThreadProgress) -> Found:
     opened: list[tuple[Path, Opened]] = []
     errors: list[str] = []
     for path in wanted.paths:
-        progress.name, progress.share, progress.doing = path.name, None, "looking"
+        progress.name, progress.fraction, progress.doing = path.name, None, "looking"
         try:
             opened.append((path, _opened(path, wanted, progress.watch())))
         except Stopped:
@@ -219,7 +219,7 @@ class DataOpening(QObject):
         self._worker.ask(partial(look_into, wanted, self._progress))
 
     def _look(self) -> None:
-        self.card.show_progress(self._progress.name, self._progress.share, self._progress.doing)
+        self.card.show_progress(self._progress.name, self._progress.fraction, self._progress.doing)
 
     def _rest(self) -> None:
         self._patience.stop()

@@ -88,8 +88,8 @@ class Overview(QWidget):
                 notes = []
                 for one, counts in every.items():
                     here = counts[index] if index < len(counts) else 0
-                    share = f"{here / (sum(counts) or 1):.1%}".replace("%", " %")
-                    notes.append(f"{one}: {here:,} rows, {share}")
+                    fraction = f"{here / (sum(counts) or 1):.1%}".replace("%", " %")
+                    notes.append(f"{one}: {here:,} rows, {fraction}")
                 bars.append(Bar(title, float(count), "accent", "\n".join(notes)))
             self.classes.show_bars(bars)
             self._class_title.setText(f"{name}, {split}")

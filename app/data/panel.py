@@ -32,11 +32,11 @@ from engine.shapes.problems import Fix, Problem
 SPLITS = (
     ("train", "train", "The rows that the network learns from"),
     ("validation", "validation", "The rows that decide when to stop"),
-    ("test", "test", "The rows that are only looked at in the end"),
+    ("test", "test", "The rows for the evaluation at the end"),
 )
 POLL_MS = 100
 PATIENCE = 60  # looks until the panel reads what the trainer does not
-FRESH = 20  # looks after a change: the trainer reads data anew a moment later, without a signal
+FRESH = 20  # looks after a change: the trainer reads data again a moment later, without a signal
 OVERVIEW: Option = ("overview", "Overview", "Rows, classes and what the data look like")
 ROWS: Option = ("rows", "Rows", "The first rows as the file has them")
 COLUMNS: Option = ("columns", "Columns", "Kind, range, gaps and distribution of every column")
@@ -104,7 +104,7 @@ class DataPanel(QWidget):
         self._more.clicked.connect(self.samples.turn)
         self.rows.column_pressed.connect(self._offer_roles)
         self.columns.column_pressed.connect(self._offer_roles)
-        self.findings.wanted.connect(self._mend)
+        self.findings.wanted.connect(self._fix)
         workspace.changed.connect(self._changed)
         for signal in (workspace.inferred, workspace.selected, workspace.state_changed):
             signal.connect(self._look)
@@ -153,7 +153,7 @@ class DataPanel(QWidget):
         self._look()
 
     def _opened(self, node_id: str) -> None:
-        """A file was opened: its rows are what a person wants to see, as the file has them."""
+        """A file was opened: its rows are what the user wants to see, as the file has them."""
         self._pages.set_options(self._options(1, table=True))
         node = self._workspace.node(node_id)
         self._pages.choose(
@@ -221,7 +221,7 @@ class DataPanel(QWidget):
         if node is None:
             words = (
                 "Drop a file or a folder onto the canvas, or add a data node from the palette; "
-                "its rows, classes and ranges will stand here."
+                "its rows, classes and ranges will appear here."
             )
         elif (spec := path_spec(self._workspace.type_of(node))) and not node.params.get(spec.name) and error:
             words = f"{error.rstrip('.')}. Drop one onto the node, or choose one in the inspector."
@@ -250,7 +250,7 @@ class DataPanel(QWidget):
 
     def _options(self, findings: int, table: bool, tokens: bool = False) -> tuple[Option, ...]:
         words = f"Findings {findings}" if findings else "Findings"
-        found: Option = ("findings", words, "What to beware of, and what was said when the file was opened")
+        found: Option = ("findings", words, "Possible problems, and messages from when the file was opened")
         return (OVERVIEW, *((ROWS,) if table else ()), COLUMNS, *((TOKENS,) if tokens else ()), found)
 
     def _show(self, node: Node, facts: DataFacts, names: dict[str, tuple[str, ...]]) -> None:
@@ -323,7 +323,7 @@ class DataPanel(QWidget):
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(place)
 
-    def _mend(self, change: Change) -> None:
+    def _fix(self, change: Change) -> None:
         edits = edits_of(self._workspace.document.project, self._node_id, change)
         if edits:
             self._workspace.apply(change.label, *edits)

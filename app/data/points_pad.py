@@ -36,9 +36,9 @@ from engine.errors import NeuroloomError, ParamError
 from nodes.data.drawn import MOST_POINTS, DrawnPoints, class_names
 
 BRUSHES = (
-    ("draw", "Draw", "A click is a point, a drag is a line of them"),
-    ("spray", "Spray", "Strews several points about the pointer; the wheel changes how far"),
-    ("erase", "Erase", "Takes away what the circle touches, as the right button always does"),
+    ("draw", "Draw", "Click for a point, drag for a line of points"),
+    ("spray", "Spray", "Adds several points around the pointer; the wheel sets the radius"),
+    ("erase", "Erase", "Removes the points in the circle, as the right button always does"),
 )
 DRAW_STEP, SPRAY_STEP = 11.0, 14.0  # pixels between points of a line, and between dabs
 CONTROLS_WIDTH = 244
@@ -70,11 +70,11 @@ class PointsPad(QWidget):
         self.brush.setObjectName("brush")
         self.picker = ClassPicker()
         self.dab = count_field("dab", 1, 100, 5, 52)
-        self.dab.setToolTip("How many points a dab of the spray strews")
-        self.dab.setAccessibleName("Points a dab")
+        self.dab.setToolTip("How many points one click of the spray adds")
+        self.dab.setAccessibleName("Points per click")
         self.edges: dict[str, QLineEdit] = {}
-        self.undo = _small("Undo", "Take the last step back (Ctrl+Z)", "undoDrawing")
-        self.clear = _small("Clear", "Take all points away", "clearPoints")
+        self.undo = _small("Undo", "Undo the last step (Ctrl+Z)", "undoDrawing")
+        self.clear = _small("Clear", "Remove all points", "clearPoints")
         self.paste = _small("Paste", "Add lines of x, y and class from the clipboard (Ctrl+V)", "pastePoints")
         self.copy = _small("Copy", "Copy all points, for a spreadsheet (Ctrl+C)", "copyPoints")
         self.facts = label("", "small", wrap=True)
@@ -385,7 +385,7 @@ class PointsPad(QWidget):
             return
         edges = {edge: getattr(made, edge) for edge in self.edges} | {name: value}
         if edges["x_from"] >= edges["x_to"] or edges["y_from"] >= edges["y_to"]:
-            self._say("An axis runs from the smaller number to the larger.", bad=True)
+            self._say("The first number of an axis must be the smaller one.", bad=True)
             return
         self._say("")
         self._commit("Set the axes", SetParam(self._node_id, name, value))
@@ -393,7 +393,7 @@ class PointsPad(QWidget):
     # -- all points at once -----------------------------------------------------------------------
 
     def clear_points(self) -> None:
-        """Take all points away, in one step."""
+        """Remove all points, in one step."""
         self._points = []
         self._commit("Clear points")
 

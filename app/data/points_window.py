@@ -1,4 +1,4 @@
-"""A window of its own for the pad, so that one draws while the canvas and the pictures are in view."""
+"""A window of its own for the pad, so that one draws while the canvas and the views are visible."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PointsWindow(QDialog):
         self.pad.pad.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # Enter in a field shall not close the window; Esc does, when no stroke was there to take back.
+        # Enter in a field must not close the window; Esc does, when no stroke was there to take back.
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
 

@@ -91,10 +91,10 @@ class DataSamples(QWidget):
         grid = QGridLayout(table)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(16)
-        for index, picture in enumerate(self.histograms):
+        for index, histogram in enumerate(self.histograms):
             row, across = divmod(index, _GRID)
             grid.addWidget(self._names[index], 2 * row, across)
-            grid.addWidget(picture, 2 * row + 1, across)
+            grid.addWidget(histogram, 2 * row + 1, across)
             grid.setRowStretch(2 * row + 1, 1)
             grid.setColumnStretch(across, 1)
         self.maps, self.legend = ClassMaps(), ClassLegend()
@@ -242,7 +242,7 @@ class DataSamples(QWidget):
         ]
         labels, known = columns.get("label"), classes.get("label", ())
         words = _captions(columns, classes, shown)
-        if known and labels is not None and labels.ndim == 1:  # the picture is small: no more than that
+        if known and labels is not None and labels.ndim == 1:  # the plot is small: no more than that
             words = [known[int(label)] for label in labels[:shown]]
         self.clouds.show_clouds(clouds, words)
         self._title.setText(f"Rows 1 to {shown:,}, seen from the front")
@@ -302,12 +302,12 @@ class DataSamples(QWidget):
 
     def _show_table(self, name: str, rows: NDArray[Any]) -> None:
         count = rows.shape[1]
-        for index, picture in enumerate(self.histograms):
+        for index, histogram in enumerate(self.histograms):
             found = Distribution.of(rows[:, index], 24) if index < count else None
-            picture.setVisible(found is not None)
+            histogram.setVisible(found is not None)
             self._names[index].setVisible(found is not None)
             if found is not None:
-                picture.show_distribution(found)
+                histogram.show_distribution(found)
                 own = self._features[index] if len(self._features) == count else f"{name} {index + 1}"
                 self._names[index].setText(own if count > 1 else name)
         shown = (

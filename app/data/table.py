@@ -28,7 +28,7 @@ TOP = QModelIndex()
 
 
 class Line(NamedTuple):
-    """A column: its cells as text, and how its values are spread: (bins,) shares of the most."""
+    """A column: its cells as text, and how its values are spread: (bins,) fractions of the most."""
 
     name: str
     role: str
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 def spread_of(values: NDArray[Any], classes: int = 0) -> NDArray[np.floating] | None:
-    """How often values fall into each of some equal parts, as shares of the most; None without any."""
+    """How often values fall into each of some equal parts, as fractions of the most; None without any."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return None
@@ -50,8 +50,8 @@ def spread_of(values: NDArray[Any], classes: int = 0) -> NDArray[np.floating] | 
             np.quantile(finite, (0.001, 0.999)) if len(finite) > 2000 else (finite.min(), finite.max())
         )
         counts = np.histogram(finite, BINS, (low, high if high > low else low + 1))[0].astype(float)
-    shares: NDArray[np.floating] = counts / max(1.0, counts.max())
-    return shares
+    fractions: NDArray[np.floating] = counts / max(1.0, counts.max())
+    return fractions
 
 
 ROLE, DIFFERENT = 1, 6  # columns that only the table of a file fills
@@ -122,9 +122,9 @@ class SpreadDelegate(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.faint if line.role == "ignore" else theme.accent)
         gap = min(2.0, wide / 4) if line.bars else 0.5
-        for at, share in enumerate(line.spread):
-            if share > 0:
-                high = max(1.0, room.height() * float(share))
+        for at, fraction in enumerate(line.spread):
+            if fraction > 0:
+                high = max(1.0, room.height() * float(fraction))
                 painter.drawRect(
                     QRectF(room.left() + at * wide, room.bottom() - high, max(0.8, wide - gap), high)
                 )

@@ -27,8 +27,8 @@ from app.workspace.workspace import Workspace
 PALETTE_WIDTH = 216
 INSPECTOR_WIDTH = 300
 # Of the height below the top bar; the rest is canvas.
-BOTTOM_SHARE = 0.39
-ENLARGED_SHARE = 0.75  # for the views, where they are what one wants to see
+BOTTOM_FRACTION = 0.39
+ENLARGED_FRACTION = 0.75  # for the views, where they are what one wants to see
 
 _numbers = count(1)
 
@@ -177,7 +177,7 @@ class DocumentPage(QWidget):
             self.bottom.show_panel("Views")
             self._before_enlarging = self._right.sizes()
             height = sum(self._before_enlarging)
-            below = round(height * ENLARGED_SHARE)
+            below = round(height * ENLARGED_FRACTION)
             self._right.setSizes([height - below, below])
         else:
             self._right.setSizes(self._before_enlarging)
@@ -185,7 +185,7 @@ class DocumentPage(QWidget):
             self._enlarged_for_card = False
 
     def _make_room_for_card(self, wanted: bool) -> None:
-        """One picture fills the dock: it has little room in the panel below, and then more."""
+        """One view fills the dock: it has little room in the panel below, and then more."""
         if self.bottom.views.own_window is not None:
             return
         if wanted and not self.views_enlarged:
@@ -201,8 +201,8 @@ class DocumentPage(QWidget):
         return (self._whole, self._right, self._upper)
 
     def reset_sizes(self, width: int, height: int) -> None:
-        """Gives every panel the share it has at first of a page of this size (pixels)."""
-        below = round(height * BOTTOM_SHARE)
+        """Gives every panel the fraction it has at first of a page of this size (pixels)."""
+        below = round(height * BOTTOM_FRACTION)
         self._whole.setSizes([PALETTE_WIDTH, width - PALETTE_WIDTH - 1])
         self._right.setSizes([height - below - 1, below])
         self._upper.setSizes([width - PALETTE_WIDTH - INSPECTOR_WIDTH - 2, INSPECTOR_WIDTH])

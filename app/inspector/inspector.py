@@ -21,7 +21,7 @@ Page = NodePage | PlanPage | SeveralPage
 
 
 class InspectorPanel(QWidget):
-    """Shows one page, made anew when the selection changes: a node's, several nodes' or the project's."""
+    """Shows one page, made again when the selection changes: a node's, several nodes' or the project's."""
 
     left = Signal()  # Esc, with nothing to take back
 
@@ -40,7 +40,7 @@ class InspectorPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._area)
-        # The live picture outlives the pages: it follows the selection by itself.
+        # The live plot outlives the pages: it follows the selection by itself.
         content = QWidget()
         content.setProperty("role", "page")
         self._content = QVBoxLayout(content)

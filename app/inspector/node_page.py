@@ -134,7 +134,7 @@ class NodePage(QWidget):
                 self._field_column.addWidget(row)
 
     def _reading(self, own: str) -> FieldRow:
-        """What else the file may be: the person knows, its first lines do not always say."""
+        """What else the file may be: the user knows, its first lines do not always say."""
         kinds = {type_id: self._workspace.catalogue.get(type_id) for type_id in readers()}
         titles = {kind.title: type_id for type_id, kind in kinds.items() if kind is not None}
         now = next((title for title, type_id in titles.items() if type_id == own), own)
@@ -196,7 +196,7 @@ class NodePage(QWidget):
             if self._facts[name].text() != value:
                 self._facts[name].setText(value)
         shapes = self._workspace.shapes
-        # The picture of the weights follows under the page.
+        # The plot of the weights follows under the page.
         self._last_rule.setVisible(shapes is not None and bool(shapes.parameters(self.node_id)))
         self._show_problems()
 
@@ -242,7 +242,7 @@ class NodePage(QWidget):
             self._seal()
             first = path_spec(self._type)
             read = node.params.get(first.name) if node is not None and first is not None else None
-            if isinstance(read, str) and read:  # what both hold together is looked into anew
+            if isinstance(read, str) and read:  # what both hold together is looked into again
                 self._workspace.file_wanted.emit(self.node_id, Path(read))
 
     def _read_again(self, spec: ParamSpec) -> None:
@@ -284,10 +284,10 @@ class ProblemNote(QWidget):
             button = QPushButton(problem.fix.label)
             button.setProperty("kind", "small")
             button.setObjectName("fixButton")
-            button.clicked.connect(self._mend)
+            button.clicked.connect(self._fix)
             grid.addWidget(button, 1, 1, Qt.AlignmentFlag.AlignLeft)
 
-    def _mend(self) -> None:
+    def _fix(self) -> None:
         apply_fix(self._workspace, self._problem)
 
 

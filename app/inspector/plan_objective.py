@@ -12,7 +12,7 @@ from app.inspector.plan_fields import ChoiceField, ChoiceList, Notice, PickField
 from app.inspector.plan_focus import PlanFocus
 from app.inspector.plan_loss import LossField
 from app.inspector.plan_trained import RatesField, TrainedField
-from app.inspector.schedule_picture import SchedulePicture
+from app.inspector.schedule_plot import SchedulePlot
 from app.widgets.fields import FieldRow
 from app.widgets.labels import rule
 from app.workspace.plan_parts import recorded, rule_nodes
@@ -24,7 +24,7 @@ from engine.catalogue.training.penalties import PENALTIES, make_penalty
 from engine.document.plan import WHOLE, Minimise, Plan, Rule
 from engine.errors import NeuroloomError
 
-OPTIMISER = ParamSpec("optimiser", "choice", "", "Optimiser", "how the weights follow the loss down")
+OPTIMISER = ParamSpec("optimiser", "choice", "", "Optimiser", "how a step changes the weights")
 SCHEDULE = ParamSpec("schedule", "choice", "", "Schedule", "how the learning rate changes on the way")
 NAME = ParamSpec("name", "text", "", "Name", "what its curve is called")
 EVERY = ParamSpec(
@@ -37,7 +37,7 @@ MORE = (
         "float",
         None,
         "Clip gradients",
-        "longest gradient of all trained weights together; empty leaves it as it is",
+        "largest norm of the gradient of all trained weights; empty: no clipping",
         above=0,
         optional=True,
     ),
@@ -60,7 +60,7 @@ AVERAGE = ParamSpec(
     "choice",
     None,
     "Average weights",
-    "weights that are kept beside the trained ones",
+    "an average of the weights, kept beside them",
     optional=True,
 )
 
@@ -85,7 +85,7 @@ class ObjectiveEditor(QWidget):
         self.penalties.finished.connect(focus.workspace.document.seal)
         self.penalty_notice = Notice("notice_penalties")
         self.rates = RatesField(focus)
-        self.picture = SchedulePicture()
+        self.plot = SchedulePlot()
         self.more_button = QPushButton()
         self.more_button.setObjectName("moreOfObjective")
         self.more_button.setProperty("kind", "link")
@@ -99,7 +99,7 @@ class ObjectiveEditor(QWidget):
         column.setSpacing(4)
         parts = (
             *(self._rows["name"], self.loss, self.trained, self._rows["every"], None),
-            *(self.optimiser, None, self.schedule, self.picture, self.more_button, self._more),
+            *(self.optimiser, None, self.schedule, self.plot, self.more_button, self._more),
         )
         for part in parts:
             if part is None:
@@ -129,7 +129,7 @@ class ObjectiveEditor(QWidget):
         self.loss.refresh(objective)
         self.trained.refresh(objective)
         show_optimiser(self.optimiser, objective, self._batch())
-        show_schedule(self.schedule, self.picture, objective, self._focus.phase.stop.epochs)
+        show_schedule(self.schedule, self.plot, objective, self._focus.phase.stop.epochs)
         average = objective.average
         self.average.show_choice(average, complaint_of(make_average, average) if average is not None else "")
         self.penalties.show_choices(objective.penalties)
@@ -218,13 +218,13 @@ def show_optimiser(field: ChoiceField, objective: Minimise, batch: int) -> None:
     field.show_choice(objective.optimiser, _misfit(objective, batch))
 
 
-def show_schedule(field: ChoiceField, picture: SchedulePicture, objective: Minimise, epochs: int) -> None:
+def show_schedule(field: ChoiceField, plot: SchedulePlot, objective: Minimise, epochs: int) -> None:
     """Shows an objective's schedule, and draws the learning rate that comes of it."""
     field.show_choice(objective.schedule, complaint_of(make_schedule, objective.schedule))
     found = OPTIMISERS.get(objective.optimiser.name)
     rate = found.param_spec("lr") if found is not None else None
     usual = rate.default if rate is not None else 1.0
-    picture.show_schedule(objective.schedule, objective.optimiser.params.get("lr", usual), epochs)
+    plot.show_schedule(objective.schedule, objective.optimiser.params.get("lr", usual), epochs)
 
 
 def batch_of(plan: Plan) -> int:

@@ -13,7 +13,7 @@ from app.inspector.plan_focus import PlanFocus
 from app.inspector.plan_objective import OPTIMISER, SCHEDULE, batch_of, show_optimiser, show_schedule
 from app.inspector.plan_phases import PlanEditor
 from app.inspector.plan_stop import EPOCHS, PATIENCE, RESTORE
-from app.inspector.schedule_picture import SchedulePicture
+from app.inspector.schedule_plot import SchedulePlot
 from app.widgets.fields import FieldRow
 from app.widgets.labels import label, rule, title_field
 from app.widgets.notes_field import NotesField
@@ -47,7 +47,7 @@ _FAST_NOT_HERE = f"The fast path is only for {PLAIN_PLANS}; this one trains plai
 
 
 class PlanPage(QWidget):
-    """Title, notes and a few settings; where the plan needs it or the person asks for it, the whole plan."""
+    """Title, notes and a few settings; where the plan needs it or the user asks for it, the whole plan."""
 
     grown = Signal()  # other fields are on show
 
@@ -104,7 +104,7 @@ class PlanPage(QWidget):
         _add_heading(column, "Training")
         self.optimiser = ChoiceField(OPTIMISER, OPTIMISERS, self._names)
         self.schedule = ChoiceField(SCHEDULE, SCHEDULES, self._names)
-        self.picture = SchedulePicture()
+        self.plot = SchedulePlot()
         for field in (self.optimiser, self.schedule):
             field.setProperty("part", field.name)
             field.changed.connect(self._chosen)
@@ -112,7 +112,7 @@ class PlanPage(QWidget):
         column.addWidget(self.optimiser)
         _add_rule(column)
         column.addWidget(self.schedule)
-        column.addWidget(self.picture)
+        column.addWidget(self.plot)
 
     def _add_length(self, column: QVBoxLayout) -> None:
         self.all_phases = label("All phases", "heading")
@@ -195,7 +195,7 @@ class PlanPage(QWidget):
             self.editor.refresh()
         else:
             show_optimiser(self.optimiser, plan.objective, batch_of(plan))
-            show_schedule(self.schedule, self.picture, plan.objective, plan.epochs)
+            show_schedule(self.schedule, self.plot, plan.objective, plan.epochs)
         values = {
             "epochs": plan.epochs,
             "patience": plan.patience,

@@ -32,7 +32,7 @@ class TrainedField(QWidget):
         self.choose = QPushButton("Choose on canvas")
         self.choose.setObjectName("chooseOnCanvas")
         self.choose.setProperty("kind", "small")
-        self.choose.setToolTip("Click what shall be trained on the canvas; everything else keeps its weights")
+        self.choose.setToolTip("Click what to train on the canvas; everything else keeps its weights")
         self.choose.clicked.connect(focus.begin_choosing)
         title = label("Trains", "dim")
         title.setFixedWidth(LABEL_WIDTH)

@@ -55,7 +55,7 @@ class SeveralPage(QWidget):
         self.refresh_facts()
 
     def refresh(self) -> None:
-        """Shows the values the nodes share; a field whose nodes differ says so."""
+        """Shows the values the nodes have in common; a field whose nodes differ says so."""
         nodes = [node for node in map(self._workspace.node, self.ids) if node is not None]
         for name, field in self.fields.items():
             values = [node.params.get(name, field.spec.default) for node in nodes]

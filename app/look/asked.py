@@ -1,4 +1,4 @@
-"""What pictures of answers share: the head of a node, the features it depends on, small choices."""
+"""What views of predictions have in common: the head of a node, the features it depends on, small choices."""
 
 from __future__ import annotations
 

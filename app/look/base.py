@@ -1,4 +1,4 @@
-"""What every picture in the views dock is: it says what it needs, and draws plain arrays."""
+"""What every view in the views dock is: it says what it needs, and draws plain arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Table = tuple[
 
 @dataclass(frozen=True)
 class Subject:
-    """What a picture is of: a node of the project, or the whole model where `node_id` is empty."""
+    """What a view is of: a node of the project, or the whole model where `node_id` is empty."""
 
     workspace: TrainableDocument
     node_id: str = ""
@@ -79,8 +79,8 @@ class Subject:
         return facts is None or not any(found.rows for found in facts.outputs.values())
 
 
-class LivePicture(QWidget):
-    """A picture that follows a run.
+class LiveView(QWidget):
+    """A view that follows a run.
 
     A subclass says which probes it needs now, draws what is new in `draw`, and calls `needs_changed` when a
     control of its own asks for other probes. What stands around it (title, note, pin, freeze, export, the
@@ -89,7 +89,7 @@ class LivePicture(QWidget):
 
     needs_changed = Signal()
     note_changed = Signal()
-    node_asked = Signal(str)  # the user picked a node in the picture
+    node_asked = Signal(str)  # the user picked a node in the view
 
     card_size: ClassVar[tuple[int, int]] = (300, 220)  # in the dock, before the user changes it
 
@@ -103,11 +103,11 @@ class LivePicture(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def probes(self) -> Probes:
-        """What the picture needs of the training thread now."""
+        """What the view needs of the training thread now."""
         return frozenset()
 
     def essential(self) -> Probes:
-        """Those of the probes whose failure is the picture's; where none is named, that of all of them."""
+        """Those of the probes whose failure is the view's; where none is named, that of all of them."""
         return frozenset()
 
     def draw(self, found: Snapshots) -> None:
@@ -138,7 +138,7 @@ class LivePicture(QWidget):
             self._controls = row(*widgets)
         return self._controls
 
-    def _ask_anew(self, _index: int) -> None:
+    def _ask_again(self, _index: int) -> None:
         """For controls that change what is needed."""
         self.needs_changed.emit()
 
@@ -152,7 +152,7 @@ class LivePicture(QWidget):
         return None
 
     def state(self) -> dict[str, object]:
-        """What the user chose in the picture's controls, as JSON values; kept with the layout of the dock."""
+        """What the user chose in the view's controls, as JSON values; kept with the layout of the dock."""
         return {}
 
     def restore(self, state: Mapping[str, object]) -> None:
@@ -165,8 +165,8 @@ class LivePicture(QWidget):
         return QSize(120, 80)
 
 
-class OneProbe(LivePicture):
-    """A picture of one probe at a time; what was drawn last is kept for its table and its controls."""
+class OneProbe(LiveView):
+    """A view of one probe at a time; what was drawn last is kept for its table and its controls."""
 
     takes: ClassVar[str | Probe] = ""  # the probe, or what it is called where it is of the node
 
@@ -193,15 +193,15 @@ class OneProbe(LivePicture):
         raise NotImplementedError
 
     def _pin(self, index: int) -> None:
-        """Pin one of the examples that are drawn, for the other pictures."""
+        """Pin one of the examples that are drawn, for the other views."""
         trainer = self.subject.workspace.trainer
         if trainer is not None and self._found is not None:
             trainer.pin(int(self._found.extra["rows"][index]))
 
 
 @dataclass(frozen=True)
-class PictureKind:
-    """One kind of picture: `suits` says whether it makes sense for a subject.
+class ViewKind:
+    """One kind of view: `suits` says whether it makes sense for a subject.
 
     `group` is where the menu lists it: "Curves", "Images", "Answers", "Sequences", "Weights", "Generation",
     "Model". `rank` orders what is proposed for a selected node, the best first. `whole`: it is of the whole
@@ -212,7 +212,7 @@ class PictureKind:
     title: str
     about: str
     group: str
-    make: Callable[[Subject], LivePicture]
+    make: Callable[[Subject], LiveView]
     suits: Callable[[Subject], bool]
     rank: int = 50
     whole: bool = False

@@ -1,4 +1,4 @@
-"""Small controls for the heads of pictures, and what they stand in."""
+"""Small controls for the heads of views, and what they stand in."""
 
 from __future__ import annotations
 
@@ -169,12 +169,12 @@ def dial(word: str, slider: QSlider, value: QLabel) -> QHBoxLayout:
 
 
 def stacked(owner: QWidget, *widgets: QWidget | tuple[QWidget, int], spacing: int = 0) -> QBoxLayout:
-    """Fills a widget with others, one above the other; a widget may come with its share of the height."""
+    """Fills a widget with others, one above the other; a widget may come with its fraction of the height."""
     return _laid(QVBoxLayout(owner), widgets, spacing)
 
 
 def beside(owner: QWidget, *widgets: QWidget | tuple[QWidget, int], spacing: int = 10) -> QBoxLayout:
-    """Fills a widget with others, one beside the other; a widget may come with its share of the width."""
+    """Fills a widget with others, one beside the other; a widget may come with its fraction of the width."""
     return _laid(QHBoxLayout(owner), widgets, spacing)
 
 
@@ -182,6 +182,6 @@ def _laid(layout: QBoxLayout, widgets: Sequence[QWidget | tuple[QWidget, int]], 
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(spacing)
     for one in widgets:
-        widget, share = one if isinstance(one, tuple) else (one, 0)
-        layout.addWidget(widget, share)
+        widget, fraction = one if isinstance(one, tuple) else (one, 0)
+        layout.addWidget(widget, fraction)
     return layout

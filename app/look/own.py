@@ -1,4 +1,4 @@
-"""What pictures show in the units that people know: answers and features as they stand in the data."""
+"""What views show in the units that people know: answers and features as they stand in the data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.look.asked import head
-from app.look.base import LivePicture, Subject
+from app.look.base import LiveView, Subject
 from app.look.playground.cells import Part
 from app.workspace.own_units import OwnUnitsFinder, cells_in, data_in, own_column, own_name, scaled, undone
 from engine.shapes.heads import VALUES, Feature
@@ -143,9 +143,9 @@ class OneFeature:
         return undone(self.units, rows)[:, self.index].reshape(np.shape(values))
 
 
-def follow_units(picture: LivePicture) -> None:
-    """Have a picture drawn once more when its units are known."""
-    OwnUnitsFinder.of(picture.subject.workspace).found.connect(picture.needs_changed)
+def follow_units(view: LiveView) -> None:
+    """Have a view drawn once more when its units are known."""
+    OwnUnitsFinder.of(view.subject.workspace).found.connect(view.needs_changed)
 
 
 def answers_axis(words: str, subject: Subject, own: Answered | None) -> str:

@@ -1,4 +1,4 @@
-"""Which pictures of its own a node's layer can give."""
+"""Which views of its own a node's layer can give."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def gives(subject: Subject, what: str, *constructors: str) -> bool:
 
 
 def split_words(facts: Mapping[str, object]) -> str:
-    """`training` or `validation`: the examples of which a picture was taken."""
+    """`training` or `validation`: the examples of which a view was taken."""
     return "training" if facts["split"] == "train" else str(facts["split"])
 
 
 def of_example(facts: Mapping[str, object]) -> str:
-    """`validation example 3`: of what a picture was taken."""
+    """`validation example 3`: of what a view was taken."""
     example = facts.get("example")
     return f"{facts.get('split')} example {example + 1}" if isinstance(example, int) else ""

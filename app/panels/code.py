@@ -91,7 +91,7 @@ class CodePanel(QWidget):
         self._timer.stop()
 
     def refresh(self) -> None:
-        """Has the source made anew if the document has changed; what is shown stays until it is there."""
+        """Has the source made again if the document has changed; what is shown stays until it is there."""
         engine = self._workspace.engine
         if engine is None:
             self._say(

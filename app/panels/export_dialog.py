@@ -63,7 +63,7 @@ class ExportDialog(QDialog):
         elif own is not None:
             about_data = f"They stay in {own}; the script reads them there, or takes --data FOLDER."
         else:
-            about_data = "This project's data are made or come with scikit-learn, or it has none."
+            about_data = "This project's data are generated or come with scikit-learn, or it has none."
         self.weights_box = QCheckBox("Include the trained weights")
         self.weights_box.setObjectName("exportWeights")
         self.weights_box.setEnabled(self._weights is not None)

@@ -30,7 +30,7 @@ def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], 
 
 
 def own_folder(project: Project, catalogue: Catalogue) -> Path | None:
-    """The folder of files of the person's own, or of downloads, that the script will read; None for none."""
+    """The folder of files of the user's own, or of downloads, that the script will read; None for none."""
     for made in _data_nodes(project, catalogue):
         folder = made.folder()
         if folder is not None and not folder.is_relative_to(datasets_folder()):

@@ -224,7 +224,7 @@ class TypeList(QListView):
             return
         drag = QDrag(self)
         drag.setMimeData(self.model().mimeData([index]))
-        drag.setPixmap(_drag_picture(str(index.data()), index.data(FAMILY_ROLE), self.devicePixelRatioF()))
+        drag.setPixmap(_drag_pixmap(str(index.data()), index.data(FAMILY_ROLE), self.devicePixelRatioF()))
         drag.setHotSpot(QPoint(20, _ROW // 2))
         drag.exec(Qt.DropAction.CopyAction)
 
@@ -234,14 +234,14 @@ class TypeList(QListView):
             self.chosen.emit(type_id)
 
 
-def _drag_picture(title: str, family: str, ratio: float) -> QPixmap:
-    picture = QPixmap(round(180 * ratio), round(_ROW * ratio))
-    picture.setDevicePixelRatio(ratio)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
+def _drag_pixmap(title: str, family: str, ratio: float) -> QPixmap:
+    drag_image = QPixmap(round(180 * ratio), round(_ROW * ratio))
+    drag_image.setDevicePixelRatio(ratio)
+    drag_image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(drag_image)
     paint_row(painter, QRect(1, 1, 178, _ROW), title, family, True, True)
     painter.end()
-    return picture
+    return drag_image
 
 
 class PalettePanel(QWidget):

@@ -1,4 +1,4 @@
-"""The list of problems: what is wrong, where, and a button that mends it."""
+"""The list of problems: what is wrong, where, and a button that fixes it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ProblemRow(QFrame):
             button = QPushButton(problem.fix.label)
             button.setProperty("kind", "small")
             button.setObjectName("fixButton")
-            button.clicked.connect(self._mend)
+            button.clicked.connect(self._fix)
             row.addWidget(button)
         self.setAccessibleName(f"{problem.severity} at {name}: {problem.message}")
         if node is not None:
@@ -67,7 +67,7 @@ class ProblemRow(QFrame):
         else:
             super().keyPressEvent(event)
 
-    def _mend(self) -> None:
+    def _fix(self) -> None:
         apply_fix(self._workspace, self.problem)
 
 

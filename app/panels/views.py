@@ -1,4 +1,4 @@
-"""The views tab: the dock with the live pictures, or a word that it is in a window of its own."""
+"""The views tab: the dock with the live views, or a word that it is in a window of its own."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ViewsPanel(QWidget):
 
     @property
     def node_id(self) -> str:
-        """The node whose pictures follow the selection, empty for none."""
+        """The node whose views follow the selection, empty for none."""
         return self.dock.node_id
 
     def move_out(self) -> None:

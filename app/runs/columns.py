@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.charts.picture import number
+from app.charts.plot import number
 from engine.runs.index import RunRecord
 from engine.runs.records import INTERRUPTED, RUNNING, UNREADABLE
 
@@ -51,7 +51,7 @@ def columns_of(records: Iterable[RunRecord]) -> list[Column]:
 
 
 def first_choice(columns: Iterable[Column]) -> set[str]:
-    """The keys of the columns on show before a person chooses: two values, the validation loss among them."""
+    """The keys of the columns on show before the user chooses: two values, the validation loss among them."""
     columns = list(columns)
     values = [column.key for column in columns if column.key.startswith(f"{BEST}val_")]
     loss = [key for key in values if "loss" in key]

@@ -190,7 +190,7 @@ class WeightsDialog(QDialog):
             return
         self.report = report
         self._head.setText(report.head())
-        begin = "The others begin anew from the seed." if report.matched < len(report.layers) else ""
+        begin = "The others start from the seed." if report.matched < len(report.layers) else ""
         self._say_below(begin if report.matched else "Nothing fits: names and shapes differ everywhere.")
         from engine.train.warm_start import in_words
 

@@ -267,7 +267,7 @@ class RunsMenu(QObject):
 
 _TIPS = {
     "continueRun": "Go on from the last checkpoint",
-    "compareRuns": "Say in words what differs: settings, nodes, wires",
+    "compareRuns": "List the differences: settings, nodes, wires",
     "reopenProject": "Open the exact project of this run in a new tab",
 }
 

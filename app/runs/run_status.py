@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.charts.picture import number, percent
+from app.charts.plot import number, percent
 from app.theme import SMALL, Theme, current_theme, themes
 from engine.feed.progress import Progress
 
@@ -39,7 +39,7 @@ class ProgressText(QWidget):
         self.setMinimumWidth(196)
         self.setMaximumWidth(320)
         self._words = ("", "")
-        self._share = 0.0
+        self._fraction = 0.0
         self._role = "accent"
         themes.theme_changed.connect(self._theme_changed)
 
@@ -48,9 +48,9 @@ class ProgressText(QWidget):
         return "  ".join(word for word in self._words if word)
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """How much of the run is done, 0 to 1."""
-        return self._share
+        return self._fraction
 
     def show_progress(
         self,
@@ -65,7 +65,7 @@ class ProgressText(QWidget):
 
         `layer_step` is the piece of a batch on show, as `Workspace.layer_step` has it.
         """
-        left, right, share = plan, "", 0.0
+        left, right, fraction = plan, "", 0.0
         if progress is None:
             left, right = plan, "engine starting" if not soon else "begins in a moment"
         elif state == "loading":
@@ -73,16 +73,16 @@ class ProgressText(QWidget):
         elif progress.step or state in ("running", "paused"):
             epochs = max(1, progress.epochs)
             steps = max(1, epochs * progress.steps_per_epoch)
-            share = min(1.0, progress.step / steps)
+            fraction = min(1.0, progress.step / steps)
             left = f"Epoch {min(progress.epoch + 1, epochs)} of {epochs} · step {progress.step:,}"
             if progress.phases > 1:  # whose epochs need not be of one length
-                share = min(1.0, progress.epoch / epochs)
+                fraction = min(1.0, progress.epoch / epochs)
                 epoch = min(progress.epoch + 1, epochs)
                 left = f"Phase {progress.phase} of {progress.phases} · epoch {epoch} of {epochs}"
             if state == "finished":
                 done = progress.epoch
                 left = f"Finished · {done} epoch{'s' if done != 1 else ''} · {progress.step:,} steps"
-                share = 1.0
+                fraction = 1.0
             elif state == "idle":
                 left = f"Stopped in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"
             elif state == "failed":
@@ -96,8 +96,8 @@ class ProgressText(QWidget):
         elif state == "failed":
             left = "Failed before the first step"
         role = {"finished": "good", "failed": "bad"}.get(state, "accent")
-        if ((left, right), share, role) != (self._words, self._share, self._role):
-            self._words, self._share, self._role = (left, right), share, role
+        if ((left, right), fraction, role) != (self._words, self._fraction, self._role):
+            self._words, self._fraction, self._role = (left, right), fraction, role
             self.update()
 
     def sizeHint(self) -> QSize:
@@ -124,14 +124,14 @@ class ProgressText(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.raised)
         painter.drawRoundedRect(track, 2.5, 2.5)
-        if self._share > 0:
+        if self._fraction > 0:
             painter.setBrush(getattr(theme, self._role))
-            painter.drawRoundedRect(QRectF(0, 23, max(5.0, self.width() * self._share), 5), 2.5, 2.5)
+            painter.drawRoundedRect(QRectF(0, 23, max(5.0, self.width() * self._fraction), 5), 2.5, 2.5)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             QToolTip.showText(
-                event.globalPos(), f"{self.text()}\n{percent(self._share)} of the planned steps", self
+                event.globalPos(), f"{self.text()}\n{percent(self._fraction)} of the planned steps", self
             )
             return True
         return super().event(event)

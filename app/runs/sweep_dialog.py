@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.charts.picture import number
+from app.charts.plot import number
 from app.runs.columns import took, value_words
 from app.widgets.background import Background
 from app.widgets.count_field import count_field

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.charts.picture import colour_of
+from app.charts.plot import colour_of
 from app.runs.columns import EDITABLE, STATE_ROLES, TICK, first_choice
 from app.runs.model import Index, RunsModel
 from app.theme import SMALL, current_theme, themes
@@ -192,7 +192,7 @@ class RunsTable(QTableView):
 
     @property
     def chosen_columns(self) -> set[str] | None:
-        """The columns a person has chosen; None while nobody has."""
+        """The columns that the user has chosen; None before that."""
         return self._chosen_columns
 
     def _arrange(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.charts.picture import colour_of, figures
+from app.charts.plot import colour_of, figures
 from app.look.base import Subject
 from app.look.own import scaled_words
 from app.runs.run_csv import metrics_csv

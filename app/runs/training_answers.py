@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from app.charts.arrays.activations import example_words
-from app.charts.arrays.confusion import Confusion, most_confused, told_apart
+from app.charts.arrays.confusion import Confusion, most_confused, short_names
 from app.charts.legend import Legend
 from app.charts.segments import Segments
 from app.charts.series import Line, SeriesPlot
@@ -21,7 +21,7 @@ from app.workspace.watching import Live, Probes
 from engine.catalogue import NodeType
 from engine.feed.feed import Probe, Snapshot
 
-NO_ANSWERS = "No loss compares a prediction with what is right. The Views tab shows what the layers make."
+NO_ANSWERS = "No loss compares a prediction with a target. The Views tab shows what the layers compute."
 _LIST = 6
 _LIST_WIDTH = 92
 
@@ -144,9 +144,11 @@ class TrainingAnswers(QWidget):
         if found.array.ndim == 2:
             self._show_forecast(found)
         elif found.extra.get("kind") == "yes or no":
-            words = [f"{float(chance):.1%}".replace("%", " %") for chance in found.array.reshape(-1)[:4]]
+            words = [
+                f"{float(probability):.1%}".replace("%", " %") for probability in found.array.reshape(-1)[:4]
+            ]
             self.confusion.say(
-                f"This head answers yes or no. For {example_words(found)}: yes with {', '.join(words)}."
+                f"This head predicts yes or no. For {example_words(found)}: yes with {', '.join(words)}."
             )
 
     def _show_matrix(self, snapshot: Snapshot) -> None:
@@ -166,7 +168,7 @@ class TrainingAnswers(QWidget):
         room = min(max(_LIST_WIDTH, widest), max(_LIST_WIDTH, self.width() * 9 // 20))
         self._beside.setFixedWidth(room)
         if widest > room:  # what all names begin with goes first
-            worst = most_confused(matrix, told_apart(names), _LIST)
+            worst = most_confused(matrix, short_names(names), _LIST)
         letters = next(
             (
                 count
@@ -188,7 +190,7 @@ class TrainingAnswers(QWidget):
         scaled = ", scaled" if own is None and still_scaled(subject) else ""
         self._title.setText(f"Forecast{scaled}" if own is None else own.name)
         self._title.setVisible(len(self._losses) < 2)  # of several, what is chosen says which it is
-        self._title.setToolTip("Validation examples: what is right and what is predicted")
+        self._title.setToolTip("Validation examples: true and predicted values")
         pairs = snapshot.array if own is None else own.first(snapshot.array)
         predicted, right = pairs[:, 0], pairs[:, 1]
         self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])

@@ -256,9 +256,9 @@ class EmptyTraining(QWidget):
         ready = self._workspace.trainer is not None and not errors
         text = "Press Train to watch the loss fall: one point a batch, validation after each epoch."
         if self._workspace.trainer is None:
-            text = self._workspace.engine_error or "The engine is starting; the loss curve will stand here."
+            text = self._workspace.engine_error or "The engine is starting; the loss curve will appear here."
         elif not self._workspace.document.project.graph.nodes:
-            text = "Add data, layers and a loss to the canvas; their loss curve will stand here."
+            text = "Add data, layers and a loss to the canvas; their loss curve will appear here."
             ready = False
         elif errors:
             text = f"Before training: {errors[0].message}"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVB
 
 from app.charts.arrays.activations import Activations, example_words
 from app.charts.bars import ROW, Bar, Bars
-from app.charts.picture import percent
+from app.charts.plot import percent
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.open_document import TrainableDocument
 from app.workspace.watching import Live, Probes

@@ -1,4 +1,4 @@
-"""News over the canvas: what happened, at which node, and how to mend it."""
+"""News over the canvas: what happened, at which node, and how to fix it."""
 
 from __future__ import annotations
 

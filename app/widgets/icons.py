@@ -23,7 +23,7 @@ def icon(name: str, colour: QColor | None = None, size: int = 16) -> QIcon:
 
 
 def pixmap(name: str, colour: QColor, size: int = 16) -> QPixmap:
-    """The icon `name` as a picture of `size` points, sharp on dense screens too."""
+    """The icon `name` as a pixmap of `size` points, sharp on dense screens too."""
     return _render(name, colour.name(), size)
 
 
@@ -36,10 +36,10 @@ def app_icon() -> QIcon:
 def _render(name: str, colour: str, size: int) -> QPixmap:
     text = files("resources").joinpath("icons", f"{name}.svg").read_text(encoding="utf-8")
     renderer = QSvgRenderer(QByteArray(text.replace("currentColor", colour).encode()))
-    picture = QPixmap(size * _SCALE, size * _SCALE)
-    picture.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(picture)
+    drawn = QPixmap(size * _SCALE, size * _SCALE)
+    drawn.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(drawn)
     renderer.render(painter, QRectF(0, 0, size * _SCALE, size * _SCALE))
     painter.end()
-    picture.setDevicePixelRatio(_SCALE)
-    return picture
+    drawn.setDevicePixelRatio(_SCALE)
+    return drawn

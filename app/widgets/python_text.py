@@ -55,7 +55,7 @@ class PythonHighlighter(QSyntaxHighlighter):
         self.take_theme(current_theme())
 
     def take_theme(self, theme: Theme) -> None:
-        """Colours everything anew."""
+        """Colours everything again."""
         self._formats = {}
         for kind, colour in code_colours(theme).items():
             made = QTextCharFormat()

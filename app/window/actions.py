@@ -58,7 +58,7 @@ COMMANDS = (
     Command("save_project", "File", "&Save", ("Ctrl+S",)),
     Command("save_project_as", "File", "Save &as…", ("Ctrl+Shift+S",), before_rule=True),
     Command("export_script", "File", "&Export Python…", ("Ctrl+E",), "Save the script"),
-    Command("save_picture", "File", "Save p&icture…", tip="The graph as SVG, PDF or PNG", before_rule=True),
+    Command("save_image", "File", "Save &image…", tip="The graph as SVG, PDF or PNG", before_rule=True),
     Command("next_document", "File", "Ne&xt document", ("Ctrl+Tab",), "The tab to the right"),
     Command("previous_document", "File", "&Previous document", ("Ctrl+Shift+Tab",)),
     Command("close_document", "File", "&Close document", ("Ctrl+W",), before_rule=True),
@@ -111,7 +111,7 @@ COMMANDS = (
     ),
     Command("fit", "View", "Frame a&ll", ("Home",), canvas=True, before_rule=True),
     Command(
-        "toggle_pictures", "View", "Li&ve pictures", tip="On nodes, while there are weights", checkable=True
+        "toggle_thumbnails", "View", "Li&ve views", tip="On nodes, while there are weights", checkable=True
     ),
     Command("labels_always", "View", "&Always", group="&Shapes on wires", checkable=True),
     Command("labels_on_hover", "View", "On &hover or selection", group="&Shapes on wires", checkable=True),
@@ -130,7 +130,7 @@ COMMANDS = (
     Command("enter_block", "Graph", "&Open", own_key="Tab", group="&Block"),
     Command("leave_block", "Graph", "&Leave", own_key="Esc", group="&Block", before_rule=True),
     Command("separate_block", "Graph", "Make &independent copy", group="&Block"),
-    Command("keep_block", "Graph", "&Keep among my blocks", group="&Block"),
+    Command("keep_block", "Graph", "Add to my bloc&ks", group="&Block"),
     Command("frame_nodes", "Graph", "Put into a &frame", ("Ctrl+Shift+F",), group="&Frames and notes"),
     Command("unframe_nodes", "Graph", "Take &out of the frame", group="&Frames and notes"),
     Command("add_note", "Graph", "Add a &note", group="&Frames and notes"),
@@ -155,7 +155,7 @@ COMMANDS = (
     Command(
         "make_room", "Graph", "&Make room", tip="Push others away from the selected node", before_rule=True
     ),
-    Command("node_problems", "Graph", "W&hat is wrong…", tip="With what mends them", own_key="."),
+    Command("node_problems", "Graph", "W&hat is wrong…", tip="With their fixes", own_key="."),
     Command("next_problem", "Graph", "Next &problem", ("F8",)),
     Command("train", "Train", "&Train / Pause", ("F5",)),
     Command("train_step", "Train", "Step one &batch", ("F6",)),

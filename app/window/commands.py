@@ -10,7 +10,7 @@ from typing import Protocol
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMessageBox, QStackedWidget
 
-from app.canvas.scene.shown import choose_labels, choose_pictures, labels_always, shows_pictures
+from app.canvas.scene.shown import choose_labels, choose_thumbnails, labels_always, shows_thumbnails
 from app.canvas.view import GraphView
 from app.documents.document_page import DocumentPage
 from app.theme import CHOICES, choose_theme, themes
@@ -68,7 +68,7 @@ _FOR_SEVERAL = {
     "distribute_down": 3,
 }
 # Those for what is on the canvas, whatever has the focus.
-_AT_WORK = ("find", "lay_out", "snap_to_grid", "save_picture", "add_node", "add_note", "edit_plan")
+_AT_WORK = ("find", "lay_out", "snap_to_grid", "save_image", "add_node", "add_note", "edit_plan")
 # Those that need a block selected.
 _FOR_BLOCKS = ("ungroup_nodes", "enter_block", "separate_block", "keep_block")
 # Those of the canvas that a text field uses too when it has the focus.
@@ -172,9 +172,9 @@ class Commands:
         """Stays light."""
         self._choose_theme("light")
 
-    def toggle_pictures(self) -> None:
-        """Shows or hides the live pictures on nodes."""
-        choose_pictures(self._window.settings, not shows_pictures(self._window.settings))
+    def toggle_thumbnails(self) -> None:
+        """Shows or hides the live views on nodes."""
+        choose_thumbnails(self._window.settings, not shows_thumbnails(self._window.settings))
 
     def labels_always(self) -> None:
         """Shows the shape of every wire."""
@@ -357,7 +357,7 @@ class Commands:
         for choice in CHOICES:
             actions[f"theme_{choice}"].setChecked(themes.choice == choice)
         actions["reopen_files"].setChecked(window.open_files.wanted)
-        actions["toggle_pictures"].setChecked(shows_pictures(window.settings))
+        actions["toggle_thumbnails"].setChecked(shows_thumbnails(window.settings))
         always = labels_always(window.settings)
         actions["labels_always"].setChecked(always)
         actions["labels_on_hover"].setChecked(not always)

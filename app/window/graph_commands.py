@@ -1,4 +1,4 @@
-"""The commands that arrange, search and picture the graph in front."""
+"""The commands that arrange, search and save an image of the graph in front."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from app.canvas.editing import aligning as arranging
 from app.canvas.editing.auto_layout import LayingOut
 from app.canvas.find_bar import FindBar
-from app.panels.picture_dialog import PictureDialog
+from app.panels.image_dialog import ImageDialog
 from app.window.file_commands import FileCommands
 from app.window.in_front import InFront
 
@@ -61,10 +61,10 @@ class GraphCommands:
         """Pushes the other nodes away from the selected one."""
         arranging.make_room_for_selected(self._window.canvas)
 
-    def save_picture(self) -> None:
-        """Offers to save a picture of the graph."""
+    def save_image(self) -> None:
+        """Offers to save an image of the graph."""
         window = self._window
         name = Path(window.document_page.file.name).stem
-        dialog = PictureDialog(window.canvas, self._files.folder(), name, window.central)
+        dialog = ImageDialog(window.canvas, self._files.folder(), name, window.central)
         dialog.exec()
         dialog.deleteLater()

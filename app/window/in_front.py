@@ -27,7 +27,7 @@ class InFront(Protocol):
 
 
 class Window(InFront, Protocol):
-    """The documents that are open, the person's settings, and how to show, tell and ask."""
+    """The documents that are open, the user's settings, and how to show, tell and ask."""
 
     documents: Documents
     settings: QSettings

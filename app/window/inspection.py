@@ -1,7 +1,7 @@
 """Tells a test that drives the real window with a pointer where things are on the screen.
 
 Started only when the environment names a socket in `NEUROLOOM_INSPECT`. It answers questions and changes
-nothing: what a test does to the window, it does through the pointer and the keyboard like a person.
+nothing: what a test does to the window, it does through the pointer and the keyboard like the user.
 
 One connection, one line with a JSON question, one line with the answer. `{"widgets": "train*"}` lists the
 visible widgets, menu entries, tabs and rows whose name or text matches; `{"nodes": true}` the nodes and ports

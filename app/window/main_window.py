@@ -325,7 +325,7 @@ class MainWindow(QMainWindow):
         return self.may_stop_training(page, purpose)
 
     def may_lose_changes(self, page: DocumentPage) -> bool:
-        """Whether unsaved changes are dealt with: saved, or given up on purpose."""
+        """Whether unsaved changes are settled: saved, or given up on purpose."""
         if not page.workspace.document.modified:
             return True
         answer = ask(

@@ -102,7 +102,7 @@ def _read(path: Path) -> Example:
     )
 
 
-class GraphPicture(QWidget):
+class GraphPreview(QWidget):
     """A small drawing of a graph, from the positions of its nodes."""
 
     def __init__(self, example: Example, catalogue: Catalogue, parent: QWidget | None = None) -> None:
@@ -172,7 +172,7 @@ class Card(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 12, 12, 10)
         column.setSpacing(6)
-        column.addWidget(GraphPicture(example, catalogue))
+        column.addWidget(GraphPreview(example, catalogue))
         column.addWidget(title)
         column.addWidget(line, 1)
 

@@ -178,7 +178,7 @@ def data_folder(workspace: CheckedDocument) -> Path:
 
 
 def choose(parent: QWidget, workspace: CheckedDocument, spec: ParamSpec, now: str) -> Path | None:
-    """Asks for a file or folder in the place of `now`; None if the person thinks better of it."""
+    """Asks for a file or folder in the place of `now`; None if the user cancels."""
     start = Path(now).parent if now and Path(now).parent.is_dir() else data_folder(workspace)
     if spec.folder or (now and Path(now).is_dir()):
         name = QFileDialog.getExistingDirectory(parent, "Choose a folder", str(start))

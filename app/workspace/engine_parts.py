@@ -94,7 +94,7 @@ class RunControl(Protocol):
 
 
 class ExportScript(Protocol):
-    """Writes a project as the script that a person reads (`engine.emit.script.export_script`)."""
+    """Writes a project as the script that the user reads (`engine.emit.script.export_script`)."""
 
     def __call__(self, project: Project, catalogue: Catalogue, *, fast: Fast | None = None) -> Source: ...
 

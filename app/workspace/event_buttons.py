@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Answers = tuple[tuple[str, Callable[[], object]], ...]
 
 
-def mended(plan: Plan, remedy: Remedy, phase: int = 0) -> Plan | None:
+def fixed(plan: Plan, remedy: Remedy, phase: int = 0) -> Plan | None:
     """The plan with the number that would help in its phase; None where it has no place for it."""
     try:
         return with_number(plan, *remedy, phase)
@@ -28,14 +28,14 @@ def mended(plan: Plan, remedy: Remedy, phase: int = 0) -> Plan | None:
 
 
 def answers_to(workspace: TrainableDocument, event: Event) -> Answers:
-    """What a person may answer to an event: use the number, and train again where the run is over."""
+    """What the user may answer to an event: use the number, and train again where the run is over."""
     remedy = event.remedy
     if remedy is None and event.kind == "error":
         return _first_network(workspace)
     if remedy is None or workspace.trainer is None:
         return ()
     phase = workspace.trainer.progress.phase - 1
-    if mended(workspace.document.project.plan, remedy, phase) is None:
+    if fixed(workspace.document.project.plan, remedy, phase) is None:
         return ()
     words = f"{WORDS.get(remedy[0], remedy[0])} {remedy[1]:g}"
     use = partial(use_remedy, workspace, remedy, phase)
@@ -75,7 +75,7 @@ def use_remedy(workspace: TrainableDocument, remedy: Remedy, phase: int, *, agai
 
     Without it a run that is under way goes on with it.
     """
-    plan = mended(workspace.document.project.plan, remedy, phase)
+    plan = fixed(workspace.document.project.plan, remedy, phase)
     if plan is None:
         workspace.message.emit("The plan has changed meanwhile: set the value there.", "info")
         return

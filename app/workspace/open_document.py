@@ -1,4 +1,4 @@
-"""A tab's document as panels, pictures and the canvas use it: each asks for the least that it needs.
+"""A tab's document as panels, views and the canvas use it: each asks for the least that it needs.
 
 The workspace has all of it: the document, then what is selected, what is known of its shapes, and its runs.
 """

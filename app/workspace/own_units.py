@@ -1,4 +1,4 @@
-"""The units that the data of the run came in, found beside the window when a picture first asks."""
+"""The units that the data of the run came in, found beside the window when a view first asks."""
 
 from __future__ import annotations
 

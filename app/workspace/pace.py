@@ -34,7 +34,7 @@ class Pace(QObject):
             self._later.start(int(left * 1000) + 1)
 
     def now(self) -> None:
-        """Redraw at once, for something the person has just done."""
+        """Redraw at once, for something the user has just done."""
         self._later.stop()
         self._fire()
 

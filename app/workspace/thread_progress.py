@@ -8,10 +8,10 @@ from engine.data.watch import Watch
 
 
 class ThreadProgress:
-    """A share in 0..1 (None: not known), what is done, and whether it shall stop."""
+    """A fraction in 0..1 (None: not known), what is done, and whether it must stop."""
 
     def __init__(self, doing: str = "", name: str = "") -> None:
-        self.share: float | None = None
+        self.fraction: float | None = None
         self.doing = doing
         self.name = name  # of the file that is being read
         self.stop = Event()
@@ -20,5 +20,5 @@ class ThreadProgress:
         """What the thread tells of itself, and asks."""
         return Watch(self._tell, self.stop.is_set)
 
-    def _tell(self, share: float | None, doing: str) -> None:
-        self.share, self.doing = share, doing
+    def _tell(self, fraction: float | None, doing: str) -> None:
+        self.fraction, self.doing = fraction, doing

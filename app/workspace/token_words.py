@@ -1,4 +1,4 @@
-"""Rows of token numbers as the words that a person reads."""
+"""Rows of token numbers as the words that the user reads."""
 
 from __future__ import annotations
 

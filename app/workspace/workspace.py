@@ -72,9 +72,9 @@ class Workspace(QObject):
     scope_changed = Signal(str)  # another graph is shown: "" the whole network, or a block's id
     parts_shown = Signal()  # `parts` has changed
     layer_stepped = Signal()  # `layer_step` has changed
-    file_wanted = Signal(str, object)  # a data node shall read this Path; None: the person chooses one
-    reading_wanted = Signal(str, str)  # a data node's file shall be read by a node of this type in its place
-    editor_wanted = Signal(str)  # the editor of its own that a node has, such as a pad to draw on, shall open
+    file_wanted = Signal(str, object)  # a data node must read this Path; None: the user chooses one
+    reading_wanted = Signal(str, str)  # a data node's file must be read by a node of this type in its place
+    editor_wanted = Signal(str)  # the editor of its own that a node has, such as a pad to draw on, must open
     data_opened = Signal(str)  # a data node holds what was found in a file, with `remarks` on it
 
     def __init__(
@@ -134,7 +134,7 @@ class Workspace(QObject):
             self.wait_for(self._own_start)
 
     def wait_for(self, start: EngineStart) -> None:
-        """Takes the engine from a start that several workspaces share; whoever began it waits for its end."""
+        """Takes the engine from a start that several workspaces use; whoever began it waits for its end."""
         if self._start is None and self.shapes is None:
             self._start = start
             self._poll.start()

@@ -1,4 +1,4 @@
-"""Trainers that train nothing: a feed with a run's numbers and pictures, and a record of what was asked."""
+"""Trainers that train nothing: a feed with a run's numbers and views, and a record of what was asked."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def losses(count: int, start: int = 0, seed: int = 0) -> NDArray[np.void]:
 
 
 def train(trainer: FakeTrainer, epochs: float) -> None:
-    """Put `epochs` of numbers and pictures into the feed, as a run does that is still going on."""
+    """Put `epochs` of numbers and views into the feed, as a run does that is still going on."""
     feed, per = trainer.feed, STEPS_PER_EPOCH
     steps = int(epochs * per)
     feed.open("train_loss").extend(losses(steps))
@@ -211,10 +211,10 @@ def train(trainer: FakeTrainer, epochs: float) -> None:
         trainer.progress, epoch=int(epochs), step=steps, seconds=steps * 0.03, seconds_left=left, loss=0.0413
     )
     trainer.state = "running"
-    pictures(feed, steps)
+    snapshots(feed, steps)
 
 
-def pictures(feed: Feed, step: int) -> None:
+def snapshots(feed: Feed, step: int) -> None:
     """Snapshots of every kind that probes give, for the nodes of `network`."""
     rng = np.random.default_rng(step)
     blob = np.exp(-((np.mgrid[0:26, 0:26][0] - 12.0) ** 2 + (np.mgrid[0:26, 0:26][1] - 14.0) ** 2) / 60.0)
@@ -265,10 +265,10 @@ def pictures(feed: Feed, step: int) -> None:
         Probe("n7", "confusion"),
         Snapshot(1, step, matrix, {"classes": DIGITS, "epoch": 7, "split": "validation"}),
     )
-    chances = np.array([0.001, 0.002, 0.004, 0.03, 0.001, 0.94, 0.01, 0.002, 0.008, 0.002])
+    probabilities = np.array([0.001, 0.002, 0.004, 0.03, 0.001, 0.94, 0.01, 0.002, 0.008, 0.002])
     for node_id in ("n6", "n7"):
         facts = {"kind": "classes", "target": 5, "classes": DIGITS, **about}
-        put(Probe(node_id, "predictions"), Snapshot(1, step, chances, facts))
+        put(Probe(node_id, "predictions"), Snapshot(1, step, probabilities, facts))
     norms = np.array([[0.031, 2.4, 0.0026], [0.12, 5.8, 0.0061], [0.045, 3.1, 0.0031]])
     facts = {"nodes": ("n2", "n4", "n6"), "columns": ("gradient", "weight", "update")}
     put(Probe("", "norms"), Snapshot(1, step, norms, facts))

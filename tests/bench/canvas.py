@@ -1,4 +1,4 @@
-"""The canvas with 1,000 and 2,000 nodes, 20 of them with live pictures: every step as a person feels it.
+"""The canvas with 1,000 and 2,000 nodes, 20 of them with live views: every step as a person feels it.
 
 A step is a real event and everything it causes, the repaint included. Beside each number stands what
 NodeGraphQt needs for the same graph on the same computer, where that was asked for.
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 TWICE = 2 * BLOCKS + 1  # blocks of four nodes: 2,000 nodes in all
 STEPS = 200
-PICTURES = 20
+THUMBNAILS = 20
 CYCLES, WARM = 100, 20
 IDLE_SECONDS = 3.0
 
 
 @contextmanager
 def large_canvas(blocks: int = TWICE) -> Iterator[tuple[GraphView, Workspace]]:
-    """A window with a large graph at a zoom at which texts are read, and pictures on 20 nodes in view."""
+    """A window with a large graph at a zoom at which texts are read, and thumbnails on 20 nodes in view."""
     with open_window(large_project(blocks)) as (window, workspace):
         canvas = window.canvas
         canvas.travel()
@@ -63,17 +63,17 @@ def settle(seconds: float = 60.0) -> None:
 
 
 def dress(canvas: GraphView) -> None:
-    """Puts a picture on each of 20 nodes in view."""
-    from app.canvas.items.pictures import Picture
+    """Puts a thumbnail on each of 20 nodes in view."""
+    from app.canvas.items.thumbnail import Thumbnail
 
     tile = QImage(26, 26, QImage.Format.Format_RGB32)
     tile.fill(Qt.GlobalColor.darkCyan)
-    seen = canvas.graph_scene.nodes_in(canvas.visible_rect())[:PICTURES]
-    if len(seen) < PICTURES:
+    seen = canvas.graph_scene.nodes_in(canvas.visible_rect())[:THUMBNAILS]
+    if len(seen) < THUMBNAILS:
         raise ValueError(f"only {len(seen)} nodes are in view")
     for node_id in seen:
         item = canvas.graph_scene.node_items[node_id]
-        item.show_live(Picture(102.0, 10.0, tuple(tile.copy() for _ in range(3))), "")
+        item.show_live(Thumbnail(102.0, 10.0, tuple(tile.copy() for _ in range(3))), "")
     QApplication.processEvents()
 
 

@@ -1,4 +1,4 @@
-"""The window with twelve live pictures open while the example mnist-cnn trains."""
+"""The window with twelve live views open while the example mnist-cnn trains."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STEPS, WARM_STEPS = 10_000, 1_000
 
 
 def open_twelve(window: MainWindow, workspace: Workspace) -> None:
-    """Twelve pictures in the place of the canvas, all of them in view."""
+    """Twelve views in the place of the canvas, all of them in view."""
     ids = {node.name: node.id for node in workspace.document.project.graph.nodes.values()}
     page = window.document_page
     window.document_page.bottom.show_panel("Views")
@@ -43,16 +43,16 @@ def open_twelve(window: MainWindow, workspace: Workspace) -> None:
     dock = page.bottom.views.dock
     for kind, name in TWELVE:
         if dock.pin(kind, ids.get(name, "")) is None:
-            raise ValueError(f"there is no picture {kind!r}")
+            raise ValueError(f"there is no view {kind!r}")
     spin(0.5)
     shown = [card for card in dock.cards if card.pinned and not card.visibleRegion().isEmpty()]
     if len(shown) < len(TWELVE):
-        raise ValueError(f"only {len(shown)} of {len(TWELVE)} pictures are in view")
+        raise ValueError(f"only {len(shown)} of {len(TWELVE)} views are in sight")
 
 
 @row(
     "speed-twelve",
-    "steps per second of mnist-cnn with twelve pictures open against a hand-written loop",
+    "steps per second of mnist-cnn with twelve views open against a hand-written loop",
     "ratio",
     ">= 0.9",
 )
@@ -62,7 +62,7 @@ def speed() -> tuple[float, str]:
 
 @row(
     "stall-twelve",
-    "99th percentile of how late the event loop is with twelve pictures open",
+    "99th percentile of how late the event loop is with twelve views open",
     "ms",
     "<= 33",
 )
@@ -72,7 +72,7 @@ def stall() -> tuple[float, str]:
 
 @row(
     "pictures-share",
-    "share of the training thread's time that twelve open pictures take",
+    "proportion of the training thread's time that twelve open views take",
     "share",
     "<= 0.05",
 )
@@ -91,7 +91,7 @@ def share() -> tuple[float, str]:
 
 @row(
     "memory-pictures",
-    "growth of memory with pictures open over 9,000 steps of a small net, after 1,000",
+    "growth of memory with views open over 9,000 steps of a small net, after 1,000",
     "MiB",
     "<= 20",
 )

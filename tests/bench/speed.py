@@ -107,7 +107,7 @@ def compare(
         def hand(threads: int) -> tuple[int, float]:
             trainer.pause()
             wait_until(lambda: trainer.state == "paused")
-            spin(0.1)  # it shows its pictures and saves
+            spin(0.1)  # it shows its views and saves
             found = steps_in(ROUND_SECONDS, threads)
             trainer.resume()
             wait_until(lambda: trainer.state == "running")

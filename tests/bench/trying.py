@@ -44,11 +44,11 @@ class Paints(QObject):
 def try_it() -> tuple[float, str]:
     with open_window(gallery_project("mnist-cnn")) as (_, workspace):
         wait_until(lambda: workspace.trainer.data is not None)
-        holder, picture = _shown(workspace)
-        paused = _answers(picture)
+        holder, view = _shown(workspace)
+        paused = _answers(view)
         workspace.train()
         wait_until(lambda: workspace.trainer.progress.step > 20)
-        training = _answers(picture)
+        training = _answers(view)
         still = workspace.trainer.state == "running"
         holder.close()
     if not still:
@@ -61,40 +61,40 @@ def try_it() -> tuple[float, str]:
 
 
 def _shown(workspace: Workspace) -> tuple[QWidget, TryIt]:
-    """The picture in a window of its own, its probe watched."""
-    picture = TryIt(Subject(workspace))
+    """The view in a window of its own, its probe watched."""
+    view = TryIt(Subject(workspace))
     holder = QWidget()
     column = QVBoxLayout(holder)
-    column.addWidget(picture)
+    column.addWidget(view)
     holder.resize(560, 340)
     holder.show()
-    watching(workspace).watch("bench", picture.probes())
-    picture.ways.choose(DRAW)
+    watching(workspace).watch("bench", view.probes())
+    view.ways.choose(DRAW)
     spin(0.5)
-    return holder, picture
+    return holder, view
 
 
-def _answers(picture: TryIt) -> list[float]:
+def _answers(view: TryIt) -> list[float]:
     """Milliseconds from each of 60 strokes, 40 ms apart, until its answer was painted."""
-    drawing = picture.inputs[DRAW]
+    drawing = view.inputs[DRAW]
     assert isinstance(drawing, PadInput)
-    paints = Paints(picture.bars)
+    paints = Paints(view.bars)
     times = []
     for turn in range(STROKES):
-        times.append(_answer(picture, drawing, paints, turn) * 1000)
+        times.append(_answer(view, drawing, paints, turn) * 1000)
         spin(0.04)
     return times
 
 
-def _answer(picture: TryIt, drawing: PadInput, paints: Paints, turn: int) -> float:
+def _answer(view: TryIt, drawing: PadInput, paints: Paints, turn: int) -> float:
     """Seconds from one stroke until its answer was painted."""
     area = drawing.pad.area()
     x = area.left() + turn * 7 % 31 / 31 * area.width()
     y = area.top() + turn * 5 % 29 / 29 * area.height()
     began = time.perf_counter()
     drawing.pad.stroke(QPointF(x, y), QPointF(x + 9, y + 9))
-    wanted = picture.number
-    while picture.answered != wanted or paints.at <= picture.answered_at:
+    wanted = view.number
+    while view.answered != wanted or paints.at <= view.answered_at:
         if time.perf_counter() - began > LONGEST_SECONDS:
             return LONGEST_SECONDS
         QApplication.processEvents()

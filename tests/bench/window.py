@@ -141,7 +141,7 @@ def lateness(show: Callable[[MainWindow, Workspace], None], after: float = 1.0) 
 
 
 def show_all(window: MainWindow, workspace: Workspace) -> None:
-    """Palette, inspector and the panels below are open, the first layer is selected, its pictures are shown.
+    """Palette, inspector and the panels below are open, the first layer is selected, its views are shown.
 
     Below the canvas one tab is in front at a time; the views are the dearest, for they take from the model.
     """

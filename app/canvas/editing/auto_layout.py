@@ -131,9 +131,7 @@ class LayingOut(QObject):
             if graph.bends(link) and link.source in places and link.target in places
         ]
         if not edits:
-            self._view.workspace.message.emit(
-                "Everything already stands where a layout would put it.", "info"
-            )
+            self._view.workspace.message.emit("Everything is already where a layout would put it.", "info")
             return True
         taken = self._view.workspace.apply("Lay out", *edits)
         if taken and self._whole:

@@ -216,7 +216,7 @@ class Composing:
         notes = [key for key in self._scene.dressing.chosen if key in self._scene.dressing.notes]
         ids = [node.id for node in self._chosen()]
         if not ids:
-            workspace.message.emit("Select the nodes that the block shall hold first.", "info")
+            workspace.message.emit("Select the nodes for the block first.", "info")
             return
         edits = self._made(partial(blocks.group, workspace.document.project, [*ids, *notes]))
         before = set(workspace.graph.nodes)

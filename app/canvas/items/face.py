@@ -14,7 +14,11 @@ from engine.document.names import fresh_name
 from engine.errors import NeuroloomError
 from engine.values import natural
 
-PICTURED = ("data", "source", "convolution")  # kinds and families that get a strip of pictures from the start
+WITH_THUMBNAIL = (
+    "data",
+    "source",
+    "convolution",
+)  # kinds and families that get a strip of thumbnails from the start
 NUMBERED = ("convolution", "dense", "recurrent")  # a network usually has several of these
 _DIMENSIONS = re.compile(r" [123]-d$")
 
@@ -50,12 +54,12 @@ def face_of(node: Node, graph: Graph, catalogue: Catalogue, project: Project) ->
         summary = f"unknown: {node.type}"
         return Face(name, summary, "unknown", "unknown", False, False, layout, muted=node.muted)
     made, summary = _made(node, found, project)
-    tall = found.kind in PICTURED or found.family in PICTURED
+    tall = found.kind in WITH_THUMBNAIL or found.family in WITH_THUMBNAIL
     inputs = list(_inputs(made.inputs(), incoming)) if made is not None else list(_named(incoming))
     outputs = (
         [PortName(port.name, port.title, port.doc) for port in made.outputs()] if made is not None else []
     )
-    # A link may use a port that a changed parameter took away: it stays visible, so that it can be mended.
+    # A link may use a port that a changed parameter took away: it stays visible, so that it can be repaired.
     inputs += _named(set(incoming) - {port.name for port in inputs})
     outputs += _named(set(outgoing) - {port.name for port in outputs})
     block = project.blocks.get(node.block)

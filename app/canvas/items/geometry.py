@@ -14,7 +14,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 WIDTH = 128.0
 HEIGHT = 56.0  # name and summary
-TALL = 88.0  # and a strip of pictures
+TALL = 88.0  # and a strip of thumbnails
 RADIUS = 8.0
 TEXT_LEFT = 14.0
 TEXT_RIGHT = 12.0
@@ -76,7 +76,7 @@ class PortName:
 
 
 def lay_out(inputs: Iterable[PortName], outputs: Iterable[PortName], *, tall: bool) -> Layout:
-    """The layout of a node with these ports; `tall` leaves room for a strip of pictures."""
+    """The layout of a node with these ports; `tall` leaves room for a strip of thumbnails."""
     left, right = tuple(inputs), tuple(outputs)
     rows = max(len(left), len(right), 1)
     height = max(TALL if tall else HEIGHT, FIRST_PORT + (rows - 1) * PORT_PITCH + BELOW_LAST_PORT)
@@ -99,7 +99,7 @@ def _spots(ports: tuple[PortName, ...], x: float) -> tuple[Spot, ...]:
 
 
 def meet(one: Box, other: Box) -> bool:
-    """Whether two boxes share more than an edge."""
+    """Whether two boxes overlap in more than an edge."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 

@@ -1,6 +1,6 @@
 """Setting wires apart that would run on top of each other.
 
-Wires from one port may share their way, as branches of one wire; wires from different ports may not.
+Wires from one port may run together, as branches of one wire; wires from different ports may not.
 """
 
 from __future__ import annotations

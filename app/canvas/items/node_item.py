@@ -12,8 +12,8 @@ from app.canvas.items import geometry as g
 from app.canvas.items.detail import FAR_NAME, READABLE, TEXT_ZOOM, Detail
 from app.canvas.items.face import Face
 from app.canvas.items.pens import cosmetic_pen
-from app.canvas.items.pictures import Picture
 from app.canvas.items.text_fit import cut, cut_parts, one_line
+from app.canvas.items.thumbnail import Thumbnail
 from app.theme import SMALL, Theme, current_theme
 
 NODE_Z = 3.0
@@ -23,8 +23,8 @@ DIMMED = 0.32
 MUTED = 0.5
 STACK = 5.0  # how far the sheets of a block lie apart
 TAB_POINT = 12.0
-SMALLEST_PICTURE, LARGEST_PICTURE, PICTURE_HEIGHT = 34.0, 44.0, 24.0
-THIN = 10.0  # a picture under a summary that leaves no room beside it
+SMALLEST_THUMBNAIL, LARGEST_THUMBNAIL, THUMBNAIL_HEIGHT = 34.0, 44.0, 24.0
+THIN = 10.0  # a thumbnail under a summary that leaves no room beside it
 _HALO = 9.0
 _RING = 4.0  # around a node, how far out
 
@@ -45,7 +45,7 @@ class NodeItem(QGraphicsItem):
         self.count = ""  # parameters, "16,010"
         self.value = ""  # a live number in place of the summary
         self.problem: tuple[str, str] | None = None  # severity, message
-        self.picture: Picture | None = None
+        self.thumbnail: Thumbnail | None = None
         self.marked: dict[tuple[str, str], bool] = {}  # (side, port) -> a wire may end here
         self.linked_inputs: frozenset[str] = frozenset()
         self.linked_outputs: frozenset[str] = frozenset()
@@ -131,10 +131,10 @@ class NodeItem(QGraphicsItem):
             self._texts = None
             self.update()
 
-    def show_live(self, picture: Picture | None, value: str) -> None:
-        """Shows what the node computes now: a picture, a number, or nothing."""
-        if picture is not self.picture or value != self.value:
-            self.picture, self.value = picture, value
+    def show_live(self, thumbnail: Thumbnail | None, value: str) -> None:
+        """Shows what the node computes now: a thumbnail, a number, or nothing."""
+        if thumbnail is not self.thumbnail or value != self.value:
+            self.thumbnail, self.value = thumbnail, value
             self._texts = None
             self.update()
 
@@ -178,10 +178,10 @@ class NodeItem(QGraphicsItem):
             self._paint_name(painter, theme, zoom)
         else:
             self._paint_texts(painter, theme)
-        # A node in error computes nothing: the picture it has is an old one.
+        # A node in error computes nothing: the thumbnail it has is an old one.
         failed = self.problem is not None and self.problem[0] == "error"
-        if self.picture is not None and not failed:
-            self._paint_picture(painter, theme, words=not far)
+        if self.thumbnail is not None and not failed:
+            self._paint_thumbnail(painter, theme, words=not far)
         self._paint_ports(painter, theme)
         if not far:
             self._paint_port_labels(painter, theme)
@@ -304,15 +304,15 @@ class NodeItem(QGraphicsItem):
         beside = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(self.count) + 8
         return cut(self.face.name, theme.font(bold=True), room - beside) != one_line(self.face.name)
 
-    def picture_room(self) -> tuple[float, float]:
-        """Width and height for a picture: a strip on tall nodes, otherwise beside or under the summary."""
+    def thumbnail_room(self) -> tuple[float, float]:
+        """Width and height for a thumbnail: a strip on tall nodes, otherwise beside or under the summary."""
         whole = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         if self.face.tall:
             return whole, g.TILE
         summary = one_line(self.face.summary) or (self.count if self.count_below else "")
         taken = QFontMetricsF(current_theme().font(SMALL)).horizontalAdvance(summary) + 8 if summary else 0.0
-        if whole - taken >= SMALLEST_PICTURE:
-            return min(LARGEST_PICTURE, whole - taken), PICTURE_HEIGHT
+        if whole - taken >= SMALLEST_THUMBNAIL:
+            return min(LARGEST_THUMBNAIL, whole - taken), THUMBNAIL_HEIGHT
         return whole, THIN
 
     @property
@@ -321,17 +321,17 @@ class NodeItem(QGraphicsItem):
         shown = self._texts or self._fitted(current_theme())
         return shown[:2] != (self.face.name, self.value or self.face.summary)
 
-    def _paint_picture(self, painter: QPainter, theme: Theme, *, words: bool) -> None:
-        picture = self.picture
-        if picture is None:
+    def _paint_thumbnail(self, painter: QPainter, theme: Theme, *, words: bool) -> None:
+        thumbnail = self.thumbnail
+        if thumbnail is None:
             return
         if self.face.tall:
             corner = QPointF(g.TEXT_LEFT, g.STRIP_TOP)
         else:
-            bottom = 5 if picture.height <= THIN else 7
-            left = self.face.layout.width - g.TEXT_RIGHT - picture.width
-            corner = QPointF(left, g.HEIGHT - bottom - picture.height)
-        picture.paint(painter, corner, theme, words=words)
+            bottom = 5 if thumbnail.height <= THIN else 7
+            left = self.face.layout.width - g.TEXT_RIGHT - thumbnail.width
+            corner = QPointF(left, g.HEIGHT - bottom - thumbnail.height)
+        thumbnail.paint(painter, corner, theme, words=words)
 
     def _paint_ports(self, painter: QPainter, theme: Theme) -> None:
         colour = theme.family(self.face.family)
@@ -390,7 +390,7 @@ class NodeItem(QGraphicsItem):
         return [spot for at, spot in enumerate(spots) if at < wired[0] or spot.name in self.linked_outputs]
 
     def _paint_badge(self, painter: QPainter, theme: Theme, severity: str) -> None:
-        """A disc for an error, a triangle for a warning: told apart without colour."""
+        """A disc for an error, a triangle for a warning: distinguished without colour."""
         centre = self.badge_place()
         painter.setPen(QPen(theme.canvas, 2))
         if severity == "error":

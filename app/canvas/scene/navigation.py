@@ -72,7 +72,7 @@ class Navigation:
         self._scroll(moved.x(), moved.y())
 
     def pan_by(self, x: float, y: float) -> None:
-        """Moves the picture by screen pixels."""
+        """Moves the graph by screen pixels."""
         self._scroll(-round(x), -round(y))
 
     def _scroll(self, x: int, y: int) -> None:

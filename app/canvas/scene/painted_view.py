@@ -37,7 +37,7 @@ class PaintedView(QGraphicsView):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def stay_put(self, *overlays: Overlay) -> None:
-        """These are children of the viewport: what overlapped it from beside would have all painted anew."""
+        """These are children of the viewport: what overlapped it from beside would have all painted again."""
         self._overlays = list(overlays)
 
     def _settle(self) -> None:

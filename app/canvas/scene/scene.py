@@ -1,4 +1,4 @@
-"""The graph as items: follows the document change by change, and always equals a scene built from it anew."""
+"""The graph as items: follows the document change by change, and always equals a scene built from it."""
 
 from __future__ import annotations
 

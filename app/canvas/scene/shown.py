@@ -1,4 +1,4 @@
-"""What the user wants to see on every canvas: live pictures on nodes, shapes on wires."""
+"""What the user wants to see on every canvas: live views on nodes, shapes on wires."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.scene.thumbnails import Thumbnails
 from engine.document.graph import Link
 
-_PICTURES, _LABELS = "canvas/thumbnails", "canvas/wire_labels"
+_THUMBNAILS, _LABELS = "canvas/thumbnails", "canvas/wire_labels"
 
 
 class Choices(QObject):
@@ -20,9 +20,9 @@ class Choices(QObject):
 choices = Choices()
 
 
-def shows_pictures(settings: QSettings) -> bool:
+def shows_thumbnails(settings: QSettings) -> bool:
     """Whether nodes show what they compute."""
-    return bool(settings.value(_PICTURES, True, bool))
+    return bool(settings.value(_THUMBNAILS, True, bool))
 
 
 def labels_always(settings: QSettings) -> bool:
@@ -30,9 +30,9 @@ def labels_always(settings: QSettings) -> bool:
     return bool(settings.value(_LABELS, True, bool))
 
 
-def choose_pictures(settings: QSettings, shown: bool) -> None:
-    """Switches live pictures on or off on all canvases, now and in later sessions."""
-    settings.setValue(_PICTURES, shown)
+def choose_thumbnails(settings: QSettings, shown: bool) -> None:
+    """Switches live views on or off on all canvases, now and in later sessions."""
+    settings.setValue(_THUMBNAILS, shown)
     choices.changed.emit()
 
 
@@ -65,15 +65,15 @@ class Shown(QObject):
             items[link].show_hovered(True)
         self._hovered = link
 
-    def set_pictures(self, shown: bool) -> None:
-        choose_pictures(self._view.workspace.settings, shown)
+    def set_thumbnails(self, shown: bool) -> None:
+        choose_thumbnails(self._view.workspace.settings, shown)
 
     def set_labels(self, always: bool) -> None:
         choose_labels(self._view.workspace.settings, always)
 
     def _follow(self) -> None:
         settings, scene = self._view.workspace.settings, self._view.graph_scene
-        self._thumbnails.show_pictures(shows_pictures(settings))
+        self._thumbnails.show_thumbnails(shows_thumbnails(settings))
         if scene.detail.labels_always != labels_always(settings):
             scene.detail.labels_always = labels_always(settings)
             for item in scene.link_items.values():

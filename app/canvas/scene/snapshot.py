@@ -1,7 +1,7 @@
-"""A picture of the graph as a file: SVG and PDF with the texts as text, or PNG.
+"""An image of the graph as a file: SVG and PDF with the texts as text, or PNG.
 
 What is drawn is a scene of its own, built from the document: nothing of a selection, a gesture or a
-problem gets into the picture, and the canvas itself does not flicker.
+problem gets into the image, and the canvas itself does not flicker.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _DOTS = 288  # of a PDF's own grid an inch; texts and lines have no pixels
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a picture looks: its theme ("light", "dark" or "" for the window's), its ground, pixels a unit."""
+    """How an image looks: its theme ("light", "dark" or "" for the window's), its ground, pixels a unit."""
 
     theme: str = "light"
     background: bool = True
     scale: float = 2.0
 
 
-def save_picture(
+def save_image(
     workspace: TrainableDocument,
     path: Path,
     look: Look | None = None,
@@ -47,10 +47,10 @@ def save_picture(
     only: Iterable[str] = (),
     shown: GraphScene | None = None,
 ) -> Path:
-    """Writes a picture of the graph, or of these nodes and the wires between them, and returns its path.
+    """Writes an image of the graph, or of these nodes and the wires between them, and returns its path.
 
     The suffix decides on the format, PNG without one of ours. From the scene that is `shown` come the live
-    pictures on the nodes. Errors: NeuroloomError when there is nothing to show or it cannot be written.
+    views on the nodes. Errors: NeuroloomError when there is nothing to show or it cannot be written.
     """
     look = look or Look()
     if path.suffix.casefold() not in SUFFIXES:
@@ -66,7 +66,7 @@ def save_picture(
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise NeuroloomError(f"The picture cannot be saved to {path}: {error.strerror}.") from error
+        raise NeuroloomError(f"The image cannot be saved to {path}: {error.strerror}.") from error
     return path
 
 
@@ -100,7 +100,7 @@ class _Portrait(GraphScene):
             item.show_facts(item.count, None)
             item.show_part("")
             item.show_stage("")
-            item.show_live(live.picture if live else None, live.value if live else "")
+            item.show_live(live.thumbnail if live else None, live.value if live else "")
             item.setVisible(not only or node_id in only)
         for link, wire in self.link_items.items():
             wire.show_state(selected=False, dimmed=False, bad=False)
@@ -120,7 +120,7 @@ class _Portrait(GraphScene):
             elif other.parentItem() is None:
                 other.setVisible(area.contains(other.sceneBoundingRect()))
         if area.isEmpty():
-            raise NeuroloomError("There is nothing to take a picture of yet.")
+            raise NeuroloomError("There is nothing to save yet.")
         return area.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
@@ -143,7 +143,7 @@ def _png(scene: GraphScene, area: QRectF, look: Look, title: str) -> bytes:
     size = QSize(max(1, round(area.width() * scale)), max(1, round(area.height() * scale)))
     image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
     if image.isNull():
-        raise NeuroloomError("There is not enough memory for a picture of this size.")
+        raise NeuroloomError("There is not enough memory for an image of this size.")
     image.fill(Qt.GlobalColor.transparent)
     image.setText("Title", title)
     painter = QPainter(image)

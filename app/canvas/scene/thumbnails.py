@@ -1,4 +1,4 @@
-"""Live pictures and numbers on the nodes, from the trainer's feed."""
+"""Live views and numbers on the nodes, from the trainer's feed."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app.canvas.items.node_item import NodeItem
-from app.canvas.items.pictures import Picture, picture_of
+from app.canvas.items.thumbnail import Thumbnail, thumbnail_of
 from app.canvas.scene.canvas import Canvas
-from app.charts.picture import figures
+from app.charts.plot import figures
 from app.workspace.classes import classes_of
 from app.workspace.engine_parts import RunControl
 from app.workspace.watching import Live
 from engine.feed.feed import LAYER_STEP, Probe, Snapshot
 
 INTERVAL_MS = 250
-TRAVEL_MS = 100  # how often nodes that come into view get their pictures while the viewport moves
-MOST = 60  # nodes in view; with more the pictures are too small to be worth their cost
+TRAVEL_MS = 100  # how often nodes that come into view get their thumbnails while the viewport moves
+MOST = 60  # nodes in view; with more the thumbnails are too small to be worth their cost
 _ACTIVATIONS = "activations"
 
 
 class Thumbnails(QObject):
-    """Keeps the nodes in view showing what they compute; a picture is drawn once a snapshot."""
+    """Keeps the nodes in view showing what they compute; a thumbnail is drawn once a snapshot."""
 
     def __init__(self, view: Canvas, parent: QWidget) -> None:
         super().__init__(parent)
         self._view = view
         self._workspace = view.workspace
-        self._drawn: dict[str, tuple[Snapshot, Picture | None]] = {}
+        self._drawn: dict[str, tuple[Snapshot, Thumbnail | None]] = {}
         self._shown: tuple[str, ...] = ()
-        self._pictures = True
+        self._switched_on = True
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(TRAVEL_MS)
@@ -46,11 +46,11 @@ class Thumbnails(QObject):
         if not self._soon.isActive():
             self._soon.start()
 
-    def show_pictures(self, shown: bool) -> None:
-        """Switches the pictures on or off; the numbers of losses and metrics stay."""
-        if shown == self._pictures:
+    def show_thumbnails(self, shown: bool) -> None:
+        """Switches the thumbnails on or off; the numbers of losses and metrics stay."""
+        if shown == self._switched_on:
             return
-        self._pictures = shown
+        self._switched_on = shown
         if not shown:
             self._drawn.clear()
             for item in self._view.graph_scene.node_items.values():
@@ -66,11 +66,13 @@ class Thumbnails(QObject):
 
     def _probes(self) -> frozenset[Probe]:
         self._shown = self._in_view()
-        if not self._pictures:
+        if not self._switched_on:
             return frozenset()
         items = self._view.graph_scene.node_items
-        pictured = (one for one in self._shown if items[one].face.kind not in ("loss", "metric", "unknown"))
-        return frozenset(Probe(node_id, _ACTIVATIONS) for node_id in pictured)
+        with_thumbnail = (
+            one for one in self._shown if items[one].face.kind not in ("loss", "metric", "unknown")
+        )
+        return frozenset(Probe(node_id, _ACTIVATIONS) for node_id in with_thumbnail)
 
     def _redraw(self) -> None:
         trainer = self._workspace.trainer
@@ -82,10 +84,10 @@ class Thumbnails(QObject):
         for node_id in self._shown:
             item = items.get(node_id)
             if item is not None:
-                picture = self._picture(trainer, item) if self._pictures else None
-                item.show_live(picture, values.get(node_id, ""))
+                thumbnail = self._thumbnail(trainer, item) if self._switched_on else None
+                item.show_live(thumbnail, values.get(node_id, ""))
 
-    def _picture(self, trainer: RunControl, item: NodeItem) -> Picture | None:
+    def _thumbnail(self, trainer: RunControl, item: NodeItem) -> Thumbnail | None:
         snapshot = trainer.feed.latest(Probe(item.node_id, _ACTIVATIONS))
         if item.stage:  # the batch's own values, or their gradient
             step = trainer.feed.latest(LAYER_STEP)
@@ -97,8 +99,8 @@ class Thumbnails(QObject):
         if known is None or known[0] is not snapshot:
             data = item.face.kind == "data"
             names = classes_of(self._workspace, item.node_id) if data else {}
-            picture = picture_of(snapshot, item.picture_room(), data=data, classes=names)
-            known = (snapshot, picture)
+            thumbnail = thumbnail_of(snapshot, item.thumbnail_room(), data=data, classes=names)
+            known = (snapshot, thumbnail)
             self._drawn[item.node_id] = known
         return known[1]
 

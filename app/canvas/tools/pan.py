@@ -9,7 +9,7 @@ from app.canvas.tools.base import Interaction, Pointer
 
 
 class Pan(Interaction):
-    """Middle button, or the left one with the space bar: the picture follows the pointer."""
+    """Middle button, or the left one with the space bar: the graph follows the pointer."""
 
     def __init__(self, view: Canvas, start: Pointer) -> None:
         super().__init__(view, start)

@@ -1,4 +1,4 @@
-"""What a node answers to one example: tiles for maps, one picture for a sequence, bars for a vector."""
+"""What a node answers to one example: tiles for maps, one plot for a sequence, bars for a vector."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Activations(QWidget):
 
     @property
     def message(self) -> str:
-        """The sentence that is shown instead of a picture."""
+        """The sentence that is shown instead of a plot."""
         return self.tiles.message if self._stack.currentWidget() is self.tiles else ""
 
     def show_snapshot(self, snapshot: Snapshot) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import GREY, SIGNED, Table, limits, opaque, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.charts.scale import WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
 
@@ -46,7 +46,7 @@ def cell_box(box: QRectF, shape: tuple[int, ...], row: float, column: float) -> 
 
 
 def paint_map(painter: QPainter, box: QRectF, values: Map, table: Table, low: float, high: float) -> None:
-    """A map `(h, w)`, or a picture `(h, w, 3)` in the range from `low` to `high`."""
+    """A map `(h, w)`, or an image `(h, w, 3)` in the range from `low` to `high`."""
     if values.ndim == 3:
         levels = np.clip((values - low) / (high - low or 1.0) * 255, 0, 255)
         colours = opaque(*np.moveaxis(levels, -1, 0))
@@ -103,7 +103,7 @@ class Sheet:
     marked: bool = False  # stands out, on a scale of its own
 
 
-class Sheets(Picture):
+class Sheets(Plot):
     """Titled maps side by side on one scale, as large as room allows, with numbers that can be read.
 
     A click shows one alone, another or Esc brings all back.

@@ -94,13 +94,13 @@ class ClassMaps(Tiles):
             return ""
         lines = [self.captions[index]] if index < len(self.captions) else []
         lines += [
-            f"{head}: {shares(one[index], self._names)}"
+            f"{head}: {fractions(one[index], self._names)}"
             for head, one in zip(self._heads, self._classes, strict=False)
         ]
         return "\n".join(lines)
 
 
-def shares(classes: NDArray[np.integer], names: Sequence[str]) -> str:
+def fractions(classes: NDArray[np.integer], names: Sequence[str]) -> str:
     """How much of a map each class takes, the largest first: "sky 61 %, tree 30 %"."""
     values, counts = np.unique(np.maximum(classes, -1), return_counts=True)
     order = np.argsort(-counts, kind="stable")

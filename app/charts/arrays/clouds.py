@@ -12,14 +12,14 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.class_marks import class_colour
-from app.charts.picture import Picture
+from app.charts.plot import Plot
 from app.theme import SMALL, Theme
 
 MOST = 12
 CAPTION = 16
 
 
-class Clouds(Picture):
+class Clouds(Plot):
     """Points (n, 2 or 3) a cell, joined by edges (k, 2) where there are some; farther points are fainter."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

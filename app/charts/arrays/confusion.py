@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QImage, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import VIRIDIS, shade, to_image
-from app.charts.picture import Picture
+from app.charts.plot import Plot
 from app.theme import SMALL, Theme, current_theme
 
 TICK = 10
@@ -34,7 +34,7 @@ def most_confused(
     ]
 
 
-def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+def short_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names without the words that all of them begin with: "class 1", "class 2" as "1", "2"."""
     first, last = min(names, default=""), max(names, default="")
     alike = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), 0)
@@ -46,10 +46,10 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
 COUNTS, OF_RIGHT, OF_ANSWERED = "counts", "of right", "of answered"
 
 
-class Confusion(Picture):
-    """Counts `(classes, classes)`; each cell is coloured by its share, on a logarithmic scale.
+class Confusion(Plot):
+    """Counts `(classes, classes)`; each cell is coloured by its fraction, on a logarithmic scale.
 
-    The share is of its row, or of its column for OF_ANSWERED; the numbers are counts, else per cent.
+    The fraction is of its row, or of its column for OF_ANSWERED; the numbers are counts, else per cent.
     """
 
     picked = Signal(int, int)  # a click on a cell: the true class, the predicted one
@@ -60,7 +60,7 @@ class Confusion(Picture):
         self._names: tuple[str, ...] = ()
         self._side = 1  # logical pixels of a cell
         self._left = AXIS
-        self._shares = COUNTS
+        self._fractions = COUNTS
         self._chosen: tuple[int, int] | None = None
         self.pickable = False
 
@@ -75,18 +75,18 @@ class Confusion(Picture):
             self._chosen = cell
             self.update()
 
-    def set_shares(self, shares: str) -> None:
-        """Show counts, or shares of the right class or of the answered one."""
-        if shares != self._shares:
-            self._shares = shares
+    def set_fractions(self, fractions: str) -> None:
+        """Show counts, or fractions of the right class or of the answered one."""
+        if fractions != self._fractions:
+            self._fractions = fractions
             self.changed()
 
     def parts(self) -> NDArray[np.floating]:
-        """Each cell's share of its row, or of its column."""
+        """Each cell's fraction of its row, or of its column."""
         assert self._matrix is not None
-        totals = self._matrix.sum(axis=int(self._shares != OF_ANSWERED), keepdims=True).clip(min=1)
-        shares: NDArray[np.floating] = self._matrix / totals
-        return shares
+        totals = self._matrix.sum(axis=int(self._fractions != OF_ANSWERED), keepdims=True).clip(min=1)
+        fractions: NDArray[np.floating] = self._matrix / totals
+        return fractions
 
     def show_matrix(self, matrix: NDArray[np.integer], names: Sequence[str]) -> None:
         """Show another matrix; `names` are the classes in order."""
@@ -109,8 +109,8 @@ class Confusion(Picture):
         room = min(width / ratio - self._left, height / ratio - AXIS)
         self._side = max(1, int(room // classes))
         pixels = max(1, int(self._side * ratio))
-        shares = np.log1p(self.parts() * 1000) / np.log1p(1000)
-        colours = shade(shares, VIRIDIS, 0.0, 1.0)
+        fractions = np.log1p(self.parts() * 1000) / np.log1p(1000)
+        colours = shade(fractions, VIRIDIS, 0.0, 1.0)
         return to_image(np.repeat(np.repeat(colours, pixels, axis=0), pixels, axis=1))
 
     def image_origin(self) -> QPoint:
@@ -125,7 +125,7 @@ class Confusion(Picture):
         metrics = QFontMetrics(painter.font())
         every = max(1, -(-metrics.height() // self._side))
         names = self._fitting(self._left - 6)
-        below = names if _widest(metrics, names) <= self._side else told_apart(self._names)
+        below = names if _widest(metrics, names) <= self._side else short_names(self._names)
         across = max(1, -(-min(_widest(metrics, below) + 4, 30) // self._side))
         for index, (name, under) in enumerate(zip(names, below, strict=True)):
             at = index * self._side
@@ -155,7 +155,7 @@ class Confusion(Picture):
             for column in range(len(matrix)):
                 count = int(matrix[row, column])
                 part = float(parts[row, column])
-                text = str(count) if self._shares == COUNTS else f"{100 * part:.0f}"
+                text = str(count) if self._fractions == COUNTS else f"{100 * part:.0f}"
                 if count and metrics.horizontalAdvance(text) <= self._side - 2:
                     bright = np.log1p(part * 1000) / np.log1p(1000) > 0.6
                     painter.setPen(QColor("#101318" if bright else "#f2f4f8"))
@@ -204,7 +204,7 @@ class Confusion(Picture):
     def _fitting(self, room: int) -> tuple[str, ...]:
         """The names of the classes, without what all begin with where they would be cut."""
         metrics = QFontMetrics(current_theme().mono(TICK))
-        return self._names if _widest(metrics, self._names) <= room else told_apart(self._names)
+        return self._names if _widest(metrics, self._names) <= room else short_names(self._names)
 
 
 def _widest(metrics: QFontMetrics, names: Sequence[str]) -> int:

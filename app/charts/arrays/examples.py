@@ -1,4 +1,4 @@
-"""A sheet of examples, each as a picture or a row of numbers with two lines of words."""
+"""A sheet of examples, each as an image or a row of numbers with two lines of words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import GREY, limits, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.theme import SMALL, Theme, current_theme
 
 LINE, HEAD, GAP = 14, 17, 8
@@ -28,7 +28,7 @@ class Example(NamedTuple):
     heading: str = ""
 
 
-class Examples(Picture):
+class Examples(Plot):
     """Images `(n, h, w)` as tiles, or numbers `(n, k)` as rows under their names; groups under headings."""
 
     picked = Signal(int)  # index of the example that was clicked

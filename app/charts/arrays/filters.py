@@ -1,4 +1,4 @@
-"""The weights of a layer as pictures about zero: kernels of a convolution as tiles, a matrix as one map."""
+"""The weights of a layer as plots about zero: kernels of a convolution as tiles, a matrix as one map."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.charts.arrays.tiles import Tiles
 from app.charts.colourmaps import SIGNED
-from app.charts.picture import number
+from app.charts.plot import number
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.open_document import TrainableDocument
@@ -18,7 +18,7 @@ WHAT = "filters"
 
 
 class Filters(Tiles):
-    """Blue is negative, white zero, red positive; all tiles share one scale."""
+    """Blue is negative, white zero, red positive; all tiles have one scale."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, table=SIGNED, noun="filter", smallest=6)
@@ -31,7 +31,7 @@ class Filters(Tiles):
         self._kind = str(snapshot.extra.get("kind", "kernels"))
         self._inputs = int(snapshot.extra.get("in", 1))
         matrix = self._kind == "matrix"
-        # A tall matrix lies down: pictures have more room to the side than below.
+        # A tall matrix lies down: plots have more room to the side than below.
         self._lying = matrix and snapshot.array.shape[0] > snapshot.array.shape[1]
         self.show_maps(snapshot.array.T if self._lying else snapshot.array)
 
@@ -64,7 +64,7 @@ def caption(snapshot: Snapshot) -> str:
 
 
 class FiltersNow(QWidget):
-    """The inspector's small picture of the selected layer's weights; hidden for nodes without weights."""
+    """The inspector's small plot of the selected layer's weights; hidden for nodes without weights."""
 
     def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,9 +75,9 @@ class FiltersNow(QWidget):
         self._title = label("Filters now", "heading")
         self._note = ElidedLabel("", "small")
         self._note.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._picture = Filters()
-        self._picture.setObjectName("filtersNowPicture")
-        self._picture.setFixedHeight(self._picture_height())
+        self._plot = Filters()
+        self._plot.setObjectName("filtersNowPlot")
+        self._plot.setFixedHeight(self._plot_height())
         head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
         head.addWidget(self._title)
@@ -86,29 +86,29 @@ class FiltersNow(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addLayout(head)
-        column.addWidget(self._picture)
+        column.addWidget(self._plot)
         self._live = Live(workspace, self, self._probes, self._redraw, 500)
         workspace.selected.connect(self._selected)
         workspace.inferred.connect(self._look_for_weights)
         self._selected(workspace.selection)
 
     @property
-    def picture(self) -> Filters:
+    def plot(self) -> Filters:
         """The tiles."""
-        return self._picture
+        return self._plot
 
     def show_node(self, node_id: str) -> None:
         """Show another node's weights."""
         if node_id != self._node_id:
             self._node_id = node_id
             self._seen = None
-            self._picture.say("The weights appear when the network has been built.")
+            self._plot.say("The weights appear when the network has been built.")
             self._note.setText("")
         self._look_for_weights()
         self._live.again()
 
     def sizeHint(self) -> QSize:
-        return QSize(240, self._picture_height() + 28)
+        return QSize(240, self._plot_height() + 28)
 
     def _selected(self, ids: tuple[str, ...]) -> None:
         self.show_node(ids[0] if len(ids) == 1 else "")
@@ -128,10 +128,10 @@ class FiltersNow(QWidget):
         if found is None or found is self._seen:
             return
         self._seen = found
-        self._picture.show_snapshot(found)
+        self._plot.show_snapshot(found)
         self._title.setText("Weights now" if found.extra.get("kind") == "matrix" else "Filters now")
         change = found.extra.get("change")
         self._note.setText(f"change since start {change:.2f}" if change is not None else caption(found))
 
-    def _picture_height(self) -> int:
+    def _plot_height(self) -> int:
         return 6 * current_theme().font().pixelSize() + 54

@@ -12,7 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QMouseEvent, QPa
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import GREY, Table, limits, opaque, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.theme import SMALL, Theme, current_theme
 
 GAP = 3
@@ -34,7 +34,7 @@ class ImageRow(NamedTuple):
     table: Table = GREY
 
 
-class ImageRows(Picture):
+class ImageRows(Plot):
     """As many columns as fit; `captions` stand below the columns, `held` `(h, w)` is hatched on `hatched`."""
 
     clicked = Signal(int, int)  # row and column

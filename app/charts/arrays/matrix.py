@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QImage, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import SIGNED, VIRIDIS, Table, limits, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme, current_theme
 
@@ -23,7 +23,7 @@ CAPTION = 18
 Tell = Callable[[int, int], str]
 
 
-class Matrix(Picture):
+class Matrix(Plot):
     """Values `(rows, columns)`: blue-white-red about zero when `signed`, else viridis.
 
     Row names stand before the rows, and columns are numbered as these; without names a caption says what

@@ -1,4 +1,4 @@
-"""A map of numbers laid over the picture that it speaks of."""
+"""A map of numbers laid over the image that it speaks of."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.cells import cell_box, fitted, paint_map
 from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits, opaque, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
 
 HEAD, GAP = 16, 12
-BESIDE = 1.45  # width to height from which the picture stands alone beside the map over it
-DIMMED = 0.7  # of the picture's light under a map, so that its colours stand out
+BESIDE = 1.45  # width to height from which the image stands alone beside the map over it
+DIMMED = 0.7  # of the image's light under a map, so that its colours stand out
 
 Map = NDArray[np.floating]
 
 
-class Overlay(Picture):
-    """A picture `(H, W)` or `(H, W, 3)`, and beside it the same under a map `(H, W)`.
+class Overlay(Plot):
+    """An image `(H, W)` or `(H, W, 3)`, and beside it the same under a map `(H, W)`.
 
-    The stronger the map, the more of its colour covers the picture. `outline` marks the pixels that are true.
+    The stronger the map, the more of its colour covers the image. `outline` marks the pixels that are true.
     """
 
-    clicked = Signal(int, int)  # row and column of a cell of the picture
+    clicked = Signal(int, int)  # row and column of a cell of the image
 
     def __init__(self, parent: QWidget | None = None, *, signed: bool = True) -> None:
         super().__init__(parent)
@@ -47,19 +47,19 @@ class Overlay(Picture):
         titles: tuple[str, str] = ("input", ""),
         outline: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Show another map over another picture."""
+        """Show another map over another image."""
         self.image, self.values, self._titles, self.outline = image, values, titles, outline
         self._message = ""
         self.changed()
 
-    def set_opacity(self, share: float) -> None:
-        """How much of the picture the strongest places cover, 0 to 1."""
-        self.opacity = share
+    def set_opacity(self, fraction: float) -> None:
+        """How much of the image the strongest places cover, 0 to 1."""
+        self.opacity = fraction
         self.changed()
 
     @property
     def boxes(self) -> tuple[QRectF, ...]:
-        """Where the picture, if there is room for it, and the map over it were painted last."""
+        """Where the image, if there is room for it, and the map over it were painted last."""
         return self._boxes
 
     @property
@@ -69,16 +69,18 @@ class Overlay(Picture):
         return (low, high) if self._signed else (min(0.0, low), high)
 
     def colours(self) -> NDArray[np.uint32]:
-        """The picture under the map, `(H, W)` of 0xAARRGGBB."""
+        """The image under the map, `(H, W)` of 0xAARRGGBB."""
         low, high = self.scale
         over = shade(self.values.astype(np.float64), self._table, low, high)
         reach = max(abs(low), abs(high)) or 1.0
-        share = self.opacity * np.sqrt(np.clip(np.abs(np.nan_to_num(self.values)) / reach, 0, 1))
+        fraction = self.opacity * np.sqrt(np.clip(np.abs(np.nan_to_num(self.values)) / reach, 0, 1))
         under = self.image if self.image.ndim == 3 else np.repeat(self.image[..., None], 3, axis=2)
         bottom, top = limits(under)
         grey = (under - bottom) / ((top - bottom) or 1.0) * 255
         parts = [(over >> shift & 0xFF).astype(np.float64) for shift in (16, 8, 0)]
-        mixed = [(1 - share) * DIMMED * grey[..., axis] + share * part for axis, part in enumerate(parts)]
+        mixed = [
+            (1 - fraction) * DIMMED * grey[..., axis] + fraction * part for axis, part in enumerate(parts)
+        ]
         return opaque(*(np.clip(part, 0, 255) for part in mixed))
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
@@ -123,7 +125,7 @@ class Overlay(Picture):
                 painter.drawLine(start, end)
 
     def cell_at(self, at: QPointF) -> tuple[int, int] | None:
-        """Row and column of the picture at a point."""
+        """Row and column of the image at a point."""
         for box in self._boxes:
             if box.contains(at):
                 high, wide = self.values.shape

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.axes import round_ticks
 from app.charts.colourmaps import SIGNED, VIRIDIS, limits, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.charts.scale import paint_scale
 from app.theme import SMALL, Theme, current_theme
 
@@ -27,19 +27,19 @@ MOST_NAME = 92
 
 
 class Strip(NamedTuple):
-    """Values `(units, steps)`: viridis from 0 to 1 where they are shares, else blue-white-red about zero."""
+    """Values `(units, steps)`: viridis from 0 to 1 for fractions, else blue-white-red about zero."""
 
     name: str
     values: NDArray[np.floating]
-    share: bool = False
+    fraction: bool = False
 
     @property
     def scale(self) -> tuple[float, float]:
         """The values of the first and the last colour."""
-        return (0.0, 1.0) if self.share else limits(self.values, signed=True)
+        return (0.0, 1.0) if self.fraction else limits(self.values, signed=True)
 
 
-class Strips(Picture):
+class Strips(Plot):
     """Strips one above the other; the step under the pointer is marked in all."""
 
     clicked = Signal(int, int)  # unit and step
@@ -61,7 +61,7 @@ class Strips(Picture):
         self._strips, self._first, self._x_name = tuple(strips), first, x_name
         self._units = tuple(units)
         self._images = [
-            to_image(shade(one.values, VIRIDIS if one.share else SIGNED, *one.scale)) for one in strips
+            to_image(shade(one.values, VIRIDIS if one.fraction else SIGNED, *one.scale)) for one in strips
         ]
         self._message = ""
         self.changed()
@@ -103,12 +103,12 @@ class Strips(Picture):
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
             first, top = strip.scale
             marks = [(0.0, number(first)), (1.0, number(top))] if area.height() >= 26 else []
-            table = VIRIDIS if strip.share else SIGNED
+            table = VIRIDIS if strip.fraction else SIGNED
             paint_scale(painter, theme, area.right() + 6, area, table, marks)
             if not marks:
                 painter.setFont(theme.mono(SMALLEST_NAME))
                 beside = QRectF(area.right() + 19, box.top(), SCALE - 19, box.height())
-                span = f"0 to {number(top)}" if strip.share else f"±{number(top)}"
+                span = f"0 to {number(top)}" if strip.fraction else f"±{number(top)}"
                 painter.drawText(beside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, span)
         last, steps = self.area(len(self._strips) - 1), self._strips[0].values.shape[1]
         painter.setFont(theme.mono(TICK))

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import SIGNED, VIRIDIS, Table, limits, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.theme import Theme
 
 SMALLEST = 10  # logical pixels of a tile's short side
@@ -105,8 +105,8 @@ def shrink(maps: NDArray[np.floating], height: int, width: int) -> NDArray[np.fl
     return np.asarray(blocks.mean(axis=(2, 4)))
 
 
-class Tiles(Picture):
-    """Maps `(n, h, w)` as tiles of one picture; a click enlarges one, another or Esc brings all back."""
+class Tiles(Plot):
+    """Maps `(n, h, w)` as tiles of one plot; a click enlarges one, another or Esc brings all back."""
 
     enlarged = Signal(int)  # index of the enlarged tile, -1 for none
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import Picture
+from app.charts.plot import Plot
 from app.theme import SMALL, Theme, current_theme
 
 GAP = 6  # between tokens that are more than a character
@@ -26,7 +26,7 @@ class Token(NamedTuple):
     note: str = ""
 
 
-class TokenText(Picture):
+class TokenText(Plot):
     """Tokens in lines from left to right; an answer is chosen by a click or the arrow keys."""
 
     chosen = Signal(int)  # the number of the token

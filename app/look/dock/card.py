@@ -1,4 +1,4 @@
-"""One picture in the views dock with what stands around it: title, node, note, buttons and states."""
+"""One view in the views dock with what stands around it: title, node, note, buttons and states."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.base import PictureKind, Probes, Subject
+from app.look.base import Probes, Subject, ViewKind
 from app.look.dock.pane import Pane
 from app.look.dock.playback import Playback
 from app.look.dock.states import (
     GONE,
-    NO_PICTURE,
+    NOTHING_TO_SHOW,
     STALE,
     State,
     name_of,
@@ -45,7 +45,7 @@ from app.widgets.labels import ElidedLabel, label
 from engine.feed.feed import Probe, Snapshot
 from engine.feed.history import History
 
-MIME = "application/x-neuroloom-picture"
+MIME = "application/x-neuroloom-view"
 SIZES = ("S", "M", "L")
 THIS_RUN, OTHER_RUN = "data", "convolution"  # roles of colours that everybody tells apart
 CONTROLS_BESIDE = 460  # pixels of width from which the controls stand beside the note
@@ -57,8 +57,8 @@ _BUTTON = 20
 _keys = count(1)
 
 
-class PictureCard(QFrame):
-    """A picture of one subject. It never asks the trainer for anything: the dock does."""
+class ViewCard(QFrame):
+    """A view of one subject. It never asks the trainer for anything: the dock does."""
 
     needs_changed = Signal()
     changed = Signal()  # something that the layout of the dock keeps
@@ -70,10 +70,10 @@ class PictureCard(QFrame):
     shift_wanted = Signal(object, int)  # one place towards the beginning (-1) or the end (1)
 
     def __init__(
-        self, kind: PictureKind, subject: Subject, *, pinned: bool = False, parent: QWidget | None = None
+        self, kind: ViewKind, subject: Subject, *, pinned: bool = False, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("pictureCard")
+        self.setObjectName("viewCard")
         self.key = next(_keys)
         self.kind = kind
         self.subject = subject
@@ -148,13 +148,13 @@ class PictureCard(QFrame):
         return made
 
     def _follow(self, pane: Pane) -> None:
-        picture = pane.picture
-        picture.needs_changed.connect(self._needs_changed)
-        picture.note_changed.connect(self._show_note)
-        picture.node_asked.connect(self.subject.workspace.reveal)
+        view = pane.view
+        view.needs_changed.connect(self._needs_changed)
+        view.note_changed.connect(self._show_note)
+        view.node_asked.connect(self.subject.workspace.reveal)
         pane.close_button.clicked.connect(self._ask_close)
         if pane is self.pane:
-            self._controls = picture.controls()
+            self._controls = view.controls()
             self._place_controls()
 
     def _place_controls(self) -> None:
@@ -174,7 +174,7 @@ class PictureCard(QFrame):
 
     @property
     def state(self) -> State:
-        """What the card says about the picture."""
+        """What the card says about the view."""
         return self.pane.state
 
     @property
@@ -187,7 +187,7 @@ class PictureCard(QFrame):
         return frozenset() if self.gone or self.frozen else self.pane.probes()
 
     def recorded(self) -> Probes:
-        """What is to be recorded of it: a frozen picture stands still, the record does not."""
+        """What is to be recorded of it: a frozen view stands still, the record does not."""
         return frozenset() if self.gone else self.pane.probes()
 
     def refresh(self, playback: Playback, stale_before: int) -> None:
@@ -208,14 +208,14 @@ class PictureCard(QFrame):
         wanted = self.pane.probes()
         known = {probe: playback.latest(probe) for probe in wanted}
         found = {probe: one for probe, one in known.items() if one is not None}
-        self.pane.picture.history = playback.history
+        self.pane.view.history = playback.history
         why = self.pane.draw(found)
         if why:
             state = State("failed", why)
         elif self.pane.drawn:
             state = self._drawn_state(playback, stale_before)
         elif found:
-            state = State("empty", NO_PICTURE)
+            state = State("empty", NOTHING_TO_SHOW)
         elif playback.step is not None:
             history = playback.history
             steps = [step for probe in wanted for step in (history.steps(probe) if history else [])]
@@ -253,7 +253,7 @@ class PictureCard(QFrame):
             snapshot = known if known is not None and known.step == step else history.at(probe, step)
             if snapshot is not None:
                 found[probe] = snapshot
-        self.other.picture.history = history
+        self.other.view.history = history
         why = self.other.draw(found)
         drawn = bool(self.other.drawn) and not why
         words = why or "Nothing of this was recorded in that run."
@@ -266,7 +266,7 @@ class PictureCard(QFrame):
         if self.frozen:
             mark, why = (
                 f"frozen at {self.frozen}",
-                "It stands still; what the run shows is recorded meanwhile.",
+                "This view is frozen; the run is still recorded.",
             )
         if state.dim and not self.frozen:
             mark = ""  # the veil says it
@@ -281,7 +281,7 @@ class PictureCard(QFrame):
             self.setAccessibleDescription(spoken)
 
     def _show_note(self) -> None:
-        note = self.pane.picture.note if self.pane.state.kind == "drawn" else ""
+        note = self.pane.view.note if self.pane.state.kind == "drawn" else ""
         if self._node.isHidden() and self.subject.node_id:
             note = " · ".join(part for part in (self._node.text(), note) if part)
         if note != self._note.text():
@@ -295,7 +295,7 @@ class PictureCard(QFrame):
         return self.width() >= ROOMY
 
     def show_name(self) -> None:
-        """Says whose picture it is: the node may have another name now."""
+        """Says whose view it is: the node may have another name now."""
         name = name_of(self.subject)
         if name != self._node.text():
             self._node.setText(name)
@@ -304,7 +304,7 @@ class PictureCard(QFrame):
             self._show_note()
         self._title.setToolTip(self.kind.about)
 
-    # -- what a person does with it
+    # -- what the user does with it
 
     def ask_pin(self) -> None:
         """Stays when another node is selected; a second time, follows the selection again."""
@@ -339,7 +339,7 @@ class PictureCard(QFrame):
             self.changed.emit()
 
     def compare(self, run: tuple[str, History] | None) -> None:
-        """Shows the same picture of another run beside it; None ends that."""
+        """Shows the same view of another run beside it; None ends that."""
         self.compared = run
         if self.other is not None:
             self._panes.removeWidget(self.other)
@@ -348,15 +348,15 @@ class PictureCard(QFrame):
             self.other = None
             self.pane.caption("", THIS_RUN, "")
         if run is not None:
-            picture = self.kind.make(self.subject)
-            picture.restore(self.pane.picture.state())
-            self.other = Pane(picture)
+            view = self.kind.make(self.subject)
+            view.restore(self.pane.view.state())
+            self.other = Pane(view)
             self._panes.addWidget(self.other, 1)
         self.changed.emit()
 
     def remake(self) -> None:
-        """Makes the picture anew: what the node is has changed."""
-        state = self.pane.picture.state()
+        """Makes the view again: what the node is has changed."""
+        state = self.pane.view.state()
         old, controls = self.pane, self._controls
         self.pane = Pane(self.kind.make(self.subject))
         self._panes.replaceWidget(old, self.pane)
@@ -367,14 +367,14 @@ class PictureCard(QFrame):
         old.hide()
         old.deleteLater()
         self._follow(self.pane)
-        self.pane.picture.restore(state)
+        self.pane.view.restore(state)
         if self.compared is not None:
             self.compare(self.compared)
 
     def _needs_changed(self) -> None:
         self.pane.forget()
         if self.other is not None:
-            self.other.picture.restore(self.pane.picture.state())
+            self.other.view.restore(self.pane.view.state())
             self.other.forget()
         self.needs_changed.emit()
         self.changed.emit()
@@ -484,7 +484,7 @@ class PictureCard(QFrame):
                 self.pinned,
                 "Unpin" if self.pinned else "Pin: stay when another node is selected",
             ),
-            (self.freeze_button, "freeze", bool(self.frozen), "Go on drawing" if self.frozen else "Freeze"),
+            (self.freeze_button, "freeze", bool(self.frozen), "Unfreeze" if self.frozen else "Freeze"),
             (
                 self.enlarge_button,
                 "shrink" if self.enlarged else "enlarge",

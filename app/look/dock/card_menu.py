@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from app.look.dock.card import SIZES, PictureCard
-from app.look.dock.export import file_stem, picture_image, save_picture, save_table
+from app.look.dock.card import SIZES, ViewCard
+from app.look.dock.export import file_stem, save_image, save_table, view_image
 from engine.errors import NeuroloomError
 
 if TYPE_CHECKING:
@@ -31,18 +31,18 @@ def entry(menu: QMenu, text: str, run: Callable[[], object], key: str = "", *, o
 
 
 class CardMenu(QObject):
-    """The menu of a card; made anew each time, for runs come and go."""
+    """The menu of a card; made again each time, for runs come and go."""
 
     def __init__(self, dock: ViewsDock) -> None:
         super().__init__(dock)
         self._dock = dock
 
-    def menu(self, card: PictureCard) -> QMenu:
+    def menu(self, card: ViewCard) -> QMenu:
         """All that can be done with it."""
         menu = QMenu(self._dock)
         menu.setObjectName("cardMenu")
         entry(menu, "Unpin" if card.pinned else "Pin", card.ask_pin, "P")
-        entry(menu, "Go on drawing" if card.frozen else "Freeze", card.toggle_freeze, "Space")
+        entry(menu, "Unfreeze" if card.frozen else "Freeze", card.toggle_freeze, "Space")
         entry(menu, "Back to its place" if card.enlarged else "Enlarge", card.ask_enlarge, "Enter")
         sizes = menu.addMenu("Size")
         for size in SIZES:
@@ -53,9 +53,9 @@ class CardMenu(QObject):
         drawn = card.state.kind == "drawn"
         entry(menu, "Save as PNG…", partial(self.save, card, ".png"), on=drawn)
         entry(menu, "Save as SVG…", partial(self.save, card, ".svg"), on=drawn)
-        has_table = drawn and card.pane.picture.table() is not None
+        has_table = drawn and card.pane.view.table() is not None
         entry(menu, "Save the numbers as CSV…", partial(self.save, card, ".csv"), on=has_table)
-        entry(menu, "Copy picture", partial(self.copy, card), on=drawn)
+        entry(menu, "Copy image", partial(self.copy, card), on=drawn)
         menu.addSeparator()
         if card.subject.node_id and not card.gone:
             on_node = entry(menu, "Show on its node", partial(self._dock.toggle_on_node, card))
@@ -67,7 +67,7 @@ class CardMenu(QObject):
         entry(menu, "Close", partial(card.close_wanted.emit, card), "Del")
         return menu
 
-    def _compare(self, menu: QMenu, card: PictureCard) -> None:
+    def _compare(self, menu: QMenu, card: ViewCard) -> None:
         if card.compared is not None:
             entry(menu, f"Without {card.compared[0]}", partial(card.compare, None))
         part = menu.addMenu("Compare with another run")
@@ -76,17 +76,17 @@ class CardMenu(QObject):
             words = f"{run.name} · {run.steps:,} steps" if run.steps else run.name
             entry(part, words, partial(self._dock.compare, card, run.name))
         if not runs:
-            part.addAction("No other run has kept its pictures").setEnabled(False)
+            part.addAction("No other run has recorded views").setEnabled(False)
 
     # -- files
 
-    def save(self, card: PictureCard, suffix: str) -> None:
+    def save(self, card: ViewCard, suffix: str) -> None:
         """Asks for a file and writes it; says in a message what came of it."""
         workspace = card.subject.workspace
         folder = Path(str(workspace.settings.value(_FOLDER, str(Path.home()))))
         names = {".png": "Image (*.png)", ".svg": "Vector graphics (*.svg)", ".csv": "Numbers (*.csv)"}
         wanted = str(folder / f"{file_stem(card)}{suffix}")
-        name, _ = QFileDialog.getSaveFileName(self._dock, "Save picture", wanted, names[suffix])
+        name, _ = QFileDialog.getSaveFileName(self._dock, "Save image", wanted, names[suffix])
         if not name:
             return
         path = Path(name)
@@ -96,16 +96,16 @@ class CardMenu(QObject):
             if suffix == ".csv":
                 save_table(card, path)
             else:
-                save_picture(card, path)
+                save_image(card, path)
         except NeuroloomError as error:
             workspace.message.emit(str(error), "error")
         else:
             workspace.message.emit(f"Saved {path}.", "info")
 
-    def copy(self, card: PictureCard) -> None:
-        """Puts the picture on the clipboard."""
-        QGuiApplication.clipboard().setImage(picture_image(card))
-        card.subject.workspace.message.emit("Copied the picture.", "info")
+    def copy(self, card: ViewCard) -> None:
+        """Puts the view on the clipboard."""
+        QGuiApplication.clipboard().setImage(view_image(card))
+        card.subject.workspace.message.emit("Copied the image.", "info")
 
 
 class _Call:

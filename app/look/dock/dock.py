@@ -1,4 +1,4 @@
-"""The views dock: live pictures of the selected node, pictures that stay, and the run behind them."""
+"""The views dock: live views of the selected node, views that stay, and the run behind them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
-from app.look.base import PictureKind, Subject
-from app.look.dock.card import PictureCard
+from app.look.base import Subject, ViewKind
+from app.look.dock.card import ViewCard
 from app.look.dock.card_menu import CardMenu
 from app.look.dock.dock_menu import DockMenu
 from app.look.dock.drawing import Drawing
@@ -26,7 +26,7 @@ from app.look.dock.states import name_of
 from app.look.dock.stored_runs import StoredRuns
 from app.look.dock.strip import Strip
 from app.look.dock.timeline import Timeline
-from app.look.registry import picture_kinds
+from app.look.registry import view_kinds
 from app.widgets.labels import label
 from app.workspace.open_document import TrainableDocument
 from app.workspace.scopes import only_drawn
@@ -37,15 +37,15 @@ from engine.feed.history import History
 log = logging.getLogger(__name__)
 
 REDRAW_MS = 250
-STALE_AFTER = 0.8  # seconds that training has to take a change over before pictures are called old
+STALE_AFTER = 0.8  # seconds that training has to take a change over before views are called old
 WHOLE = "Whole model"
-WIDE = "try-it"  # the picture of the whole network that begins with twice the width
+WIDE = "try-it"  # the view of the whole network that begins with twice the width
 
 
 class ViewsDock(QWidget):
     """Cards in a grid: pinned ones first, then those that follow the selection."""
 
-    room_wanted = Signal(bool)  # a picture was enlarged: the dock would like the place of the canvas
+    room_wanted = Signal(bool)  # a view was enlarged: the dock would like the place of the canvas
 
     def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,10 +53,10 @@ class ViewsDock(QWidget):
         self._workspace = workspace
         self._node_id = ""
         self._wanted_example = 0
-        self._pinned: list[PictureCard] = []
-        self._followed: list[PictureCard] = []
-        self._signs: dict[int, object] = {}  # what each card's node was when its picture was made
-        self._offered: list[PictureKind] = []  # for the selected node
+        self._pinned: list[ViewCard] = []
+        self._followed: list[ViewCard] = []
+        self._signs: dict[int, object] = {}  # what each card's node was when its view was made
+        self._offered: list[ViewKind] = []  # for the selected node
         self._dirty = True
         self._loading = False
         self._stale_before = 0
@@ -115,15 +115,15 @@ class ViewsDock(QWidget):
 
     @property
     def node_id(self) -> str:
-        """The node whose pictures follow the selection, empty for none."""
+        """The node whose views follow the selection, empty for none."""
         return self._node_id
 
     @property
-    def cards(self) -> list[PictureCard]:
+    def cards(self) -> list[ViewCard]:
         """All cards in the order of the grid."""
         return [*self._pinned, *self._followed]
 
-    def card(self, kind_id: str, node_id: str | None = None) -> PictureCard | None:
+    def card(self, kind_id: str, node_id: str | None = None) -> ViewCard | None:
         """The card of a kind, of a node where one is named."""
         return next(
             (
@@ -134,9 +134,9 @@ class ViewsDock(QWidget):
             None,
         )
 
-    def pin(self, kind_id: str, node_id: str = "", *, before: int | None = None) -> PictureCard | None:
+    def pin(self, kind_id: str, node_id: str = "", *, before: int | None = None) -> ViewCard | None:
         """Adds a card that stays; None for a kind that there is not. The one there is, is pinned."""
-        kind = picture_kinds().get(kind_id)
+        kind = view_kinds().get(kind_id)
         if kind is None:
             return None
         found = self.card(kind_id, node_id)
@@ -153,7 +153,7 @@ class ViewsDock(QWidget):
         self._keep_layout()
         return card
 
-    def close_card(self, card: PictureCard) -> None:
+    def close_card(self, card: ViewCard) -> None:
         """Ends a card. One that follows the selection does not come back for other nodes either."""
         if card in self._followed:
             follow(card.kind.id, False, self._workspace.settings)
@@ -165,11 +165,11 @@ class ViewsDock(QWidget):
         self._show_cards()
         self._keep_layout()
 
-    def _make(self, kind: PictureKind, subject: Subject, *, pinned: bool) -> PictureCard | None:
+    def _make(self, kind: ViewKind, subject: Subject, *, pinned: bool) -> ViewCard | None:
         try:
-            card = PictureCard(kind, subject, pinned=pinned)
-        except Exception:  # one picture that fails must not take the others with it
-            log.exception("the picture %s could not be made", kind.id)
+            card = ViewCard(kind, subject, pinned=pinned)
+        except Exception:  # one view that fails must not take the others with it
+            log.exception("the view %s could not be made", kind.id)
             return None
         self._signs[card.key] = _sign(subject)
         card.needs_changed.connect(self._live.again)
@@ -184,7 +184,7 @@ class ViewsDock(QWidget):
         card.shift_wanted.connect(self._shift)
         return card
 
-    def _end(self, card: PictureCard) -> None:
+    def _end(self, card: ViewCard) -> None:
         if self.grid.only is card:
             self.enlarge(card)
         self._signs.pop(card.key, None)
@@ -196,7 +196,7 @@ class ViewsDock(QWidget):
         self._describe()
         self._live.again()
 
-    def _toggle_pin(self, card: PictureCard) -> None:
+    def _toggle_pin(self, card: ViewCard) -> None:
         if card.pinned:
             self._pinned.remove(card)
             card.set_pinned(False)
@@ -210,7 +210,7 @@ class ViewsDock(QWidget):
         else:
             self._pin(card)
 
-    def _pin(self, card: PictureCard) -> None:
+    def _pin(self, card: ViewCard) -> None:
         self._followed.remove(card)
         self._pinned.append(card)
         card.set_pinned(True)
@@ -264,8 +264,8 @@ class ViewsDock(QWidget):
         self.grid.show_cards(self.cards)
         self._describe()
 
-    def _remake(self, card: PictureCard) -> None:
-        """Make a picture anew whose node is something else now, once that is known."""
+    def _remake(self, card: ViewCard) -> None:
+        """Make a view again whose node is something else now, once that is known."""
         sign = _sign(card.subject)
         if card.gone or sign == self._signs.get(card.key) or self._workspace.errors():
             return
@@ -286,7 +286,7 @@ class ViewsDock(QWidget):
             card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _describe(self) -> None:
-        """Say whose pictures these are."""
+        """Say whose views these are."""
         subject = Subject(self._workspace, self._node_id)
         kinds = self._offered
         shown = frozenset(card.kind.id for card in self.cards if card.subject.node_id == self._node_id)
@@ -295,7 +295,7 @@ class ViewsDock(QWidget):
         self.strip.show_subject(subject if kinds and self._node_id else None, title, kinds, shown)
         self._stack.setCurrentIndex(1 if self.cards else 0)
 
-    # -- pictures ---------------------------------------------------------------------------------
+    # -- views ---------------------------------------------------------------------------------
 
     def _probes(self) -> Probes:
         if self._dirty:
@@ -313,7 +313,7 @@ class ViewsDock(QWidget):
         self.timeline.refresh()
         self.strip.show_example(self._example())
 
-    def _draw(self, card: PictureCard) -> None:
+    def _draw(self, card: ViewCard) -> None:
         if card in self.cards and self.grid.in_view(card):
             settled = monotonic() - self._changed_at > STALE_AFTER
             card.refresh(self.playback, self._stale_before if settled else 0)
@@ -339,7 +339,7 @@ class ViewsDock(QWidget):
 
     # -- enlarging, moving, comparing ---------------------------------------------------------------
 
-    def enlarge(self, card: PictureCard) -> None:
+    def enlarge(self, card: ViewCard) -> None:
         """Fills the dock with a card, or brings all back."""
         enlarged = not card.enlarged
         if self.grid.only is not None and self.grid.only is not card:
@@ -357,13 +357,13 @@ class ViewsDock(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _focus_beside(self, card: PictureCard, way: int) -> None:
+    def _focus_beside(self, card: ViewCard, way: int) -> None:
         found = self.grid.beside(card, way)
         if found is not None:
             found.setFocus(Qt.FocusReason.TabFocusReason)
             self.grid.bring_in(found)
 
-    def _shift(self, card: PictureCard, way: int) -> None:
+    def _shift(self, card: ViewCard, way: int) -> None:
         place = self.grid.cards.index(card) + way
         if 0 <= place < len(self.grid.cards):
             self.grid.move_card(card, place + (way > 0))
@@ -380,11 +380,11 @@ class ViewsDock(QWidget):
         self._show_cards()
         self._keep_layout()
 
-    def compare(self, card: PictureCard, run: str) -> None:
-        """Shows the same picture of a stored run beside it, as soon as that is read."""
+    def compare(self, card: ViewCard, run: str) -> None:
+        """Shows the same view of a stored run beside it, as soon as that is read."""
         self.stored_runs.read(run, partial(self._compare, card))
 
-    def _compare(self, card: PictureCard, run: str, history: History) -> None:
+    def _compare(self, card: ViewCard, run: str, history: History) -> None:
         if card in self.cards:
             card.compare((run, history))
             self._live.again()
@@ -392,7 +392,7 @@ class ViewsDock(QWidget):
     # -- on nodes ---------------------------------------------------------------------------------
 
     def show_on(self, on_nodes: OnNodes) -> None:
-        """Lets pictures hang on the nodes of a canvas."""
+        """Lets views hang on the nodes of a canvas."""
         self.on_nodes = on_nodes
         self._hang(kept(self._workspace.settings, self._path))
         on_nodes.changed.connect(self._keep_layout)
@@ -401,12 +401,12 @@ class ViewsDock(QWidget):
         """The id of the kind of a card by its key; empty for an unknown one."""
         return next((card.kind.id for card in self.cards if str(card.key) == key), "")
 
-    def on_node(self, card: PictureCard) -> bool:
-        """Whether the picture of a card hangs on its node."""
+    def on_node(self, card: ViewCard) -> bool:
+        """Whether the view of a card hangs on its node."""
         return self.on_nodes is not None and self.on_nodes.hangs(card.subject.node_id) == card.kind.id
 
-    def toggle_on_node(self, card: PictureCard) -> None:
-        """Hangs the picture on its node, or takes it off."""
+    def toggle_on_node(self, card: ViewCard) -> None:
+        """Hangs the view on its node, or takes it off."""
         if self.on_nodes is None:
             return
         if self.on_node(card):
@@ -455,7 +455,7 @@ class ViewsDock(QWidget):
             pinned = self.pin(place.kind, place.node)
             if pinned is not None:
                 pinned.set_size(place.size)
-                pinned.pane.picture.restore(place.state)
+                pinned.pane.view.restore(place.state)
                 if place.compared:
                     self.compare(pinned, place.compared)
         self._hang(layout)
@@ -469,7 +469,7 @@ class ViewsDock(QWidget):
         self._live.ask()
 
     def record_while_hidden(self, on: bool) -> None:
-        """Whether pinned pictures are recorded while the dock is hidden."""
+        """Whether pinned views are recorded while the dock is hidden."""
         self.recording.set_while_hidden(on)
         self._record()
 
@@ -479,7 +479,7 @@ class ViewsDock(QWidget):
 
     # -- menus ------------------------------------------------------------------------------------
 
-    def _offer_card_menu(self, card: PictureCard, place: QPoint) -> None:
+    def _offer_card_menu(self, card: ViewCard, place: QPoint) -> None:
         menu = self._card_menu.menu(card)
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
@@ -491,6 +491,6 @@ class ViewsDock(QWidget):
 
 
 def _sign(subject: Subject) -> object:
-    """What a picture was made for: where this differs, it must be made anew."""
+    """What a view was made for: where this differs, it must be made again."""
     node = subject.node
     return (node.type if node is not None else "", subject.has_weights, subject.shape_of())

@@ -24,7 +24,7 @@ class DockMenu(QObject):
         self._dock = dock
 
     def menu(self) -> QMenu:
-        """All that can be done; made anew each time, for runs come and go."""
+        """All that can be done; made again each time, for runs come and go."""
         dock, recording = self._dock, self._dock.recording
         menu = QMenu(dock)
         menu.setObjectName("dockMenu")
@@ -34,11 +34,11 @@ class DockMenu(QObject):
             words = f"{run.name} · {run.steps:,} steps" if run.steps else run.name
             entry(runs, words, partial(dock.stored_runs.read, run.name, dock.playback.replay))
         if not found:
-            runs.addAction("No other run has kept its pictures").setEnabled(False)
+            runs.addAction("No other run has recorded views").setEnabled(False)
         back = entry(menu, "Back to live", dock.playback.go_live)
         back.setEnabled(not dock.playback.live)
         menu.addSeparator()
-        budget = menu.addMenu("Memory for recorded pictures")
+        budget = menu.addMenu("Memory for recorded views")
         for megabytes in sorted({*BUDGETS, recording.budget}):
             action = entry(budget, f"{megabytes:,} MB", partial(recording.set_budget, megabytes))
             action.setCheckable(True)
@@ -50,16 +50,16 @@ class DockMenu(QObject):
             budget.addAction(used).setEnabled(False)
         hidden = entry(
             menu,
-            "Record pinned pictures while hidden",
+            "Record pinned views while hidden",
             partial(dock.record_while_hidden, not recording.while_hidden),
         )
         hidden.setCheckable(True)
         hidden.setChecked(recording.while_hidden)
         menu.addSeparator()
         on_nodes = dock.on_nodes
-        take_off = entry(menu, "Take pictures off the nodes", self._take_off)
+        take_off = entry(menu, "Remove views from the nodes", self._take_off)
         take_off.setEnabled(on_nodes is not None and bool(on_nodes.places()))
-        close = entry(menu, "Close all pinned pictures", self.close_pinned)
+        close = entry(menu, "Close all pinned views", self.close_pinned)
         close.setEnabled(any(card.pinned for card in dock.cards))
         return menu
 

@@ -7,7 +7,7 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.look.dock.card import PictureCard
+from app.look.dock.card import ViewCard
 
 AT_ONCE, AGAIN_MS = 0.008, 12  # seconds of drawing in one go, and milliseconds until the rest
 
@@ -15,16 +15,16 @@ AT_ONCE, AGAIN_MS = 0.008, 12  # seconds of drawing in one go, and milliseconds 
 class Drawing(QObject):
     """Calls `draw` for each card that was asked for, in turn; those that waited longest come first."""
 
-    def __init__(self, draw: Callable[[PictureCard], None], parent: QObject) -> None:
+    def __init__(self, draw: Callable[[ViewCard], None], parent: QObject) -> None:
         super().__init__(parent)
         self._draw = draw
-        self._waiting: list[PictureCard] = []
+        self._waiting: list[ViewCard] = []
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(AGAIN_MS)
         self._rest.timeout.connect(self.go_on)
 
-    def ask(self, cards: Iterable[PictureCard]) -> None:
+    def ask(self, cards: Iterable[ViewCard]) -> None:
         """Draw these, as many as there is time for now and the others soon."""
         wanted = list(cards)
         kept = [card for card in self._waiting if card in wanted]

@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
-from app.look.dock.card import PictureCard
+from app.look.dock.card import ViewCard
 from app.look.dock.states import name_of, step_words
 from app.theme import SMALL, current_theme
 from engine.document.files import write_atomically
@@ -22,8 +22,8 @@ _PAD = 12
 _HEAD = 40
 
 
-def picture_image(card: PictureCard) -> QImage:
-    """The picture with its title, twice as fine as on screen."""
+def view_image(card: ViewCard) -> QImage:
+    """The view with its title, twice as fine as on screen."""
     size = _size(card)
     image = QImage(size * SCALE, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(SCALE)
@@ -33,17 +33,17 @@ def picture_image(card: PictureCard) -> QImage:
     return image
 
 
-def save_picture(card: PictureCard, path: Path) -> None:
+def save_image(card: ViewCard, path: Path) -> None:
     """Writes an SVG file or, with another suffix, an image. Errors: `ProjectFileError`."""
     if path.suffix.casefold() == ".svg":
         write_atomically(path, svg(card))
         return
-    if not picture_image(card).save(str(path)):
+    if not view_image(card).save(str(path)):
         raise ProjectFileError(f"{path.name} could not be written.")
 
 
-def svg(card: PictureCard) -> bytes:
-    """The picture with its title as vectors: lines stay lines, words stay words."""
+def svg(card: ViewCard) -> bytes:
+    """The view with its title as vectors: lines stay lines, words stay words."""
     size = _size(card)
     buffer = QBuffer()
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
@@ -60,9 +60,9 @@ def svg(card: PictureCard) -> bytes:
     return bytes(buffer.data().data())
 
 
-def save_table(card: PictureCard, path: Path) -> bool:
+def save_table(card: ViewCard, path: Path) -> bool:
     """Writes the numbers that are drawn; False where there are none. Errors: `ProjectFileError`."""
-    table = card.pane.picture.table()
+    table = card.pane.view.table()
     if table is None:
         return False
     header, rows = table
@@ -74,20 +74,20 @@ def save_table(card: PictureCard, path: Path) -> bool:
     return True
 
 
-def file_stem(card: PictureCard) -> str:
+def file_stem(card: ViewCard) -> str:
     """A name for a file: `conv1-activations`."""
     words = f"{name_of(card.subject)} {card.kind.title}".casefold()
-    return "-".join("".join(letter if letter.isalnum() else " " for letter in words).split()) or "picture"
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in words).split()) or "view"
 
 
-def _size(card: PictureCard) -> QSize:
-    shown = card.pane.picture.rect()
+def _size(card: ViewCard) -> QSize:
+    shown = card.pane.view.rect()
     return QSize(shown.width() + 2 * _PAD, shown.height() + _HEAD + 2 * _PAD)
 
 
-def _paint(card: PictureCard, painter: QPainter, size: QSize) -> None:
+def _paint(card: ViewCard, painter: QPainter, size: QSize) -> None:
     theme = current_theme()
-    picture: QWidget = card.pane.picture
+    view: QWidget = card.pane.view
     painter.fillRect(QRect(QPoint(0, 0), size), theme.panel)
     wide = size.width() - 2 * _PAD
     lines = (
@@ -99,8 +99,8 @@ def _paint(card: PictureCard, painter: QPainter, size: QSize) -> None:
         painter.setPen(colour)
         shown = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, wide)
         painter.drawText(QRectF(_PAD, top, wide, 18), Qt.AlignmentFlag.AlignVCenter, shown)
-    picture.render(painter, QPoint(_PAD, _PAD + _HEAD - 4), QRegion(), QWidget.RenderFlag.DrawChildren)
+    view.render(painter, QPoint(_PAD, _PAD + _HEAD - 4), QRegion(), QWidget.RenderFlag.DrawChildren)
 
 
-def _facts(card: PictureCard) -> tuple[str, str]:
-    return step_words(card.pane.drawn) if card.pane.drawn else "", card.pane.picture.note
+def _facts(card: ViewCard) -> tuple[str, str]:
+    return step_words(card.pane.drawn) if card.pane.drawn else "", card.pane.view.note

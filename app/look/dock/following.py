@@ -1,4 +1,4 @@
-"""Which pictures follow the selection by themselves: the best of a node, and what the user chose."""
+"""Which views follow the selection by themselves: the best of a node, and what the user chose."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSettings
 
-from app.look.base import PictureKind
+from app.look.base import ViewKind
 
 FIRST = (  # what everybody wants to see
     "hidden-tokens",
@@ -24,7 +24,7 @@ RANK, ENOUGH = 30, 4  # where these are fewer than so many, others with a rank u
 _KEY = "views/followed"
 
 
-def following(kinds: Sequence[PictureKind], settings: QSettings, enough: int = ENOUGH) -> list[PictureKind]:
+def following(kinds: Sequence[ViewKind], settings: QSettings, enough: int = ENOUGH) -> list[ViewKind]:
     """Those of the kinds, best first, that are shown for what is selected, or for the whole network."""
     chosen = _choices(settings)
     best = {kind.id for kind in kinds} & {*FIRST, *OF_ALL}

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from app.look.dock.card import MIME, PictureCard
+from app.look.dock.card import MIME, ViewCard
 from app.theme import current_theme
 
 GAP = 8
@@ -30,7 +30,7 @@ SLIMMEST = 185  # pixels of a middle card, rather than to scroll
 SPANS = {"S": (2, 1), "M": (3, 1), "L": (6, 2)}  # columns and rows of a card
 
 Cell = tuple[int, int, int, int]  # column, row, columns, rows
-WIDEST, NARROWEST = 1.6, 0.9  # width to height that a picture makes use of
+WIDEST, NARROWEST = 1.6, 0.9  # width to height that a view makes use of
 
 
 def columns_for(width: int) -> int:
@@ -118,13 +118,13 @@ class CardGrid(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._sheet = _Sheet(self)
         self.setWidget(self._sheet)
-        self.cards: list[PictureCard] = []
-        self._one: PictureCard | None = None
+        self.cards: list[ViewCard] = []
+        self._one: ViewCard | None = None
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
 
     # -- cards
 
-    def show_cards(self, cards: Sequence[PictureCard]) -> None:
+    def show_cards(self, cards: Sequence[ViewCard]) -> None:
         """Shows these cards in this order; others that were shown are hidden, not ended."""
         for card in self.cards:
             if card not in cards:
@@ -137,7 +137,7 @@ class CardGrid(QScrollArea):
                 card.setParent(self._sheet)
         self.arrange()
 
-    def show_only(self, card: PictureCard | None) -> None:
+    def show_only(self, card: ViewCard | None) -> None:
         """Fills the grid with one card; None brings all back."""
         self._one = card
         self.arrange()
@@ -146,15 +146,15 @@ class CardGrid(QScrollArea):
         self.verticalScrollBar().setValue(0)
 
     @property
-    def only(self) -> PictureCard | None:
+    def only(self) -> ViewCard | None:
         """The card that fills the grid."""
         return self._one
 
-    def bring_in(self, card: PictureCard) -> None:
+    def bring_in(self, card: ViewCard) -> None:
         """Scrolls until a card is in view."""
         self.ensureWidgetVisible(card, 0, 0)
 
-    def in_view(self, card: PictureCard) -> bool:
+    def in_view(self, card: ViewCard) -> bool:
         """Whether any of a card can be seen."""
         return card.isVisible() and not card.visibleRegion().isEmpty()
 
@@ -188,7 +188,7 @@ class CardGrid(QScrollArea):
                 return index
         return len(self.cards)
 
-    def move_card(self, card: PictureCard, place: int) -> None:
+    def move_card(self, card: ViewCard, place: int) -> None:
         """Puts a card before the one that is at `place` now."""
         if card not in self.cards:
             return
@@ -200,7 +200,7 @@ class CardGrid(QScrollArea):
         self.arrange()
         self.moved.emit()
 
-    def beside(self, card: PictureCard, way: int) -> PictureCard | None:
+    def beside(self, card: ViewCard, way: int) -> ViewCard | None:
         """The card before (-1), after (1), above (-2) or below (2)."""
         if card not in self.cards:
             return None
@@ -234,7 +234,7 @@ class _Sheet(QWidget):
         self._mark = -1
         self.setAcceptDrops(True)
 
-    def _card_of(self, event: QDropEvent) -> PictureCard | None:
+    def _card_of(self, event: QDropEvent) -> ViewCard | None:
         if not event.mimeData().hasFormat(MIME):
             return None
         key = bytes(event.mimeData().data(MIME).data()).decode("ascii", "replace")

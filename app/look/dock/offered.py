@@ -1,26 +1,26 @@
-"""Which pictures the dock offers for what is selected, and the words where there are none."""
+"""Which views the dock offers for what is selected, and the words where there are none."""
 
 from __future__ import annotations
 
-from app.look.base import PictureKind, Subject
+from app.look.base import Subject, ViewKind
 from app.look.registry import proposed
 
 NOTHING = "Select a node on the canvas to see what it does to an example: its maps, weights and histograms."
 SEVERAL = "Several nodes are selected; select one of them to see what it does."
-NONE_ON = "Switch a picture on in the row above."
-NONE_FIT = "There are no pictures for this type of node."
+NONE_ON = "Turn on a view in the row above."
+NONE_FIT = "There are no views for this type of node."
 UNKNOWN = "Nothing is known about this type of node, so there is nothing to show."
 
 
-def offered(subject: Subject, *, pinned: bool) -> list[PictureKind]:
+def offered(subject: Subject, *, pinned: bool) -> list[ViewKind]:
     """Those of the selected node; of the whole network where nothing is selected, nor any card pinned."""
     if subject.node_id:
         return proposed(subject) if subject.type is not None else []
     return [] if subject.workspace.selection or pinned else proposed(subject)
 
 
-def why_empty(subject: Subject, kinds: list[PictureKind]) -> str:
-    """What stands in the place of pictures where none is on show."""
+def why_empty(subject: Subject, kinds: list[ViewKind]) -> str:
+    """What stands in the place of views where none is on show."""
     if subject.node_id:
         return UNKNOWN if subject.type is None else NONE_ON if kinds else NONE_FIT
     if kinds:

@@ -1,4 +1,4 @@
-"""Pictures that hang below nodes on the canvas, kept up to date while the canvas is in view."""
+"""Views that hang below nodes on the canvas, kept up to date while the canvas is in view."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from app.canvas.items.geometry import RADIUS, WIDTH
 from app.canvas.items.node_item import NodeItem
 from app.canvas.scene.canvas import Canvas
-from app.look.base import LivePicture, PictureKind, Probes, Subject
+from app.look.base import LiveView, Probes, Subject, ViewKind
 from app.look.dock.card import MIME
-from app.look.dock.states import is_picture
-from app.look.registry import picture_kinds
+from app.look.dock.states import is_drawable
+from app.look.registry import view_kinds
 from app.theme import current_theme, themes
 from app.workspace.watching import Live
 from engine.feed.feed import Probe, Snapshot
@@ -24,14 +24,14 @@ from engine.feed.feed import Probe, Snapshot
 log = logging.getLogger(__name__)
 
 INTERVAL_MS = 500
-DRAWN = QSize(192, 132)  # the picture is painted larger than it is on the canvas, and then shrunk
+DRAWN = QSize(192, 132)  # the view is painted larger than it is on the canvas, and then shrunk
 SHOWN = QSize(128, 88)
 BELOW = 6.0
 _HEAD = 14.0
 
 
 class HungItem(QGraphicsItem):
-    """A picture below a node: part of the node, so it moves and goes with it."""
+    """A view below a node: part of the node, so it moves and goes with it."""
 
     def __init__(self, node: NodeItem, title: str) -> None:
         super().__init__(node)
@@ -74,9 +74,9 @@ class HungItem(QGraphicsItem):
 
 @dataclass
 class _Hung:
-    kind: PictureKind
+    kind: ViewKind
     subject: Subject
-    picture: LivePicture
+    view: LiveView
     node: NodeItem | None = None
     item: HungItem | None = None
     image: QImage | None = None
@@ -84,7 +84,7 @@ class _Hung:
 
 
 class OnNodes(QObject):
-    """One picture a node at most. A card that is dropped onto a node hangs there."""
+    """One view a node at most. A card that is dropped onto a node hangs there."""
 
     changed = Signal()  # what hangs where
 
@@ -95,7 +95,7 @@ class OnNodes(QObject):
         self._workspace = view.workspace
         self._kind_of_card = kind_of_card
         self._hung: dict[str, _Hung] = {}
-        self._hidden = QWidget(parent)  # holds the pictures: they are painted into images, never on screen
+        self._hidden = QWidget(parent)  # holds the views: they are painted into images, never on screen
         self._hidden.hide()
         self._live = Live(self._workspace, parent, self._probes, self._redraw, INTERVAL_MS)
         view.viewport().installEventFilter(self)
@@ -106,35 +106,35 @@ class OnNodes(QObject):
     # -- what hangs where
 
     def hangs(self, node_id: str) -> str:
-        """The id of the kind of picture at a node; empty for none."""
+        """The id of the kind of view at a node; empty for none."""
         found = self._hung.get(node_id)
         return found.kind.id if found is not None else ""
 
     def places(self) -> tuple[tuple[str, str], ...]:
-        """All pictures as (kind, node)."""
+        """All views as (kind, node)."""
         return tuple((one.kind.id, node_id) for node_id, one in self._hung.items())
 
     def hang(self, kind_id: str, node_id: str) -> bool:
-        """Hangs a picture at a node, in place of the one there; False where it makes no sense."""
-        kind = picture_kinds().get(kind_id)
+        """Hangs a view at a node, in place of the one there; False where it makes no sense."""
+        kind = view_kinds().get(kind_id)
         subject = Subject(self._workspace, node_id)
         if kind is None or kind.whole or subject.node is None or not kind.suits(subject):
             return False
         self.take_off(node_id)
-        picture = kind.make(subject)
-        picture.setParent(self._hidden)
-        picture.resize(DRAWN)
-        self._hung[node_id] = _Hung(kind, subject, picture)
+        view = kind.make(subject)
+        view.setParent(self._hidden)
+        view.resize(DRAWN)
+        self._hung[node_id] = _Hung(kind, subject, view)
         self._hang_all()
         self.changed.emit()
         return True
 
     def take_off(self, node_id: str) -> None:
-        """Takes the picture of a node away."""
+        """Takes the view of a node away."""
         found = self._hung.pop(node_id, None)
         if found is None:
             return
-        found.picture.deleteLater()
+        found.view.deleteLater()
         item = self._view.graph_scene.node_items.get(node_id)
         if found.item is not None and item is found.node:
             self._view.graph_scene.removeItem(found.item)
@@ -142,7 +142,7 @@ class OnNodes(QObject):
         self.changed.emit()
 
     def take_all_off(self) -> None:
-        """Takes every picture away."""
+        """Takes every view away."""
         for node_id in list(self._hung):
             self.take_off(node_id)
 
@@ -152,11 +152,11 @@ class OnNodes(QObject):
         found: set[Probe] = set()
         for hung in self._hung.values():
             if hung.item is not None:
-                found |= hung.picture.probes()
+                found |= hung.view.probes()
         return frozenset(found)
 
     def _hang_all(self, _what: object = None) -> None:
-        """Gives the nodes on show their pictures: items come and go with undo and with scopes."""
+        """Gives the nodes on show their views: items come and go with undo and with scopes."""
         items = self._view.graph_scene.node_items
         for node_id, hung in list(self._hung.items()):
             if self._workspace.node(node_id) is None:
@@ -180,24 +180,24 @@ class OnNodes(QObject):
         for hung in self._hung.values():
             if hung.item is None:
                 continue
-            hung.picture.history = trainer.feed.history
-            known = {probe: trainer.feed.latest(probe) for probe in hung.picture.probes()}
-            found = {probe: one for probe, one in known.items() if one is not None and is_picture(one)}
+            hung.view.history = trainer.feed.history
+            known = {probe: trainer.feed.latest(probe) for probe in hung.view.probes()}
+            found = {probe: one for probe, one in known.items() if one is not None and is_drawable(one)}
             if found and any(hung.drawn.get(probe) is not one for probe, one in found.items()):
                 hung.drawn = found
                 self._draw(hung)
 
     def _draw(self, hung: _Hung) -> None:
         try:
-            hung.picture.draw(hung.drawn)
-        except Exception:  # a picture that fails must not end the canvas
-            log.exception("%s could not be drawn", type(hung.picture).__name__)
+            hung.view.draw(hung.drawn)
+        except Exception:  # a view that fails must not end the canvas
+            log.exception("%s could not be drawn", type(hung.view).__name__)
             return
         image = QImage(DRAWN * 2, QImage.Format.Format_ARGB32_Premultiplied)
         image.setDevicePixelRatio(2)
         image.fill(Qt.GlobalColor.transparent)
         painter = QPainter(image)
-        hung.picture.render(painter, QPoint(0, 0), QRegion(), QWidget.RenderFlag.DrawChildren)
+        hung.view.render(painter, QPoint(0, 0), QRegion(), QWidget.RenderFlag.DrawChildren)
         painter.end()
         hung.image = image
         if hung.item is not None:
@@ -219,14 +219,14 @@ class OnNodes(QObject):
         try:
             self._dragged(event)
         except Exception:  # one that leaves an event filter ends the process
-            log.exception("a picture could not be dropped")
+            log.exception("a view could not be dropped")
         return True
 
     def _dragged(self, event: QDropEvent) -> None:
         point = self._view.mapToScene(event.position().toPoint())
         node = self._view.graph_scene.node_at(point)
         key = bytes(event.mimeData().data(MIME).data()).decode("ascii", "replace")
-        kind = picture_kinds().get(self._kind_of_card(key))
+        kind = view_kinds().get(self._kind_of_card(key))
         fits = (
             node is not None
             and kind is not None

@@ -1,4 +1,4 @@
-"""Where a card draws: the picture, the words in its place, and the veil over one that no longer holds."""
+"""Where a card draws: the view, the words in its place, and the veil over one that no longer holds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.charts.picture import colour_of
-from app.look.base import LivePicture, Probes, Snapshots
-from app.look.dock.states import State, failed_words, is_picture
+from app.charts.plot import colour_of
+from app.look.base import LiveView, Probes, Snapshots
+from app.look.dock.states import State, failed_words, is_drawable
 from app.theme import SMALL, current_theme
 from app.widgets.labels import ElidedLabel
 from engine.feed.feed import Probe, Snapshot
@@ -29,11 +29,11 @@ VEIL = 0.55
 
 
 class Pane(QWidget):
-    """One picture with its states; several stand side by side where runs are compared."""
+    """One view with its states; several stand side by side where runs are compared."""
 
-    def __init__(self, picture: LivePicture, parent: QWidget | None = None) -> None:
+    def __init__(self, view: LiveView, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.picture = picture
+        self.view = view
         self.drawn: dict[Probe, Snapshot] = {}
         self.state = State("waiting")
         self._why = ""  # the last one could not be drawn
@@ -59,7 +59,7 @@ class Pane(QWidget):
         lines.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignHCenter)
         lines.addStretch(1)
         self._stack.addWidget(said)
-        self._stack.addWidget(picture)
+        self._stack.addWidget(view)
         self._veil = _Veil(self._stack)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -69,37 +69,37 @@ class Pane(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
     def caption(self, name: str, role: str, step: str) -> None:
-        """Says whose picture it is, with the colour of the run; nothing without a name."""
+        """Says whose view it is, with the colour of the run; nothing without a name."""
         self._caption.show_run(name, role, step)
         if self._caption.isHidden() == bool(name):
             self._caption.setVisible(bool(name))
 
     def probes(self) -> Probes:
-        """What the picture needs now."""
+        """What the view needs now."""
         try:
-            return self.picture.probes()
-        except Exception:  # a picture that fails must not take the others with it
-            log.exception("%s could not say what it needs", type(self.picture).__name__)
+            return self.view.probes()
+        except Exception:  # a view that fails must not take the others with it
+            log.exception("%s could not say what it needs", type(self.view).__name__)
             return frozenset()
 
     def draw(self, found: dict[Probe, Snapshot]) -> str:
-        """Draws what is new; returns why there is no picture, empty where there is one."""
-        pictures = {probe: one for probe, one in found.items() if is_picture(one)}
-        failed = failed_words({probe: found[probe] for probe in self.picture.essential() if probe in found})
-        if not pictures or failed:
+        """Draws what is new; returns why there is no view, empty where there is one."""
+        views = {probe: one for probe, one in found.items() if is_drawable(one)}
+        failed = failed_words({probe: found[probe] for probe in self.view.essential() if probe in found})
+        if not views or failed:
             self.drawn = {}
             return failed or failed_words(found)
-        if any(self.drawn.get(probe) is not one for probe, one in pictures.items()):
-            self.drawn = pictures
-            self._why = self._drawn(pictures)
+        if any(self.drawn.get(probe) is not one for probe, one in views.items()):
+            self.drawn = views
+            self._why = self._drawn(views)
         return self._why
 
-    def _drawn(self, pictures: Snapshots) -> str:
+    def _drawn(self, views: Snapshots) -> str:
         try:
-            self.picture.draw(pictures)
+            self.view.draw(views)
         except Exception as error:  # see above
-            log.exception("%s could not be drawn", type(self.picture).__name__)
-            return f"This picture could not be drawn: {error}"
+            log.exception("%s could not be drawn", type(self.view).__name__)
+            return f"This view could not be drawn: {error}"
         return ""
 
     def forget(self) -> None:
@@ -107,7 +107,7 @@ class Pane(QWidget):
         self.drawn = {}
 
     def show_state(self, state: State) -> None:
-        """Shows the picture, or words in its place."""
+        """Shows the view, or words in its place."""
         if state == self.state and self._stack.currentIndex() == int(state.kind == "drawn"):
             return
         self.state = state

@@ -1,4 +1,4 @@
-"""Which pictures are pinned, where and how: kept with the user's settings, by project file."""
+"""Which views are pinned, where and how: kept with the user's settings, by project file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QSettings
 
-from app.look.dock.card import SIZES, PictureCard
+from app.look.dock.card import SIZES, ViewCard
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ MOST = 200  # projects remembered
 
 @dataclass(frozen=True)
 class Place:
-    """One pinned card: the id of its kind of picture, its node, its size, and the choices made in it."""
+    """One pinned card: the id of its kind of view, its node, its size, and the choices made in it."""
 
     kind: str
     node: str = ""
@@ -33,16 +33,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """The pinned cards in their order, and the pictures that hang on nodes as (kind, node)."""
+    """The pinned cards in their order, and the views that hang on nodes as (kind, node)."""
 
     pinned: tuple[Place, ...] = ()
     on_nodes: tuple[tuple[str, str], ...] = ()
 
 
-def place_of(card: PictureCard) -> Place:
+def place_of(card: ViewCard) -> Place:
     """What is kept of a card."""
     compared = card.compared[0] if card.compared is not None else ""
-    return Place(card.kind.id, card.subject.node_id, card.size_name, card.pane.picture.state(), compared)
+    return Place(card.kind.id, card.subject.node_id, card.size_name, card.pane.view.state(), compared)
 
 
 def to_text(layout: Layout) -> str:

@@ -1,4 +1,4 @@
-"""Which moment of the run the pictures show: the newest, or a step that was recorded."""
+"""Which moment of the run the views show: the newest, or a step that was recorded."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Playback(QObject):
         return history.steps() if history is not None else []
 
     def latest(self, probe: Probe) -> Snapshot | None:
-        """What a picture shows at the moment on show."""
+        """What a view shows at the moment on show."""
         if self._step is None:
             trainer = self._workspace.trainer
             return trainer.feed.latest(probe) if trainer is not None else None

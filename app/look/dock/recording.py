@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QObject
 
-from app.look.dock.card import PictureCard
+from app.look.dock.card import ViewCard
 from app.workspace.open_document import TrainableDocument
 from app.workspace.watching import Probes, watching
 from engine.feed.history import DEFAULT_BUDGET
@@ -25,7 +25,7 @@ class Recording(QObject):
         workspace.engine_ready.connect(self._set_budget)
         self._set_budget()
 
-    def record(self, cards: Iterable[PictureCard], *, hidden: bool) -> None:
+    def record(self, cards: Iterable[ViewCard], *, hidden: bool) -> None:
         """Record what these cards show; of a hidden dock the pinned ones, while a run goes on."""
         cards = list(cards)
         trainer = self._workspace.trainer
@@ -37,7 +37,7 @@ class Recording(QObject):
 
     @property
     def budget(self) -> int:
-        """Megabytes that recorded pictures may take."""
+        """Megabytes that recorded views may take."""
         kept = self._workspace.settings.value(_BUDGET, DEFAULT_BUDGET // MEGABYTE, type=int)
         return max(1, int(str(kept)))
 
@@ -48,7 +48,7 @@ class Recording(QObject):
 
     @property
     def while_hidden(self) -> bool:
-        """Whether pinned pictures are recorded while the dock is hidden."""
+        """Whether pinned views are recorded while the dock is hidden."""
         return bool(self._workspace.settings.value(_HIDDEN, True, type=bool))
 
     def set_while_hidden(self, on: bool) -> None:
@@ -60,5 +60,5 @@ class Recording(QObject):
             self._workspace.trainer.feed.history.budget = self.budget * MEGABYTE
 
 
-def _probes(cards: Iterable[PictureCard]) -> Probes:
+def _probes(cards: Iterable[ViewCard]) -> Probes:
     return frozenset().union(*(card.recorded() for card in cards))

@@ -1,4 +1,4 @@
-"""What a card says about its picture: why there is none yet, or in what way it is not the newest."""
+"""What a card says about its view: why there is none yet, or in what way it is not the newest."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from app.look.base import Probes, Subject
 from app.workspace.open_document import TrainableDocument
 from engine.feed.feed import Probe, Snapshot
 
-GONE = "The node of this picture was deleted."
-NO_PICTURE = "There is nothing to show here."
+GONE = "The node of this view was deleted."
+NOTHING_TO_SHOW = "There is nothing to show here."
 STALE = "before the last change"
 _TRAINED = ("gradients", "norms")  # probes that need a step of training
-_SLOW = 2.0  # times as long as a picture waits at least, from which it is worth a word
+_SLOW = 2.0  # times as long as a view waits at least, from which it is worth a word
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """`kind` is empty, waiting, failed, gone or drawn.
 
-    `words` stand in place of the picture; of a drawn one, `mark` is a short word about it, `why` the
-    sentence behind that. A `dim` picture shows something that no longer holds.
+    `words` stand in place of the view; of a drawn one, `mark` is a short word about it, `why` the
+    sentence behind that. A `dim` view shows something that no longer holds.
     """
 
     kind: str
@@ -32,24 +32,24 @@ class State:
 
 
 def waiting_words(workspace: TrainableDocument, probes: Probes) -> str:
-    """What a picture waits for."""
+    """What a view waits for."""
     if workspace.trainer is None:
-        return workspace.engine_error or "The engine is starting; the pictures come in a moment."
+        return workspace.engine_error or "The engine is starting; the views appear in a moment."
     errors = workspace.errors()
     if errors:
-        return f"The picture comes when the network can be built. {errors[0].message}"
+        return f"The view appears when the network can be built. {errors[0].message}"
     if workspace.state in ("running", "loading"):
-        return "It comes with the next steps."
+        return "It appears with the next steps."
     if probes and all(probe.what in _TRAINED for probe in probes):
-        return "It comes with the first steps of training."
-    return "It comes as soon as the network has been built."
+        return "It appears with the first steps of training."
+    return "It appears as soon as the network has been built."
 
 
 def not_recorded(step: int, recorded: list[int]) -> str:
     """Why there is nothing to see at a step of the past."""
     if recorded:
         return f"Nothing of this was recorded before step {recorded[0]:,}."
-    return f"Nothing of this was recorded until step {step:,}. Pictures in the dock are recorded."
+    return f"Nothing of this was recorded until step {step:,}. Views in the dock are recorded."
 
 
 def failed_words(snapshots: Mapping[Probe, Snapshot]) -> str:
@@ -57,17 +57,17 @@ def failed_words(snapshots: Mapping[Probe, Snapshot]) -> str:
     return next((str(one.extra["failed"]) for one in snapshots.values() if "failed" in one.extra), "")
 
 
-def is_picture(snapshot: Snapshot) -> bool:
+def is_drawable(snapshot: Snapshot) -> bool:
     """Whether there is something to draw."""
     return bool(snapshot.array.size) and "failed" not in snapshot.extra
 
 
 def slowed(snapshots: Mapping[Probe, Snapshot]) -> tuple[str, str]:
-    """A short word and a sentence where the pictures come less often than they could; else two empty ones."""
+    """A short word and a sentence where the views come less often than they could; else two empty ones."""
     waits = [(probe, float(one.extra["wait"])) for probe, one in snapshots.items() if "wait" in one.extra]
     if not waits:
         return "", ""
-    from engine.look.registry import probe_kinds  # needs torch, which is there once pictures come
+    from engine.look.registry import probe_kinds  # needs torch, which is there once views come
 
     for probe, wait in waits:
         kind = probe_kinds().get(probe.what)

@@ -1,4 +1,4 @@
-"""Which stored runs have kept their pictures, and what those showed, read beside the window."""
+"""Which stored runs have kept their views, and what those showed, read beside the window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Then = Callable[[str, History], None]
 
 
 class StoredRuns(QObject):
-    """Lists runs with recorded pictures, and reads one after the other."""
+    """Lists runs with recorded views, and reads one after the other."""
 
     def __init__(self, workspace: TrainableDocument, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -28,12 +28,12 @@ class StoredRuns(QObject):
         self._index = RunIndex(workspace.places.runs)
         self._known: dict[str, History] = {}
         self._waiting: list[tuple[str, Then]] = []
-        self._reader = Background("recorded pictures", self)
+        self._reader = Background("recorded views", self)
         self._reader.finished.connect(self._read)
         workspace.closing.connect(self._reader.close)
 
     def list(self) -> list[RunRecord]:
-        """The newest runs that have kept pictures, without the one that is going on."""
+        """The newest runs that have kept views, without the one that is going on."""
         try:
             runs = self._index.refresh()
         except NeuroloomError as error:
@@ -64,7 +64,7 @@ class StoredRuns(QObject):
                 del self._known[old]
             then(name, found)
         else:
-            words = str(error) if error is not None else f"The run {name} has kept no pictures."
+            words = str(error) if error is not None else f"The run {name} has no recorded views."
             self._workspace.message.emit(words, "warning")
         self._next()
 

@@ -1,4 +1,4 @@
-"""The head of the views dock: pictures for the selected node, more of them, and which example is shown."""
+"""The head of the views dock: views for the selected node, more of them, and which example is shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from app.look.base import PictureKind, Subject
+from app.look.base import Subject, ViewKind
 from app.look.registry import GROUPS, proposed
 from app.theme import current_theme, themes
 from app.widgets.icons import icon
@@ -19,13 +19,13 @@ _GAP = 4
 
 
 class Chips(QWidget):
-    """One small switch a picture; those that have no room wait behind a last one that counts them."""
+    """One small switch a view; those that have no room wait behind a last one that counts them."""
 
     toggled = Signal(str, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._kinds: tuple[PictureKind, ...] = ()
+        self._kinds: tuple[ViewKind, ...] = ()
         self._shown: frozenset[str] = frozenset()
         self._chips: list[QToolButton] = []
         self._more = self._chip("")
@@ -33,7 +33,7 @@ class Chips(QWidget):
         self.setFixedHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def show_kinds(self, kinds: Sequence[PictureKind], shown: frozenset[str]) -> None:
+    def show_kinds(self, kinds: Sequence[ViewKind], shown: frozenset[str]) -> None:
         """Offers these kinds; those in `shown` are pressed."""
         if tuple(kinds) == self._kinds:
             if shown != self._shown:
@@ -52,7 +52,7 @@ class Chips(QWidget):
             chip.setCheckable(True)
             chip.setChecked(kind.id in shown)
             chip.setToolTip(kind.about)
-            chip.setProperty("picture", kind.id)
+            chip.setProperty("view", kind.id)
             chip.clicked.connect(self._clicked)
             self._chips.append(chip)
         self._arrange()
@@ -89,8 +89,8 @@ class Chips(QWidget):
         self._more.setVisible(bool(rest))
         if rest:
             self._more.setText(f"+{rest}")
-            self._more.setToolTip("More pictures for this node")
-            self._more.setAccessibleName(f"{rest} more pictures for this node")
+            self._more.setToolTip("More views for this node")
+            self._more.setAccessibleName(f"{rest} more views for this node")
             self._more.setGeometry(x, 0, self._more.sizeHint().width(), HEIGHT)
 
     def _more_width(self, count: int) -> int:
@@ -115,7 +115,7 @@ class Chips(QWidget):
         self.toggled.emit(action.data(), action.isChecked())
 
     def _clicked(self, checked: bool) -> None:
-        self.toggled.emit(str(self.sender().property("picture")), checked)
+        self.toggled.emit(str(self.sender().property("view")), checked)
 
 
 class Strip(QWidget):
@@ -132,7 +132,7 @@ class Strip(QWidget):
         self.title = ElidedLabel("", "heading")
         self.title.setObjectName("viewsTitle")
         self.title.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
-        self.hint = label("Select a node for its own pictures", "small")
+        self.hint = label("Select a node for its views", "small")
         self.chips = Chips()
         self.chips.toggled.connect(self.kind_toggled)
         self.example = label("", "small")
@@ -140,10 +140,10 @@ class Strip(QWidget):
         self.back = self._small("previousExample", "Previous", "The validation example before this one", -1)
         self.forward = self._small("nextExample", "Next", "Send the next validation example through", 1)
         self.add = QToolButton()
-        self.add.setObjectName("addPicture")
+        self.add.setObjectName("addView")
         self.add.setProperty("kind", "chip")
-        self.add.setText("Add a picture…")
-        self.add.setToolTip("Pictures of the selected node and of the whole model, to pin")
+        self.add.setText("Add a view…")
+        self.add.setToolTip("Views of the selected node and of the whole model, to pin")
         self.add.setFixedHeight(HEIGHT)
         self.add.clicked.connect(self._offer)
         self.more = QToolButton()
@@ -181,7 +181,7 @@ class Strip(QWidget):
         return made
 
     def show_subject(
-        self, subject: Subject | None, title: str, kinds: Sequence[PictureKind], shown: frozenset[str]
+        self, subject: Subject | None, title: str, kinds: Sequence[ViewKind], shown: frozenset[str]
     ) -> None:
         """Offers what fits the selected node."""
         self._subject = subject
@@ -223,7 +223,7 @@ class Strip(QWidget):
             menu.addAction("Nothing fits yet: add data and layers first").setEnabled(False)
         return menu
 
-    def _list(self, menu: QMenu, title: str, kinds: Sequence[PictureKind], *, whole: bool) -> None:
+    def _list(self, menu: QMenu, title: str, kinds: Sequence[ViewKind], *, whole: bool) -> None:
         if not kinds:
             return
         head = menu.addAction(title)
@@ -250,7 +250,7 @@ class Strip(QWidget):
     _whole: Subject | None = None
 
     def set_whole(self, whole: Subject) -> None:
-        """What pictures of the whole model are of."""
+        """What views of the whole model are of."""
         self._whole = whole
 
     def _chosen(self, action: QAction) -> None:

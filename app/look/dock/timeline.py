@@ -1,4 +1,4 @@
-"""A slider over the run: every picture in the dock as it was at any recorded step."""
+"""A slider over the run: every view in the dock as it was at any recorded step."""
 
 from __future__ import annotations
 

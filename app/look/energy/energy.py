@@ -15,11 +15,11 @@ from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.chart import Chart, Curve, Entry, Frame, Ground, Layer, Marks, Pieces
 from app.charts.class_marks import class_colour, class_shape
 from app.charts.colourmaps import opaque
-from app.charts.picture import number, percent
+from app.charts.plot import number, percent
 from app.look.asked import of_class, rgb
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import beside, dial
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import gives, of_example
 from app.theme import Theme
 from app.widgets.labels import label
@@ -41,10 +41,10 @@ def recalls_images(subject: Subject) -> bool:
     return falls(subject) and shape is not None and len(shape) == 1 and shape[0] >= 16
 
 
-@picture_kind(
+@view_kind(
     "energy-landscape",
     "Energy",
-    "How the energy falls from step to step; of two units also the landscape, its basins and the ways down.",
+    "How the energy falls from step to step; for two units also its landscape, basins and paths.",
     "Generation",
     falls,
     rank=5,
@@ -76,9 +76,9 @@ class EnergyLandscape(OneProbe):
         if "plane" in facts:
             self._show_plane(snapshot)
             rests = sum(facts["stable"])
-            told = f"{rests} stable rests, {len(facts['stable']) - rests} unstable"
+            told = f"{rests} stable fixed points, {len(facts['stable']) - rests} unstable"
         else:
-            told = f"{facts['rests']} rests reached by {len(energies)} starts"
+            told = f"{facts['rests']} fixed points reached by {len(energies)} starts"
         spread = f"energy {number(low)} to {number(high)}"
         self.set_note(f"{told} · {spread} · {facts['split']} examples")
         self._make_room()
@@ -115,7 +115,7 @@ class EnergyLandscape(OneProbe):
         row, column = (round((value + reach) / (2 * reach) * (side - 1)) for value in (y, x))
         row, column = min(max(row, 0), side - 1), min(max(column, 0), side - 1)
         end = int(facts["basins"][row, column])
-        goal = "comes to no rest"
+        goal = "reaches no fixed point"
         if end >= 0:
             goal = f"falls to ({', '.join(number(round(v, 2)) for v in facts['rests'][end].tolist())})"
         return f"({number(x)}, {number(y)}): energy {number(float(facts['plane'][row, column]))}\n{goal}"
@@ -149,10 +149,10 @@ def basin_colours(basins: NDArray[np.integer], theme: Theme) -> NDArray[np.uint3
     return opaque(*np.moveaxis(mixed, -1, 0))
 
 
-@picture_kind(
+@view_kind(
     "recall",
     "Recall",
-    "Disturbed patterns above, what the memory has made of them after so many steps, and what was stored.",
+    "Noisy patterns above, what the memory recalls after some steps, and the stored patterns.",
     "Generation",
     recalls_images,
     rank=4,
@@ -200,9 +200,9 @@ class Recall(OneProbe):
             ImageRow(name, part.reshape(len(part), *shape), (-reach, reach)) for name, part in shown.items()
         ]
         right = facts["right"]
-        captions = [percent(float(share)) for share in right[step]] if right is not None else []
+        captions = [percent(float(fraction)) for fraction in right[step]] if right is not None else []
         self.images.show_rows(rows, captions=captions)
-        told = "below: share of units as they were stored" if right is not None else ""
+        told = "below: fraction of units as they were stored" if right is not None else ""
         if right is not None:
             whole = int((right[step] == 1).sum())
             told = f"{whole} of {len(right[step])} recalled whole · {told}"
@@ -217,10 +217,10 @@ class Recall(OneProbe):
         if self._found is None or self._found.extra["right"] is None:
             return None
         rows = [
-            (pattern + 1, step, float(share))
-            for (step, pattern), share in np.ndenumerate(self._found.extra["right"])
+            (pattern + 1, step, float(fraction))
+            for (step, pattern), fraction in np.ndenumerate(self._found.extra["right"])
         ]
-        return ("pattern", "iteration", "share of units as stored"), rows
+        return ("pattern", "iteration", "fraction of units as stored"), rows
 
     def state(self) -> dict[str, object]:
         return {"iteration": self._wanted}

@@ -11,11 +11,11 @@ from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.chart import Curve, Entry, Frame, Layer, Marks
 from app.charts.class_marks import class_shape
 from app.charts.pad import Pad
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.asked import of_class
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import choice, choose
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.look.latents import Latent, latent_of
 
@@ -39,15 +39,15 @@ def _latent(subject: Subject) -> Latent | None:
     return None if book is None else latent_of(project, book, subject.node_id)
 
 
-@picture_kind(
+@view_kind(
     "latent-explorer",
-    "Codes and what they become",
-    "Drag a point among the codes and see what the network makes of it; or go from one to another.",
+    "Latent space",
+    "Drag a point among the codes and see what it is decoded to, or go from one code to another.",
     "Generation",
     has_codes,
     rank=6,
 )
-class LatentExplorer(LivePicture):
+class LatentExplorer(LiveView):
     """A pad of two numbers, or of two directions, of the code; beside it what is decoded."""
 
     card_size = (440, 280)
@@ -186,10 +186,10 @@ class LatentExplorer(LivePicture):
             ]
             self.images.show_rows(rows, captions=[f"{x:.2f}" for x in places[0, :, 0]])
             names = facts["names"]
-            told = f"{names[0]} → · {names[1]} ↑ · equal shares of the prior between neighbours"
+            told = f"{names[0]} → · {names[1]} ↑ · equal probability of the prior between neighbours"
         elif way == WAY:
-            share = [f"{part:.2f}" for part in np.linspace(0, 1, len(images))]
-            self.images.show_rows([ImageRow("", images, (low, high))], captions=share)
+            fraction = [f"{part:.2f}" for part in np.linspace(0, 1, len(images))]
+            self.images.show_rows([ImageRow("", images, (low, high))], captions=fraction)
             noun = "draw" if facts["drawn"] else "example"
             told = f"from {noun} {facts['ends'][0] + 1} to {facts['ends'][1] + 1} · click another to go on"
         else:
@@ -203,7 +203,7 @@ class LatentExplorer(LivePicture):
     def _read(self, x: float, y: float) -> str:
         return f"{number(x)}, {number(y)}"
 
-    # -- what a person does
+    # -- what the user does
 
     def _moved(self, x: float, y: float) -> None:
         if self.way.currentData() == WAY:

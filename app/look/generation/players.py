@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from app.charts.arrays.tiles import Tiles
 from app.charts.chart import Chart, Curve, Entry, Frame
 from app.charts.colourmaps import GREY
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.base import OneProbe, Subject, Table
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 
 PLAYERS = Probe("", "players")
@@ -30,10 +30,10 @@ def plays(subject: Subject) -> bool:
     return bool(near & set(judges)) or subject.kind in ("loss", "metric", "source")
 
 
-@picture_kind(
+@view_kind(
     "gan-monitor",
     "Two players",
-    "How real the discriminator takes real and made examples for: in balance both come to 1/2. Losses below.",
+    "The discriminator's output for real and generated examples: in balance both are 1/2. Losses below.",
     "Generation",
     plays,
     rank=3,
@@ -46,13 +46,13 @@ class TwoPlayers(OneProbe):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self.chances, self.losses = Chart(), Chart()
+        self.probabilities, self.losses = Chart(), Chart()
         self.samples = Tiles(table=GREY, noun="sample")
-        self.chances.read = self._read
+        self.probabilities.read = self._read
         self.losses.read = self._read
         charts = QVBoxLayout()
         charts.setSpacing(4)
-        charts.addWidget(self.chances, 3)
+        charts.addWidget(self.probabilities, 3)
         charts.addWidget(self.losses, 2)
         beside = QHBoxLayout(self)
         beside.setContentsMargins(0, 0, 0, 0)
@@ -71,11 +71,12 @@ class TwoPlayers(OneProbe):
         ]
         legend = [
             Entry("D(x), real", "accent"),
-            Entry("D(G(z)), made", "convolution", style=Qt.PenStyle.DashLine),
+            Entry("D(G(z)), generated", "convolution", style=Qt.PenStyle.DashLine),
         ]
         x_name = "" if self._roomy else "step"
-        self.chances.show_layers(
-            Frame(ends, (-0.02, 1.02), x_name, "taken for real", y_scale="share", legend=legend), shown
+        self.probabilities.show_layers(
+            Frame(ends, (-0.02, 1.02), x_name, "probability of real", y_scale="fraction", legend=legend),
+            shown,
         )
         values = np.concatenate([judge, maker])
         values = values[np.isfinite(values)]

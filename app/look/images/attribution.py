@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSlider, QWidget
 
 from app.charts.arrays.overlay import Overlay
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.arrays import rows_of
 from app.look.asked import head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, choose, keep, offer, stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.look.pixels import arriving_shape, asked_of_image, image_input
 from engine.shapes.heads import VALUES
@@ -36,7 +36,7 @@ def asks_about_images(subject: Subject) -> bool:
     return not subject.node_id or subject.kind == "data" or head(subject) is not None
 
 
-def asks_about_pictures(subject: Subject) -> bool:
+def asks_about_2d_images(subject: Subject) -> bool:
     """The same for images of rows and columns alone."""
     project, book = subject.as_trained
     if book is None or not asks_about_images(subject):
@@ -72,13 +72,13 @@ class _Attribution(OneProbe):
             "The class whose score is explained",
             110,
         )
-        self.target.activated.connect(self._ask_anew)
+        self.target.activated.connect(self._ask_again)
         self.opacity = QSlider(Qt.Orientation.Horizontal)
         self.opacity.setObjectName("attributionOpacity")
         self.opacity.setRange(0, 100)
         self.opacity.setValue(85)
         self.opacity.setFixedWidth(64)
-        self.opacity.setToolTip("How much the map covers the picture")
+        self.opacity.setToolTip("How much the map covers the image")
         self.opacity.setAccessibleName("Opacity of the map")
         self.opacity.valueChanged.connect(self._fade)
         stacked(self, self.overlay)
@@ -147,8 +147,8 @@ class _Saliency(_Attribution):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, signed=True, parent=parent)
-        self.method = choice("saliencyMethod", METHODS, "How the map is made", 168)
-        self.method.activated.connect(self._ask_anew)
+        self.method = choice("saliencyMethod", METHODS, "How the map is computed", 168)
+        self.method.activated.connect(self._ask_again)
 
     @property
     def _probe(self) -> Probe:
@@ -169,7 +169,7 @@ class _Saliency(_Attribution):
         super().restore(state)
 
 
-@picture_kind(
+@view_kind(
     "saliency",
     "Saliency",
     "How a score changes with each pixel of the example: red raises it, blue lowers it.",
@@ -181,7 +181,7 @@ class Saliency(_Saliency):
     """For the answer of a node."""
 
 
-@picture_kind(
+@view_kind(
     "model-saliency",
     "Saliency",
     "How a score changes with each pixel of the example: red raises it, blue lowers it.",
@@ -194,10 +194,10 @@ class ModelSaliency(_Saliency):
     """For the answer of the model."""
 
 
-@picture_kind(
+@view_kind(
     "grad-cam",
     "Grad-CAM",
-    "Where the maps of this layer speak for a class: yellow most, dark not at all.",
+    "Where the maps of this layer raise the score of a class: yellow most, dark not at all.",
     "Images",
     has_maps,
     rank=12,
@@ -215,7 +215,7 @@ class GradCam(_Attribution):
     def _words(self, facts: Mapping[str, Any]) -> tuple[str, list[str]]:
         count, high, wide = facts["size"]
         lit = self._found is not None and self._found.array.max() > 0
-        title = "speaks for it" if lit else "no place here speaks for it"
+        title = "raises the score" if lit else "nothing here raises the score"
         return title, [f"from {count} maps of {high} × {wide}"]
 
 
@@ -229,8 +229,8 @@ class _Occlusion(_Attribution):
         self.step = choice("occlusionStep", [(f"Step {n}", n) for n in (1, 2, 4, 8)], "Pixels it moves", 88)
         choose(self.side, 4)
         choose(self.step, 2)
-        self.side.activated.connect(self._ask_anew)
-        self.step.activated.connect(self._ask_anew)
+        self.side.activated.connect(self._ask_again)
+        self.step.activated.connect(self._ask_again)
 
     @property
     def _probe(self) -> Probe:
@@ -253,24 +253,24 @@ class _Occlusion(_Attribution):
         super().restore(state)
 
 
-@picture_kind(
+@view_kind(
     "occlusion",
     "Occlusion",
     "How much a score falls when a patch of the example is covered: red parts were needed for it.",
     "Images",
-    asks_about_pictures,
+    asks_about_2d_images,
     rank=30,
 )
 class Occlusion(_Occlusion):
     """For the answer of a node."""
 
 
-@picture_kind(
+@view_kind(
     "model-occlusion",
     "Occlusion",
     "How much a score falls when a patch of the example is covered: red parts were needed for it.",
     "Images",
-    asks_about_pictures,
+    asks_about_2d_images,
     rank=30,
     whole=True,
 )

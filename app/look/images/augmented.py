@@ -14,7 +14,7 @@ from app.charts.scale import WIDTH
 from app.look.arrays import rows_of
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.look.pixels import arriving_shape
 
@@ -28,10 +28,10 @@ def augments_images(subject: Subject) -> bool:
     return node_type is not None and "augmented" in node_type.shows and shape is not None and len(shape) == 3
 
 
-@picture_kind(
+@view_kind(
     "augmented",
-    "What it does",
-    "Training images at the left, and what the layer makes of each at random, as it is set now.",
+    "Augmentation",
+    "Training images at the left, and random augmentations of each, with the current settings.",
     "Images",
     augments_images,
     rank=0,
@@ -105,9 +105,11 @@ def _targets(facts: Mapping[str, object]) -> list[list[str]]:
     mixed = facts.get("mixed")
     if not isinstance(mixed, np.ndarray):
         return []
-    return [[_shares(one) for one in row] for row in mixed]
+    return [[_fractions(one) for one in row] for row in mixed]
 
 
-def _shares(shares: NDArray[np.floating]) -> str:
-    order = np.argsort(-shares)[:2]
-    return " · ".join(f"{index} {100 * shares[index]:.0f} %" for index in order if shares[index] >= 0.005)
+def _fractions(fractions: NDArray[np.floating]) -> str:
+    order = np.argsort(-fractions)[:2]
+    return " · ".join(
+        f"{index} {100 * fractions[index]:.0f} %" for index in order if fractions[index] >= 0.005
+    )

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QWidget
 from app.charts.arrays.cells import Sheet, Sheets
 from app.charts.arrays.examples import Example, Examples
 from app.charts.chart import Chart, Curve, Entry, Frame
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.arrays import rows_of
-from app.look.base import LivePicture, OneProbe, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, OneProbe, Probes, Snapshots, Subject, Table
 from app.look.controls import beside, button, choice, choose, stacked
 from app.look.images.receptive import sees_images
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.widgets.fields import QuietCombo
 from engine.feed.feed import Probe, Snapshot
 from engine.look.pixels import has_channels_first, image_input
@@ -58,7 +58,7 @@ def excitable(subject: Subject) -> bool:
     return seen is not None and min(seen.shape[-2:]) > 1
 
 
-@picture_kind(
+@view_kind(
     "excitation",
     "Feature visualisation",
     "An image made from noise, step by step, so that it excites one unit as much as it can.",
@@ -66,7 +66,7 @@ def excitable(subject: Subject) -> bool:
     excitable,
     rank=40,
 )
-class Excitation(LivePicture):
+class Excitation(LiveView):
     """The image so far, and how strongly the unit answers to it; it goes on until it is done."""
 
     card_size = (420, 240)
@@ -98,7 +98,7 @@ class Excitation(LivePicture):
             return
         self._snapshot = snapshot
         facts = snapshot.extra
-        self.image.show_sheets([Sheet("made for the unit", snapshot.array, signed=False)])
+        self.image.show_sheets([Sheet("generated for the unit", snapshot.array, signed=False)])
         scores = np.asarray(facts["scores"], np.float64)
         steps = np.arange(len(scores), dtype=np.float64)
         usual = np.full(2, facts["natural"])
@@ -107,7 +107,7 @@ class Excitation(LivePicture):
         room = 0.06 * (high - low) or 1.0
         last = float(facts["stages"] * (len(scores) - 1) / facts["stage"])
         dashed = Qt.PenStyle.DashLine
-        legend = (Entry("made", "accent"), Entry("best example", "warning", style=dashed))
+        legend = (Entry("generated", "accent"), Entry("best example", "warning", style=dashed))
         frame = Frame((0.0, max(1.0, last)), (low - room, high + room), "step", "mean value", legend=legend)
         best = Curve(np.array([0.0, last]), usual, "warning", style=dashed)
         self.curve.show_layers(frame, [best, Curve(steps, scores)])
@@ -144,7 +144,7 @@ class Excitation(LivePicture):
             self._chosen(0)
 
 
-@picture_kind(
+@view_kind(
     "strongest",
     "Strongest examples",
     "The held out examples that excite one unit most, with its value; click one to pin it.",
@@ -160,7 +160,7 @@ class Strongest(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.unit = unit_choice(subject, "strongestUnit")
-        self.unit.activated.connect(self._ask_anew)
+        self.unit.activated.connect(self._ask_again)
         self.sheet = Examples()
         self.sheet.picked.connect(self._pin)
         stacked(self, self.sheet)

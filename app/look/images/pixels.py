@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.charts.arrays.cells import Sheet, Sheets
 from app.charts.histogram import Distribution, Histogram
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.arrays import rows_of
 from app.look.asked import head
 from app.look.base import OneProbe, Probes, Subject, Table
 from app.look.controls import choice, choose, keep, offer, stacked
 from app.look.images.excitation import unit_choice, unit_word, units_of
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.classes import classes_of
 from engine.catalogue import Data
@@ -74,10 +74,10 @@ class _Maps(OneProbe):
         return None if self._found is None else rows_of(self._found.array)
 
 
-@picture_kind(
+@view_kind(
     "class-images",
     "Mean image of each class",
-    "What the examples of each class have in common: the mean of their images.",
+    "The mean of the training images of each class.",
     "Images",
     has_classes_of_images,
     rank=20,
@@ -109,10 +109,10 @@ class ClassImages(_Maps):
         self.set_note(f"{each} training examples of each class")
 
 
-@picture_kind(
+@view_kind(
     "pixel-weights",
     "Weights on the image",
-    "Which pixels each unit of the layer wants lit (red) and dark (blue).",
+    "The weights of each unit as an image: bright pixels raise its value (red) or lower it (blue).",
     "Images",
     lies_on_image,
     rank=11,
@@ -134,7 +134,7 @@ class PixelWeights(_Maps):
         self.set_note(f"{count} · {number(low)} (blue) to {number(high)} (red)")
 
 
-@picture_kind(
+@view_kind(
     "filter-kernels",
     "Kernels of a filter",
     "Every kernel of one filter with its numbers, one a channel of the input, and their sum.",
@@ -148,7 +148,7 @@ class FilterKernels(_Maps):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.filter = choice("kernelsFilter", [("Filter 1", 0)], "The filter whose kernels are shown", 100)
-        self.filter.activated.connect(self._ask_anew)
+        self.filter.activated.connect(self._ask_again)
 
     @property
     def _probe(self) -> Probe:
@@ -185,7 +185,7 @@ class FilterKernels(_Maps):
             self.needs_changed.emit()
 
 
-@picture_kind(
+@view_kind(
     "unit",
     "One unit",
     "One channel or unit of the layer: its map, its weights, and how its values and gradients are spread.",
@@ -201,7 +201,7 @@ class OneUnit(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.unit = unit_choice(subject, "oneUnit")
-        self.unit.activated.connect(self._ask_anew)
+        self.unit.activated.connect(self._ask_again)
         self.map, self.weights = Sheets(), Sheets()
         self.values, self.gradients = Histogram(), Histogram(role="convolution")
         self._numbers = (ElidedLabel("", "small"), ElidedLabel("", "small"))
@@ -241,7 +241,7 @@ class OneUnit(OneProbe):
         self._show_weights(facts["weights"])
         for histogram, numbers, values, nothing in (
             (self.values, self._numbers[0], facts["values"], ""),
-            (self.gradients, self._numbers[1], facts["gradients"], "no loss hangs on this unit"),
+            (self.gradients, self._numbers[1], facts["gradients"], "no loss depends on this unit"),
         ):
             counted = None if values is None else Distribution.of(values)
             if counted is None:

@@ -10,7 +10,7 @@ from app.charts.arrays.overlay import Overlay
 from app.look.arrays import rows_of
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.look.pixels import image_input
 
@@ -25,10 +25,10 @@ def sees_images(subject: Subject) -> bool:
     return image_input(project, book, subject.node_id) is not None
 
 
-@picture_kind(
+@view_kind(
     "receptive-field",
     "Receptive field",
-    "The pixels that one unit of the layer can see, outlined, and how strongly it listens to each.",
+    "The pixels that one unit of the layer depends on, outlined, and how strongly it depends on each.",
     "Images",
     sees_images,
     rank=16,

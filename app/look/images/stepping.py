@@ -12,7 +12,7 @@ from app.look.arrays import rows_of
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, choice, keep, offer, row, stacked
 from app.look.images.window_steps import Stepped, Stepping
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.look.images.window_steps import Window
 
@@ -26,10 +26,10 @@ def steps(subject: Subject) -> bool:
     return subject.node is not None and subject.node.type in NODES
 
 
-@picture_kind(
+@view_kind(
     "window-steps",
     "Convolution, step by step",
-    "The window moves over the example: each number it makes is a sum of products, or the largest.",
+    "The window moves over the example: each output is a sum of products, or a maximum.",
     "Images",
     steps,
     rank=2,
@@ -44,10 +44,10 @@ class WindowSteps(OneProbe):
         self._pool = subject.node is not None and "Pool" in subject.node.type
         self.stepping = Stepping()
         self.stepping.moved.connect(self._say)
-        self.filter = choice("windowFilter", [("Filter 1", 0)], "The filter whose map is made", 86)
+        self.filter = choice("windowFilter", [("Filter 1", 0)], "The filter whose map is computed", 86)
         self.channel = choice("windowChannel", [("Channel 1", 0)], "The channel the window moves over", 102)
-        self.filter.activated.connect(self._ask_anew)
-        self.channel.activated.connect(self._ask_anew)
+        self.filter.activated.connect(self._ask_again)
+        self.channel.activated.connect(self._ask_again)
         self.play = button("windowPlay", "Play", "Let the window move by itself")
         self.play.setCheckable(True)
         self.play.setFixedWidth(52)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.cells import cell_box, fitted, paint_map, paint_numbers
 from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.theme import SMALL, Theme
 from engine.look.images.window_steps import Window
 
@@ -87,7 +87,7 @@ def size_words(found: Stepped, axis: int) -> str:
     return f"⌊({size} + {padded} - {reach} - 1) / {at.stride[axis]}⌋ + 1 = {made}"
 
 
-class Stepping(Picture):
+class Stepping(Plot):
     """The channel with the window on the left, the numbers in the middle, the map that fills up on the right.
 
     A press or drag on either map moves the window, as the arrow keys do.

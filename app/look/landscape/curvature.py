@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import number
+from app.charts.plot import number
 from app.charts.points_over import PointsOver
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, choice, choose, stacked
 from app.look.landscape.loss_surface import has_loss
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import split_words
 from engine.feed.feed import Probe, Snapshot
 
@@ -21,7 +21,7 @@ SHARPNESS, JACOBIAN = Probe("", "sharpness"), Probe("", "jacobian_spectrum")
 SHOWN = (("Sharpness", "sharpness"), ("Hessian", "hessian"), ("Jacobian", "jacobian"))
 
 
-@picture_kind(
+@view_kind(
     "curvature",
     "Curvature",
     "The largest eigenvalue of the loss's Hessian beside 2 / learning rate, or all of them for a small net.",
@@ -39,7 +39,7 @@ class Curvature(OneProbe):
         super().__init__(subject, parent)
         self.plot = PointsOver()
         self.shown = choice("curvatureShown", SHOWN, "What is shown", 116)
-        self.again = button("curvatureAgain", "Again", "Compute the Hessian of the weights of now")
+        self.again = button("curvatureAgain", "Again", "Compute the Hessian at the current weights")
         self.again.setEnabled(False)
         self.shown.activated.connect(self._chosen)
         self.again.clicked.connect(self._once_more)

@@ -11,14 +11,14 @@ from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from app.charts.colourmaps import VIRIDIS, mixed, shade, to_image
-from app.charts.picture import number
 from app.charts.plane import RIGHT, Plane, around
+from app.charts.plot import number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
 from engine.look.level_lines import level_lines
 
 LEVELS = 12
-FINE = 8  # how many pixels of the picture stand between two computed losses
+FINE = 8  # how many pixels of the image stand between two computed losses
 WIDE_RATIO = 20.0  # losses that differ by more are shown on a logarithmic scale
 
 
@@ -195,7 +195,7 @@ class Landscape(Plane):
 
 
 def _contour_colours(count: int) -> list[QColor]:
-    """For each level the colour of the picture there, mixed with white: opaque lines cost far less."""
+    """For each level the colour of the image there, mixed with white: opaque lines cost far less."""
     at = np.linspace(0, len(VIRIDIS) - 1, count + 2)[1:-1].round().astype(int)
     white = QColor(255, 255, 255)
     return [mixed(QColor.fromRgba(int(value)), white, 0.42) for value in VIRIDIS[at]]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import number, percent
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.charts.plot import number, percent
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import button, choice, choose, stacked
 from app.look.landscape.landscape import Landscape
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe
 
 PATH = Probe("", "weight_path")
@@ -26,16 +26,16 @@ def has_loss(subject: Subject) -> bool:
     return any(getattr(subject.workspace.type_of(node), "kind", "") == "loss" for node in nodes)
 
 
-@picture_kind(
+@view_kind(
     "loss_surface",
     "Loss surface",
-    "The loss in a plane through the weights, darker where it is lower, with the way that training came.",
+    "The loss in a plane through the weights, darker where it is lower, with the path of training.",
     "Model",
     has_loss,
     rank=65,
     whole=True,
 )
-class LossSurface(LivePicture):
+class LossSurface(LiveView):
     """Drawn when asked for: some hundred losses. The path goes on while training does."""
 
     card_size = (360, 280)
@@ -53,12 +53,12 @@ class LossSurface(LivePicture):
         )
         self.side = choice("surfaceSide", SIDES, "How many losses are computed", 80)
         choose(self.side, 21)
-        self.again = button("surfaceDraw", "Draw", "Compute the loss around the weights of now")
+        self.again = button("surfaceDraw", "Draw", "Compute the loss around the current weights")
         self.way.activated.connect(self._chosen)
         self.side.activated.connect(self._chosen)
         self.again.clicked.connect(self._once_more)
         stacked(self, self.landscape)
-        self.landscape.say("Draw computes the loss around the weights of now.")
+        self.landscape.say("Draw computes the loss around the current weights.")
 
     def probes(self) -> Probes:
         return frozenset({PATH, self._surface} if self._tries else {PATH})
@@ -115,7 +115,7 @@ class LossSurface(LivePicture):
 
 def _axes(facts: Mapping[str, Any]) -> tuple[str, str]:
     if facts["way"] == "line":
-        return "from the first weights to those of now", "loss"
+        return "from the first weights to the current ones", "loss"
     if facts["way"] == "path":
         one, other = facts["shares"]
         return (

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.charts.chart import Chart, Columns, Curve, Entry, Frame
-from app.charts.picture import number, percent
+from app.charts.plot import number, percent
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.errors import NeuroloomError
 from engine.feed.feed import Snapshot
 
@@ -30,15 +30,15 @@ def bends(subject: Subject) -> bool:
     return kind.family in ("dense", "convolution") and getattr(made, "activation", "none") != "none"
 
 
-@picture_kind(
+@view_kind(
     "activation",
     "Activation function",
-    "The function and its derivative, above the numbers that arrive; where its slope is 0, nothing learns.",
+    "The function and its derivative, above the distribution of its inputs; nothing learns at slope 0.",
     "Curves",
     bends,
     rank=45,
 )
-class ActivationPicture(OneProbe):
+class ActivationView(OneProbe):
     """f and f' on top, the histogram of the inputs below, on one axis."""
 
     takes = "activation_curve"
@@ -69,15 +69,15 @@ class ActivationPicture(OneProbe):
         counts = np.asarray(facts["counts"], np.float64)
         total = counts.sum()
         if not total:
-            self.inputs.say("no numbers arrive")
+            self.inputs.say("no inputs yet")
             self.set_note("")
             return
-        shares = counts / total
-        frame = Frame(reach, (0.0, 1.08 * float(shares.max())), x_name="x: what arrives, share a bin")
-        self.inputs.show_layers(frame, [Columns(np.asarray(facts["edges"]), shares, "good")])
+        fractions = counts / total
+        frame = Frame(reach, (0.0, 1.08 * float(fractions.max())), x_name="x: input, fraction per bin")
+        self.inputs.show_layers(frame, [Columns(np.asarray(facts["edges"]), fractions, "good")])
         x, _, slope = self._array.T
         middles = (np.asarray(facts["edges"])[1:] + np.asarray(facts["edges"])[:-1]) / 2
-        flat = float(shares[np.abs(np.interp(middles, x, slope)) < 0.05].sum())
+        flat = float(fractions[np.abs(np.interp(middles, x, slope)) < 0.05].sum())
         words = f"x from {number(facts['min'])} to {number(facts['max'])}"
         self.set_note(f"{words} · {percent(round(flat, 3))} where |f'| < 0.05")
 

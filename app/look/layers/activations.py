@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QWidget
 from app.charts.arrays.activations import Activations as Maps
 from app.charts.arrays.activations import activation_caption
 from app.charts.colourmaps import GREY, VIRIDIS
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.arrays import rows_of
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
-from app.look.predictions.example import class_words, picture_of
-from app.look.registry import picture_kind
+from app.look.predictions.example import best_shown, class_words
+from app.look.registry import view_kind
 from app.workspace.classes import classes_of
 from engine.feed.feed import Snapshot
 
@@ -23,10 +23,10 @@ def answers(subject: Subject) -> bool:
     return subject.kind in ("layer", "data", "input")
 
 
-@picture_kind(
+@view_kind(
     "activations",
     "Activations",
-    "What leaves the node for the example: feature maps from dark blue (low) to yellow (high), or bars.",
+    "The output of the node for the example: feature maps from dark blue (low) to yellow (high), or bars.",
     "Images",
     answers,
     rank=3,
@@ -40,17 +40,17 @@ class Activations(OneProbe):
         super().__init__(subject, parent)
         self._as_images = subject.kind == "data"
         self._array: np.ndarray | None = None
-        self.picture = Maps(table=GREY if self._as_images else VIRIDIS)
-        self.picture.setObjectName("viewsActivations")
-        stacked(self, self.picture)
+        self.view = Maps(table=GREY if self._as_images else VIRIDIS)
+        self.view.setObjectName("viewsActivations")
+        stacked(self, self.view)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        array = picture_of(snapshot) if self._as_images else np.asarray(snapshot.array)
+        array = best_shown(snapshot) if self._as_images else np.asarray(snapshot.array)
         self._array = array
-        self.picture.show_array(array)
+        self.view.show_array(array)
         words = [activation_caption(snapshot)]
         if array.ndim == 3:
-            low, high = self.picture.tiles.scale
+            low, high = self.view.tiles.scale
             words.append(f"{number(low)} to {number(high)}")
         if self._as_images:
             words.insert(0, class_words(snapshot, classes_of(self.subject.workspace, self.subject.node_id)))

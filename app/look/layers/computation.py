@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, stacked
 from app.look.layers.scalar_graph import ScalarGraph, ScalarNode
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import split_words
 from engine.feed.feed import Probe, Snapshot
 
@@ -23,7 +23,7 @@ def is_tiny(subject: Subject) -> bool:
     return shapes is not None and 0 < shapes.total_parameters <= MOST_WEIGHTS
 
 
-@picture_kind(
+@view_kind(
     "computation",
     "Computation graph",
     "The loss of one example as single sums and products; step forward for values, backward for derivatives.",

@@ -6,28 +6,28 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.depth_chart import Depth, Series
 from app.look.layers.layer_measures import name_in, trains
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 
 VARIANCE = Probe("", "depth_variance")
 FAR = 1e3  # times as large, or as small, after all layers: too far
 
 
-@picture_kind(
+@view_kind(
     "depth",
     "Variance by depth",
-    "How widely values spread from layer to layer, and gradients on their way back; level lines are well.",
+    "The variance of values from layer to layer, and of gradients on their way back; level lines are good.",
     "Curves",
     trains,
     rank=20,
     whole=True,
 )
-class DepthPicture(OneProbe):
+class DepthView(OneProbe):
     """Variance of what leaves each layer, and of the gradient there."""
 
     takes = VARIANCE

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.charts.axes import log_ticks, short
-from app.charts.picture import Picture, colour_of, number
+from app.charts.plot import Plot, colour_of, number
 from app.theme import SMALL, Theme
 
 TICK = 10
@@ -30,7 +30,7 @@ class Series:
     shape: str = "circle"
 
 
-class Depth(Picture):
+class Depth(Plot):
     """Points over the layers, joined where they follow each other; a click tells which layer."""
 
     picked = Signal(int)

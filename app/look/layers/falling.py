@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
-from app.charts.picture import colour_of, number
 from app.charts.plane import Plane
+from app.charts.plot import colour_of, number
 from app.theme import Theme
 
 SMALLEST = 1e-6  # of the largest: where a logarithmic axis ends

@@ -7,8 +7,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.charts.histogram import Distribution, Histogram
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
-from app.look.registry import picture_kind
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
+from app.look.registry import view_kind
 from app.widgets.labels import ElidedLabel, label
 from engine.feed.feed import Probe
 
@@ -27,7 +27,7 @@ def has_values(subject: Subject) -> bool:
     return subject.kind in ("layer", "data", "input")
 
 
-@picture_kind(
+@view_kind(
     "histograms",
     "Histograms",
     "How values, weights and gradients are spread; a spike at zero is a dead unit, a wide tail a warning.",
@@ -35,7 +35,7 @@ def has_values(subject: Subject) -> bool:
     has_values,
     rank=5,
 )
-class Histograms(LivePicture):
+class Histograms(LiveView):
     """Up to three histograms, one below the other or side by side."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
@@ -64,12 +64,12 @@ class Histograms(LivePicture):
         numbers = ElidedLabel("", "small")
         numbers.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         head.addWidget(numbers, 1)
-        picture = Histogram(role=role)
-        picture.setObjectName(f"histogram_{what}")
-        picture.say(_WAITING.get(what, ""))
+        view = Histogram(role=role)
+        view.setObjectName(f"histogram_{what}")
+        view.say(_WAITING.get(what, ""))
         column.addLayout(head)
-        column.addWidget(picture, 1)
-        self.histograms[what], self._numbers[what] = picture, numbers
+        column.addWidget(view, 1)
+        self.histograms[what], self._numbers[what] = view, numbers
         return part
 
     def probes(self) -> Probes:

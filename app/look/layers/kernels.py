@@ -1,4 +1,4 @@
-"""A layer's weights as pictures about zero."""
+"""A layer's weights as colours about zero."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.filters import Filters as Tiles
 from app.charts.arrays.filters import caption
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.arrays import rows_of
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Snapshot
 
 
@@ -20,7 +20,7 @@ def learns(subject: Subject) -> bool:
     return subject.has_weights
 
 
-@picture_kind(
+@view_kind(
     "filters",
     "Weights",
     "The kernels of a convolution, or a matrix: blue is negative, white zero, red positive.",
@@ -37,15 +37,15 @@ class Filters(OneProbe):
         super().__init__(subject, parent)
         self._array: np.ndarray | None = None
         self._matrix = False
-        self.picture = Tiles()
-        self.picture.setObjectName("viewsFilters")
-        stacked(self, self.picture)
+        self.view = Tiles()
+        self.view.setObjectName("viewsFilters")
+        stacked(self, self.view)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._array = np.asarray(snapshot.array)
         self._matrix = snapshot.extra.get("kind") == "matrix"
-        self.picture.show_snapshot(snapshot)
-        low, high = self.picture.scale
+        self.view.show_snapshot(snapshot)
+        low, high = self.view.scale
         self.set_note(f"{caption(snapshot)} · {number(low)} (blue) to {number(high)} (red)")
 
     def table(self) -> Table | None:

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
-from app.charts.picture import number
+from app.charts.plot import number
 from app.charts.segments import Segments
 from app.charts.track import Track
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.layers.layer_measures import NORMS, name_in, trains
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.through_time import ThroughTime
 from engine.feed.feed import POINT, Snapshot
 
@@ -42,7 +42,7 @@ def _moment(snapshot: Snapshot) -> Moment:
     return snapshot.extra["nodes"], snapshot.array
 
 
-@picture_kind(
+@view_kind(
     "layer-curves",
     "Layers through time",
     "Gradients and updates of each layer against the step; updates of a thousandth of the weights are usual.",
@@ -51,7 +51,7 @@ def _moment(snapshot: Snapshot) -> Moment:
     rank=30,
     whole=True,
 )
-class LayerCurves(LivePicture):
+class LayerCurves(LiveView):
     """One curve a layer; of more than 16 layers evenly chosen ones."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
@@ -124,7 +124,7 @@ class LayerCurves(LivePicture):
         return self._choice
 
     def _chosen(self, key: str) -> None:
-        self._taken = [-1]  # other values: the tracks are filled anew
+        self._taken = [-1]  # other values: the tracks are filled again
         self.plot.follow()
         self._redraw()
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QWidget
 
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import stacked
-from app.look.layers.measures import Measure, Measures, share_word
-from app.look.registry import picture_kind
+from app.look.layers.measures import Measure, Measures, fraction_words
+from app.look.registry import view_kind
 from app.workspace.open_document import SelectableDocument
 from engine.feed.feed import Probe
 
@@ -24,9 +24,11 @@ MEASURES = (
     Measure("grad.", "length of the gradient", log=True),
     Measure("weights", "length of the weights", log=True),
     Measure("log upd.", "log₁₀ of one update's length over the weights'", word=_ratio_word),
-    Measure("std", "standard deviation of what leaves it", log=True),
-    Measure("dead", "share of units that answer 0 to every example", share=True, word=share_word),
-    Measure("satur.", "share of values at the ends of a sigmoid or tanh", share=True, word=share_word),
+    Measure("std", "standard deviation of its outputs", log=True),
+    Measure("dead", "fraction of units that output 0 for every example", fraction=True, word=fraction_words),
+    Measure(
+        "satur.", "fraction of values at the ends of a sigmoid or tanh", fraction=True, word=fraction_words
+    ),
 )
 
 
@@ -44,7 +46,7 @@ def name_in(workspace: SelectableDocument, node_id: str) -> str:
     return node_id if node is None else node.name or (kind.title if kind is not None else node.type)
 
 
-@picture_kind(
+@view_kind(
     "layer-measures",
     "Layers × measures",
     "Gradients, weights, updates, activity, dead and saturated units of all layers; click a row to go there.",
@@ -53,7 +55,7 @@ def name_in(workspace: SelectableDocument, node_id: str) -> str:
     rank=10,
     whole=True,
 )
-class LayerMeasures(LivePicture):
+class LayerMeasures(LiveView):
     """Rows are layers in the order of the computation, columns are measures."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import stacked
-from app.look.layers.layers_model import COLUMNS, NODE, SHARE, LayerRow, LayersModel, duration_words
-from app.look.registry import picture_kind
+from app.look.layers.layers_model import COLUMNS, FRACTION, NODE, LayerRow, LayersModel, duration_words
+from app.look.registry import view_kind
 from app.theme import SMALL, current_theme
 from app.workspace.plan_parts import FROZEN, TRAINED, parts_of
 from engine.document.graph import Graph
@@ -26,7 +26,7 @@ from engine.feed.feed import Probe, Snapshot
 
 PROBE = Probe("", "node_times")
 ROW_HEIGHT = 24
-# A column is left out of a picture that is narrower than this, in pixels; an enlarged one has all.
+# A column is left out of a view that is narrower than this, in pixels; an enlarged one has all.
 LEAST_WIDTH = {
     "shape": 270,
     "type": 680,
@@ -34,7 +34,7 @@ LEAST_WIDTH = {
     "multiply_adds": 460,
     "bytes": 620,
     "seconds": 380,
-    "share": 350,
+    "fraction": 350,
 }
 SHOWN = ("layer", "data", "input", "output", "source")
 _BYTES = {"float64": 8, "int64": 8, "complex64": 8, "float16": 2, "bfloat16": 2, "int16": 2, "bool": 1}
@@ -52,8 +52,8 @@ def is_block(subject: Subject) -> bool:
     return node is not None and node.block in subject.workspace.document.project.blocks
 
 
-class ShareBar(QStyledItemDelegate):
-    """A bar behind the number, as long as the share."""
+class FractionBar(QStyledItemDelegate):
+    """A bar behind the number, as long as the fraction."""
 
     def paint(
         self,
@@ -61,17 +61,19 @@ class ShareBar(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        share = index.data(SHARE)
-        if share:
+        fraction = index.data(FRACTION)
+        if fraction:
             theme = current_theme()
             whole = QRectF(option.rect).adjusted(4, 5, -4, -5)
             colour = theme.accent.lighter(100)
             colour.setAlphaF(0.35)
-            painter.fillRect(QRectF(whole.left(), whole.top(), share * whole.width(), whole.height()), colour)
+            painter.fillRect(
+                QRectF(whole.left(), whole.top(), fraction * whole.width(), whole.height()), colour
+            )
         super().paint(painter, option, index)
 
 
-@picture_kind(
+@view_kind(
     "block_table",
     "Layers inside",
     "The layers inside the block: shapes, parameters, multiply-adds, memory, and the time of each.",
@@ -79,7 +81,7 @@ class ShareBar(QStyledItemDelegate):
     is_block,
     rank=30,
 )
-@picture_kind(
+@view_kind(
     "layer_table",
     "Layer table",
     "Every layer with its shape, parameters, multiply-adds, memory, and the time it takes. Click a row.",
@@ -88,7 +90,7 @@ class ShareBar(QStyledItemDelegate):
     rank=10,
     whole=True,
 )
-class LayerTable(LivePicture):
+class LayerTable(LiveView):
     """The nodes of the network, or of a block, in the order of computing; any column sorts."""
 
     card_size = (640, 260)
@@ -101,7 +103,7 @@ class LayerTable(LivePicture):
         self.view.setObjectName("layerTable")
         self.view.setAccessibleName("Layers")
         self.view.setModel(self.model)
-        self.view.setItemDelegateForColumn(len(COLUMNS) - 1, ShareBar(self.view))
+        self.view.setItemDelegateForColumn(len(COLUMNS) - 1, FractionBar(self.view))
         self.view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.view.setShowGrid(False)

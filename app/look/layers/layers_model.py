@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app.charts.picture import number, percent
+from app.charts.plot import number, percent
 from app.theme import SMALL, current_theme, themes
 
 Index = QModelIndex | QPersistentModelIndex
-SHARE = Qt.ItemDataRole.UserRole
+FRACTION = Qt.ItemDataRole.UserRole
 NODE = Qt.ItemDataRole.UserRole + 1
 
 
@@ -45,15 +45,15 @@ class Column(NamedTuple):
 COLUMNS = (
     Column("Layer", "The name of the node", "name"),
     Column("Type", "What kind of node it is", "type"),
-    Column("Output", "The shape of what leaves it, without the batch", "shape"),
-    Column("Parameters", "How many numbers it learns", "parameters"),
+    Column("Output", "The shape of its output, without the batch", "shape"),
+    Column("Parameters", "How many weights and biases it has", "parameters"),
     Column("Trained", "Whether training changes it", "trains"),
     Column("Multiply-adds", "Of matrix products and convolutions, forward, for one example", "multiply_adds"),
-    Column("Activations", "Memory of what leaves it, for one example", "bytes"),
+    Column("Activations", "Memory of its output, for one example", "bytes"),
     Column("Time", "Measured for a forward pass of a batch, the median of seven", "seconds"),
-    Column("Share", "Its part of the time of all rows", "share"),
+    Column("Fraction", "Fraction of the time of all rows", "fraction"),
 )
-_RIGHT = {"parameters", "multiply_adds", "bytes", "seconds", "share"}
+_RIGHT = {"parameters", "multiply_adds", "bytes", "seconds", "fraction"}
 
 
 class LayersModel(QAbstractTableModel):
@@ -112,8 +112,8 @@ class LayersModel(QAbstractTableModel):
             theme, total = current_theme(), row is self.total
             mono = field in _RIGHT or field == "shape"
             return theme.mono(SMALL, bold=total) if mono else theme.font(SMALL, bold=total)
-        if role == SHARE and field == "share" and row is not self.total:
-            return self.share(row)
+        if role == FRACTION and field == "fraction" and row is not self.total:
+            return self.fraction(row)
         return row.node_id if role == NODE else None
 
     def row(self, place: int) -> LayerRow | None:
@@ -126,7 +126,7 @@ class LayersModel(QAbstractTableModel):
         self._arrange()
         self.layoutChanged.emit()
 
-    def share(self, row: LayerRow) -> float:
+    def fraction(self, row: LayerRow) -> float:
         """A row's part of the time, 0 to 1."""
         whole = self.total.seconds if self.total is not None else None
         return row.seconds / whole if row.seconds is not None and whole else 0.0
@@ -136,9 +136,9 @@ class LayersModel(QAbstractTableModel):
         if field in ("name", "type", "shape", "trains"):
             return str(getattr(row, field))
         value = self._value(row, field)
-        if value is None or (field == "share" and not value):
+        if value is None or (field == "fraction" and not value):
             return ""
-        if field == "share":
+        if field == "fraction":
             return percent(round(value, 3 if value < 0.1 else 2))
         if field == "seconds":
             return duration_words(value)
@@ -149,8 +149,8 @@ class LayersModel(QAbstractTableModel):
         return f"{int(value):,}"
 
     def _value(self, row: LayerRow, field: str) -> float | None:
-        if field == "share":
-            return (1.0 if row.seconds else 0.0) if row is self.total else self.share(row)
+        if field == "fraction":
+            return (1.0 if row.seconds else 0.0) if row is self.total else self.fraction(row)
         found: float | None = getattr(row, field)
         return found
 
@@ -164,7 +164,7 @@ class LayersModel(QAbstractTableModel):
         self.rows = list(self._natural)
         if column >= 0:
             field = COLUMNS[column].field
-            field = "seconds" if field == "share" else field
+            field = "seconds" if field == "fraction" else field
             self.rows.sort(
                 key=lambda row: (
                     (getattr(row, field) is None, getattr(row, field) or 0)

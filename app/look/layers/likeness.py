@@ -9,7 +9,7 @@ from app.charts.arrays.matrix import Matrix
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.layer_measures import name_in
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 
 PROBE = Probe("", "likeness")
@@ -22,10 +22,10 @@ def has_layers(subject: Subject) -> bool:
     return sum(kind is not None and kind.kind == "layer" for kind in kinds) >= 2
 
 
-@picture_kind(
+@view_kind(
     "likeness",
     "Representation similarity",
-    "Each layer against each: 1 where two hold the same up to rotation and scale (linear CKA).",
+    "The similarity of every two layers: 1 where they are equal up to rotation and scale (linear CKA).",
     "Model",
     has_layers,
     rank=60,

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.charts.colourmaps import VIRIDIS, shade
-from app.charts.picture import Picture, number, percent
+from app.charts.plot import Plot, number, percent
 from app.theme import SMALL, Theme, current_theme
 
 ROW, HEAD = 19, 18
@@ -22,16 +22,16 @@ BRIGHT = 0.55  # of the colour map: from here on dark text stands on it
 
 
 class Measure(NamedTuple):
-    """One column: `log` colours by the exponent; a `share` has its full colour at 1, not at the largest."""
+    """One column: `log` colours by the exponent; `fraction` puts the full colour at 1, not at the largest."""
 
     title: str
     about: str
     log: bool = False
-    share: bool = False
+    fraction: bool = False
     word: Callable[[float], str] = number
 
 
-class Cells(Picture):
+class Cells(Plot):
     """The rows; only those in view are painted, so 300 layers cost what a screenful costs."""
 
     picked = Signal(int)
@@ -158,7 +158,7 @@ class Cells(Picture):
         return QSize(100, max(1, len(self.names)) * ROW)
 
 
-class _Head(Picture):
+class _Head(Plot):
     """The titles of the columns, which stay while the rows scroll."""
 
     def __init__(self, cells: Cells) -> None:
@@ -222,7 +222,7 @@ def _levels(values: NDArray[np.float64], measure: Measure) -> NDArray[np.float64
     with np.errstate(divide="ignore", invalid="ignore"):
         shown = np.where(values > 0, np.log10(values), np.nan) if measure.log else values.astype(float)
     shown[~np.isfinite(shown)] = np.nan
-    if measure.share:
+    if measure.fraction:
         return np.clip(shown, 0.0, 1.0)
     if np.isnan(shown).all():
         return shown
@@ -230,6 +230,6 @@ def _levels(values: NDArray[np.float64], measure: Measure) -> NDArray[np.float64
     return (shown - low) / (high - low) if high > low else np.where(np.isnan(shown), np.nan, 0.5)
 
 
-def share_word(value: float) -> str:
-    """A share of 1 in whole per cent, with one decimal below ten."""
+def fraction_words(value: float) -> str:
+    """A fraction of 1 in whole per cent, with one decimal below ten."""
     return "0 %" if value == 0 else percent(round(value, 3))

@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPen
 
 from app.charts.colourmaps import SIGNED, mixed, shade
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
 
@@ -36,7 +36,7 @@ class UnitColumn:
     names: tuple[str, ...] = ()
 
 
-class NeuronNet(Picture):
+class NeuronNet(Plot):
     """Columns from left to right. Lines: red above zero, blue below, thicker for larger weights.
 
     Circles are coloured by the unit's value on the same scale of colours, with a scale of its own.
@@ -74,7 +74,7 @@ class NeuronNet(Picture):
         return self._columns
 
     def _arrange(self) -> None:
-        """Columns that are as far from the inputs share a place, one above the other."""
+        """Columns that are as far from the inputs have one place, one above the other."""
         self._depths, self._begins, self._rows = [], [], []
         self._settled = (0, 0)
         for column in self._columns:
@@ -112,8 +112,8 @@ class NeuronNet(Picture):
 
     def width_of(self, weight: float) -> float:
         """How thick the line of a weight is, in pixels; 0 where none is drawn."""
-        share = abs(weight) / self._largest if self._largest > 0 else 0.0
-        return FINEST + (self._widest - FINEST) * share if share >= FAINTEST else 0.0
+        fraction = abs(weight) / self._largest if self._largest > 0 else 0.0
+        return FINEST + (self._widest - FINEST) * fraction if fraction >= FAINTEST else 0.0
 
     @property
     def _widest(self) -> float:
@@ -175,8 +175,8 @@ class NeuronNet(Picture):
             left, right = begin[0, 0], end[0, 0]
             if not min(left, right) < at.x() < max(left, right):
                 continue
-            share = (at.x() - left) / (right - left)
-            heights = (1 - share) * begin[None, :, 1] + share * end[:, None, 1]
+            fraction = (at.x() - left) / (right - left)
+            heights = (1 - fraction) * begin[None, :, 1] + fraction * end[:, None, 1]
             away = np.abs(heights - at.y())
             if away.min() < nearest:
                 unit, source = divmod(int(away.argmin()), away.shape[1])
@@ -210,11 +210,11 @@ class NeuronNet(Picture):
     def _paint_lines(self, painter: QPainter, theme: Theme, index: int, column: UnitColumn) -> None:
         """All lines into a column, the strongest on top; those of a unit under the pointer stand out."""
         assert column.weights is not None
-        shares = np.abs(column.weights) / (self._largest or 1.0)
-        levels = np.ceil(shares * SHADES).astype(int)
-        levels[shares < FAINTEST] = 0
+        fractions = np.abs(column.weights) / (self._largest or 1.0)
+        levels = np.ceil(fractions * SHADES).astype(int)
+        levels[fractions < FAINTEST] = 0
         signs = column.weights >= 0
-        chosen = np.zeros(shares.shape, bool)
+        chosen = np.zeros(fractions.shape, bool)
         if self._unit is not None:
             at, unit = self._unit
             if at == index:

@@ -8,7 +8,7 @@ from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.layer_measures import name_in
 from app.look.layers.neuron_net import NeuronNet, UnitColumn
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import split_words
 from app.workspace.classes import classes_of
 from engine.feed.feed import Probe, Snapshot
@@ -38,10 +38,10 @@ def has_small_dense(subject: Subject) -> bool:
     return found
 
 
-@picture_kind(
+@view_kind(
     "neurons",
     "Neuron diagram",
-    "Every unit of a small dense net with its value for the example, every weight a line as thick as large.",
+    "Every unit of a small dense net with its value for the example, and weights as lines, wide where large.",
     "Model",
     has_small_dense,
     rank=20,

@@ -8,11 +8,11 @@ from importlib.util import find_spec
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import percent
+from app.charts.plot import percent
 from app.charts.scatter import Scatter
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import button, choice, choose, stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import split_words
 from engine.feed.feed import Probe, Snapshot
 
@@ -26,15 +26,15 @@ def gives_numbers(subject: Subject) -> bool:
     return subject.kind in ("layer", "data", "input") and bool(shape) and subject.rows_apart
 
 
-@picture_kind(
+@view_kind(
     "projection",
     "Projection",
-    "Many examples as points: near each other where this layer finds them alike. Hover to see one.",
+    "Many examples as points, close together where the layer's outputs are similar. Hover to see one.",
     "Weights",
     gives_numbers,
     rank=45,
 )
-class Projection(LivePicture):
+class Projection(LiveView):
     """The two principal components live; t-SNE and UMAP when asked for."""
 
     card_size = (340, 260)
@@ -46,7 +46,9 @@ class Projection(LivePicture):
         self.method = choice("projectionMethod", methods, "How the plane is found", 76)
         self.rows = choice("projectionRows", ROWS, "How many examples", 72)
         choose(self.rows, 400)
-        self.again = button("projectionAgain", "Again", "Lay the points out anew from the weights of now")
+        self.again = button(
+            "projectionAgain", "Again", "Compute the projection again with the current weights"
+        )
         self.again.setEnabled(False)
         self.method.activated.connect(self._chosen)
         self.rows.activated.connect(self._chosen)
@@ -75,7 +77,7 @@ class Projection(LivePicture):
         self.scatter.show_examples(None if examples is None else examples.array)
         snapshot = found.get(self._probe)
         if snapshot is None:
-            self.scatter.say("It comes in a moment.")
+            self.scatter.say("It appears in a moment.")
             self.set_note("")
             return
         facts = snapshot.extra

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from PySide6.QtWidgets import QWidget
 
 from app.charts.histogram import Distribution
-from app.charts.picture import number
+from app.charts.plot import number
 from app.charts.segments import Segments
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.histograms import PARTS, has_values
 from app.look.layers.ridges import Ridge, Ridges
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.through_time import ThroughTime
 from engine.feed.feed import Probe, Snapshot
 
@@ -26,7 +26,7 @@ _UNITS = {
 _ROLES = {what: role for what, _, role in PARTS}
 
 
-@picture_kind(
+@view_kind(
     "ridge",
     "Histograms through time",
     "How values, weights or gradients are spread, one line a moment: the newest in front, the oldest behind.",
@@ -34,7 +34,7 @@ _ROLES = {what: role for what, _, role in PARTS}
     has_values,
     rank=32,
 )
-class RidgePicture(OneProbe):
+class RidgeView(OneProbe):
     """Ridge lines of at most 60 moments of the run."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
@@ -63,7 +63,7 @@ class RidgePicture(OneProbe):
         rows = [Ridge(step, shown) for step, shown in moments]
         self.ridges.show_rows(rows, _ROLES[self._what], _UNITS[self._what])
         newest = rows[-1].shown
-        self.set_note(f"mean {number(newest.mean)} · std {number(newest.std)} · height √share")
+        self.set_note(f"mean {number(newest.mean)} · std {number(newest.std)} · height √fraction")
 
     def controls(self) -> QWidget | None:
         return self._choice if self.subject.has_weights else None

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from app.charts.axes import round_ticks, short
 from app.charts.colourmaps import mixed
 from app.charts.histogram import Distribution
-from app.charts.picture import Picture, colour_of, number, percent
+from app.charts.plot import Plot, colour_of, number, percent
 from app.theme import Theme, current_theme
 
 TICK = 10
@@ -29,8 +29,8 @@ class Ridge:
     shown: Distribution
 
 
-class Ridges(Picture):
-    """Ridge lines; the height of each is the square root of the share of values, to show the tails."""
+class Ridges(Plot):
+    """Ridge lines; the height of each is the square root of the fraction of values, to show the tails."""
 
     def __init__(self, parent: QWidget | None = None, *, role: str = "accent", unit: str = "") -> None:
         super().__init__(parent)
@@ -86,10 +86,10 @@ class Ridges(Picture):
         low, high = self.reach()
         edges, base = shown.edges, self.base(index)
         values = np.concatenate((edges[:1], (edges[1:] + edges[:-1]) / 2, edges[-1:]))
-        shares = np.concatenate(([0.0], shown.counts / (shown.counts.max() or 1.0), [0.0]))
+        fractions = np.concatenate(([0.0], shown.counts / (shown.counts.max() or 1.0), [0.0]))
         inside = (values >= low) & (values <= high)
         x = area.left() + (values[inside] - low) / (high - low) * area.width()
-        y = base - np.sqrt(shares[inside]) * (self._tall() - 2)
+        y = base - np.sqrt(fractions[inside]) * (self._tall() - 2)
         return QPolygonF([QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)])
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
@@ -156,8 +156,8 @@ class Ridges(Picture):
         value = low + (at.x() - area.left()) / area.width() * (high - low)
         place = int(np.searchsorted(row.shown.edges, value, side="right")) - 1
         if area.left() <= at.x() <= area.right() and 0 <= place < len(row.shown.counts):
-            share = float(row.shown.counts[place]) / (float(row.shown.counts.sum()) or 1.0)
-            words += f"\n{percent(share)} of values about {number(value)}"
+            fraction = float(row.shown.counts[place]) / (float(row.shown.counts.sum()) or 1.0)
+            words += f"\n{percent(fraction)} of values about {number(value)}"
         return words
 
     def sizeHint(self) -> QSize:

@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen
 
-from app.charts.picture import Picture, colour_of, number
+from app.charts.plot import Plot, colour_of, number
 from app.theme import SMALL, Theme
 from engine.layout import layout
 
@@ -33,7 +33,7 @@ class ScalarNode:
     node_id: str = ""
 
 
-class ScalarGraph(Picture):
+class ScalarGraph(Plot):
     """Numbers in boxes with arrows from what they are made of; the last one is the result.
 
     At `step` s of `steps` the first s computed numbers are known; beyond the middle, derivatives are passed

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, choose, stacked
 from app.look.layers.falling import Falling
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Snapshot
 
 
@@ -20,7 +20,7 @@ def has_matrix(subject: Subject) -> bool:
     return subject.kind == "layer" and subject.has_weights
 
 
-@picture_kind(
+@view_kind(
     "spectrum",
     "Singular values",
     "How strongly the layer stretches along each direction; few tall bars mean that few are used.",

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.charts.bars import Bar, Bars
-from app.charts.picture import percent
+from app.charts.plot import percent
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.layer_measures import ACTIVITY, name_in, trains
-from app.look.layers.unit_shares import UnitShares
-from app.look.registry import picture_kind
+from app.look.layers.unit_fractions import UnitFractions
+from app.look.registry import view_kind
 from engine.feed.feed import Snapshot
 
-STUCK = 0.99  # share of its values at the ends of its function from which a unit is stuck
+STUCK = 0.99  # fraction of its values at the ends of its function from which a unit is stuck
 MOST_NAMED = 4
 
 
@@ -25,50 +25,50 @@ def has_units(subject: Subject) -> bool:
     return subject.kind == "layer" and bool(shape)
 
 
-@picture_kind(
+@view_kind(
     "units",
     "Dead units",
-    "How often each unit answers 0, or sits at the end of a sigmoid or tanh; what always does is marked.",
+    "How often each unit outputs 0 or saturates its sigmoid or tanh; units that always do are marked.",
     "Curves",
     has_units,
     rank=60,
 )
 class Units(OneProbe):
-    """One bar a unit: the share of zeros, for a sigmoid or tanh of saturated values."""
+    """One bar a unit: the fraction of zeros, for a sigmoid or tanh of saturated values."""
 
     takes = "unit_activity"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._array: NDArray[np.float64] = np.empty((0, 2))
-        self.bars = UnitShares()
+        self.bars = UnitFractions()
         stacked(self, self.bars)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         self._array = snapshot.array.astype(np.float64)
         saturating = bool(snapshot.extra["range"])
-        shares = self._array[:, int(saturating)]
-        marked = shares >= (STUCK if saturating else 1.0)
+        fractions = self._array[:, int(saturating)]
+        marked = fractions >= (STUCK if saturating else 1.0)
         what = "of its values saturated" if saturating else "of its values are 0"
-        self.bars.show_shares(shares, marked, what)
+        self.bars.show_fractions(fractions, marked, what)
         bad = np.flatnonzero(marked) + 1
         named = ", ".join(map(str, bad[:MOST_NAMED].tolist())) + (" …" if len(bad) > MOST_NAMED else "")
         word = "stuck" if saturating else "dead"
-        told = f"{len(bad)} of {len(shares):,} units {word}" + (f": {named}" if len(bad) else "")
+        told = f"{len(bad)} of {len(fractions):,} units {word}" + (f": {named}" if len(bad) else "")
         self.set_note(f"{told} · {snapshot.extra['rows']} examples")
 
     def table(self) -> Table | None:
         if not len(self._array):
             return None
-        return ("unit", "share of zeros", "share saturated"), [
+        return ("unit", "fraction of zeros", "fraction saturated"), [
             (index + 1, *values) for index, values in enumerate(self._array.tolist())
         ]
 
 
-@picture_kind(
+@view_kind(
     "dead-layers",
     "Dead units by layer",
-    "The share of units of each layer that answer 0 to every example: above a few per cent is worth a look.",
+    "The fraction of each layer's units that output 0 for every example; above a few per cent it may matter.",
     "Curves",
     trains,
     rank=60,
@@ -110,7 +110,7 @@ class DeadLayers(OneProbe):
 
     def table(self) -> Table | None:
         return (
-            (("layer", "share of dead units", "share of saturated values"), self._rows)
+            (("layer", "fraction of dead units", "fraction of saturated values"), self._rows)
             if self._rows
             else None
         )

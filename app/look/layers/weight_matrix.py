@@ -9,16 +9,16 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.matrix import Matrix
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, choose, offer, stacked
 from app.look.layers.spectrum import has_matrix
 from app.look.layers.weight_names import captions, cell_words, parameter_words
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 
 
-@picture_kind(
+@view_kind(
     "weight_matrix",
     "Weight matrix",
     "Each weight as a cell, red above zero and blue below; or how far each has moved since training began.",

@@ -243,7 +243,7 @@ class CellsInput(Input):
         return found
 
     def _begun_with(self, part: Part, base: NDArray[np.generic]) -> bool:
-        """Whether the fields began with this very row, so that it need not be made anew."""
+        """Whether the fields began with this very row, so that it need not be made again."""
         made = np.asarray(base, np.float64)
         again = made if part.units is None else undone(part.units, made[None])[0]
         return np.array_equal(again, self._raw[part.column], equal_nan=True)

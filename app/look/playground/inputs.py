@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
 
 from app.charts.arrays.activations import Activations
 from app.charts.colourmaps import GREY
-from app.charts.picture import number
-from app.look.playground.example_picture import ExamplePicture
+from app.charts.plot import number
+from app.look.playground.example_view import ExampleView
 from app.look.playground.pad import Pad
 from app.look.playground.rows import Row, Rows
 from app.widgets.fields import NumberEdit
@@ -39,7 +39,7 @@ from engine.shapes.heads import Feature
 
 UNKNOWN = 1  # the token of what a vocabulary lacks
 BESIDE_BELOW = 130  # pixels of height
-PICTURES = "Pictures (*.png *.jpg *.jpeg *.bmp *.gif *.webp)"
+IMAGE_FILES = "Images (*.png *.jpg *.jpeg *.bmp *.gif *.webp)"
 
 
 def small_button(text: str, tip: str, name: str) -> QPushButton:
@@ -105,9 +105,9 @@ class ExampleInput(Input):
         super().__init__(parent)
         self._shown = column
         self.index = 0
-        self.picture = ExamplePicture()
+        self.view = ExampleView()
         self._draw = random.Random(0)
-        self.column.addWidget(self.picture, 1)
+        self.column.addWidget(self.view, 1)
         back = small_button("←", "The example before this one", "tryPrevious")
         on = small_button("→", "The example after this one", "tryNext")
         any_ = small_button("Random", "Any example", "tryRandom")
@@ -120,7 +120,7 @@ class ExampleInput(Input):
         if not self.rows.count:
             return None
         row = self.rows.row(self.index)
-        self.picture.show_row(row, self._shown)
+        self.view.show_row(row, self._shown)
         return row
 
     def said(self) -> str:
@@ -155,7 +155,7 @@ class PadInput(Input):
         )
         self._erase.setCheckable(True)
         self._erase.toggled.connect(self._erasing)
-        clear = small_button("Clear", "Take all ink away", "tryClear")
+        clear = small_button("Clear", "Remove the drawing", "tryClear")
         clear.clicked.connect(self.pad.clear)
         self.add_buttons(self._erase, clear)
 
@@ -183,7 +183,7 @@ class PadInput(Input):
 
 
 class FileInput(Input):
-    """A picture from a file, dropped or chosen, in the size, channels and range that the data have."""
+    """An image from a file, dropped or chosen, in the size, channels and range that the data have."""
 
     def __init__(self, column: Column, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -191,10 +191,10 @@ class FileInput(Input):
         self._image: QImage | None = None
         self._name = ""
         self.setAcceptDrops(True)
-        self.picture = Activations(table=GREY)
-        self.picture.say("Drop a picture here, or choose one.")
-        self.column.addWidget(self.picture, 1)
-        choose = small_button("Choose …", "Open a picture", "tryChoose")
+        self.view = Activations(table=GREY)
+        self.view.say("Drop an image here, or choose one.")
+        self.column.addWidget(self.view, 1)
+        choose = small_button("Choose …", "Open an image", "tryChoose")
         choose.clicked.connect(self._choose)
         self.invert = QCheckBox("Invert")
         self.invert.setToolTip("Dark ink on light paper becomes light ink on dark")
@@ -202,10 +202,10 @@ class FileInput(Input):
         self.add_buttons(choose, self.invert)
 
     def open(self, path: str) -> bool:
-        """Take a file; False where it is no picture."""
+        """Take a file; False where it is no image."""
         image = QImage(path)
         if image.isNull():
-            self.picture.say("This file is not a picture that can be read.")
+            self.view.say("This file is not an image that can be read.")
             return False
         self._image, self._name = image, path.replace("\\", "/").rpartition("/")[2]
         self.changed.emit()
@@ -220,14 +220,14 @@ class FileInput(Input):
             values = 1 - values
         low, high = self.rows.reach(self._for.name)
         made = (low + (high - low) * values).astype(np.float32)
-        self.picture.show_array(made.mean(axis=0, keepdims=True))
+        self.view.show_array(made.mean(axis=0, keepdims=True))
         return {**base, self._for.name: made}
 
     def said(self) -> str:
         return f"{self._name}, resized to {self._for.shape[1]} × {self._for.shape[2]}" if self._image else ""
 
     def _choose(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Open a picture", "", PICTURES)
+        path, _ = QFileDialog.getOpenFileName(self, "Open an image", "", IMAGE_FILES)
         if path:
             self.open(path)
 
@@ -241,7 +241,7 @@ class FileInput(Input):
 
 
 def pixels(image: QImage, channels: int, height: int, width: int) -> NDArray[np.float32]:
-    """A whole picture as `(channels, height, width)` of 0..1; a single channel is its brightness."""
+    """A whole image as `(channels, height, width)` of 0..1; a single channel is its brightness."""
     form = QImage.Format.Format_Grayscale8 if channels == 1 else QImage.Format.Format_RGB888
     fill = Qt.AspectRatioMode.IgnoreAspectRatio
     # Resized before the colours go: Qt's smooth resizing takes means of what it covers.

@@ -33,7 +33,7 @@ class Pad(QWidget):
         themes.theme_changed.connect(self._theme_changed)
 
     def clear(self) -> None:
-        """Take all ink away."""
+        """Remove the drawing."""
         self._image.fill(0)
         self.empty = True
         self.update()

@@ -14,17 +14,17 @@ from app.charts.segments import Segments
 from app.look.asked import answers_with_classes, count_words
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Snapshot
 from engine.look.predictions import scores
 
 HISTOGRAM_FROM = 190  # pixels of height that leave room for it
 
 
-@picture_kind(
+@view_kind(
     "calibration",
     "Calibration",
-    "How often the likeliest class is right, by how sure the model is; on the diagonal the two agree.",
+    "How often the likeliest class is right, by the model's confidence; on the diagonal the two agree.",
     "Answers",
     answers_with_classes,
     rank=16,
@@ -45,12 +45,12 @@ class Calibration(OneProbe):
         stacked(self, (self.diagram, 5), (self.histogram, 2), spacing=2)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        chances, right = snapshot.array, snapshot.extra["right"]
-        sure, correct = chances.max(axis=1).astype(float), chances.argmax(axis=1) == right
+        probabilities, right = snapshot.array, snapshot.extra["right"]
+        sure, correct = probabilities.max(axis=1).astype(float), probabilities.argmax(axis=1) == right
         bins = int(self._bins.key)
         self.result = result = scores.calibration(sure, correct, bins)
         # No answer is less sure than a guess among the classes.
-        low = np.floor(bins / chances.shape[1]) / bins if chances.shape[1] > 1 else 0.0
+        low = np.floor(bins / probabilities.shape[1]) / bins if probabilities.shape[1] > 1 else 0.0
         edges = np.array([low, 1.0])
         some = result.counts > 0
         self.diagram.show_layers(
@@ -58,9 +58,9 @@ class Calibration(OneProbe):
                 (low, 1.01),
                 (-0.02, 1.03),
                 "",
-                "share that is right",
-                x_scale="share",
-                y_scale="share",
+                "accuracy",
+                x_scale="fraction",
+                y_scale="fraction",
                 legend=(
                     Entry("right", "accent", "square"),
                     Entry("as sure as right", "dim", style=Qt.PenStyle.DashLine),
@@ -75,11 +75,11 @@ class Calibration(OneProbe):
         )
         top = float(result.counts.max(initial=1)) * 1.1
         self.histogram.show_layers(
-            Frame((low, 1.01), (0, top), "confidence", "examples", x_scale="share"),
+            Frame((low, 1.01), (0, top), "confidence", "examples", x_scale="fraction"),
             [Columns(result.edges, result.counts.astype(float), "dim")],
         )
         words = f"ECE {result.error:.3f} · sure {sure.mean():.1%}, right {correct.mean():.1%}"
-        total = count_words(len(chances), snapshot.extra["total"])
+        total = count_words(len(probabilities), snapshot.extra["total"])
         self.set_note(f"{words.replace('%', ' %')} · {total}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -92,7 +92,7 @@ class Calibration(OneProbe):
             return None
         columns = (result.edges[:-1], result.edges[1:], result.counts, result.confidence, result.accuracy)
         rows = list(zip(*(column.tolist() for column in columns), strict=True))
-        return ("from", "to", "examples", "mean confidence", "share right"), rows
+        return ("from", "to", "examples", "mean confidence", "accuracy"), rows
 
     def controls(self) -> QWidget | None:
         return self.in_row(self._bins)

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLay
 
 from app.charts.arrays.confusion import COUNTS, OF_ANSWERED, OF_RIGHT, Confusion
 from app.charts.arrays.examples import Example, Examples
-from app.charts.picture import Picture, percent
+from app.charts.plot import Plot, percent
 from app.charts.segments import Segments
 from app.look.asked import answers_with_classes, count_words
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import beside
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.theme import SMALL, Theme
 from app.widgets.labels import ElidedLabel
 from engine.feed.feed import Probe, Snapshot
@@ -27,7 +27,7 @@ SHOWN = 24
 ROW = 18
 
 
-class ByClass(Picture):
+class ByClass(Plot):
     """Precision, recall and F1 of each class, and of how many examples, as a table."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -77,15 +77,15 @@ class ByClass(Picture):
         return QSize(280, 160)
 
 
-@picture_kind(
+@view_kind(
     "confusion-matrix",
     "Confusion matrix",
-    "True classes down, answers across. Click a cell to see its examples.",
+    "True classes in rows, predicted ones in columns. Click a cell to see its examples.",
     "Answers",
     answers_with_classes,
     rank=7,
 )
-class ConfusionMatrix(LivePicture):
+class ConfusionMatrix(LiveView):
     """The matrix, and beside it a table of the classes or the examples of the cell that was clicked."""
 
     card_size = (480, 270)
@@ -97,14 +97,14 @@ class ConfusionMatrix(LivePicture):
         self._cell: tuple[int, int] | None = None
         self._rows: tuple[int, ...] = ()
         self._names: tuple[str, ...] = ()
-        self._shares = Segments(
+        self._fractions = Segments(
             [
                 (COUNTS, "counts", "How many examples"),
                 (OF_RIGHT, "% of true", "Per cent of the examples of the true class: recall"),
                 (OF_ANSWERED, "% of answers", "Per cent of the answers of that class: precision"),
             ]
         )
-        self._shares.setObjectName("confusionShares")
+        self._fractions.setObjectName("confusionFractions")
         self.matrix = Confusion()
         self.matrix.pickable = True
         self.by_class = ByClass()
@@ -129,7 +129,7 @@ class ConfusionMatrix(LivePicture):
         self._stack.addWidget(self.by_class)
         self._stack.addWidget(cell)
         beside(self, (self.matrix, 5), (self._beside, 6), spacing=14)
-        self._shares.chosen.connect(self._normalised)
+        self._fractions.chosen.connect(self._normalised)
         self.matrix.picked.connect(self.pick)
         self._back.clicked.connect(self._leave)
         self.examples.picked.connect(self._pin)
@@ -163,9 +163,9 @@ class ConfusionMatrix(LivePicture):
         counts = scores.confusion(right, answered, len(self._names))
         self.matrix.show_matrix(counts, self._names)
         self.by_class.show_scores(self._names, scores.by_class(counts))
-        share = float((answered == right).mean())
+        fraction = float((answered == right).mean())
         total = count_words(len(right), snapshot.extra["total"])
-        self.set_note(f"{percent(share)} right · {total}")
+        self.set_note(f"{percent(fraction)} right · {total}")
         if self._cell is not None:
             self._look_up()
 
@@ -215,9 +215,9 @@ class ConfusionMatrix(LivePicture):
         place_of = {int(row): place for place, row in enumerate(snapshot.extra["rows"])}
         told = []
         for row in sheet.extra["rows"]:
-            chances = snapshot.array[place_of[row]]
-            best = int(chances.argmax())
-            lines = (f"{self._names[best]} {percent(float(chances[best]))}", f"example {row + 1}")
+            probabilities = snapshot.array[place_of[row]]
+            best = int(probabilities.argmax())
+            lines = (f"{self._names[best]} {percent(float(probabilities[best]))}", f"example {row + 1}")
             told.append(Example(lines, best == int(snapshot.extra["right"][place_of[row]])))
         self.examples.show_examples(sheet.array, told, sheet.extra["names"])
 
@@ -233,8 +233,8 @@ class ConfusionMatrix(LivePicture):
         super().resizeEvent(event)
         self._place()
 
-    def _normalised(self, shares: str) -> None:
-        self.matrix.set_shares(shares)
+    def _normalised(self, fractions: str) -> None:
+        self.matrix.set_fractions(fractions)
 
     def table(self) -> Table | None:
         counts = self.matrix.matrix
@@ -248,10 +248,10 @@ class ConfusionMatrix(LivePicture):
         return ("true class", *self._names, "precision", "recall", "F1"), rows
 
     def controls(self) -> QWidget | None:
-        return self.in_row(self._shares)
+        return self.in_row(self._fractions)
 
     def state(self) -> dict[str, object]:
-        return {"shares": self._shares.key}
+        return {"shares": self._fractions.key}
 
     def restore(self, state: Mapping[str, object]) -> None:
-        self._shares.choose(str(state.get("shares", COUNTS)))
+        self._fractions.choose(str(state.get("shares", COUNTS)))

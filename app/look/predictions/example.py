@@ -6,10 +6,10 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.look.arrays import rows_of
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import stacked
-from app.look.playground.example_picture import ExamplePicture
-from app.look.registry import picture_kind
+from app.look.playground.example_view import ExampleView
+from app.look.registry import view_kind
 from app.workspace.classes import Classes, classes_of, data_of
 from engine.catalogue import Column
 from engine.feed.feed import Probe, Snapshot
@@ -20,7 +20,7 @@ def hangs_on_data(subject: Subject) -> bool:
     return subject.kind != "data" and bool(data_of(subject.workspace, subject.node_id))
 
 
-@picture_kind(
+@view_kind(
     "example",
     "Input",
     "The validation example that goes through the network now, and its class.",
@@ -28,8 +28,8 @@ def hangs_on_data(subject: Subject) -> bool:
     hangs_on_data,
     rank=1,
 )
-class Example(LivePicture):
-    """The picture, sequence or numbers of one example."""
+class Example(LiveView):
+    """The image, sequence or numbers of one example."""
 
     card_size = (170, 200)
 
@@ -38,20 +38,20 @@ class Example(LivePicture):
         self._source = data_of(subject.workspace, subject.node_id)
         self._classes: Classes = classes_of(subject.workspace, self._source)
         self._array: np.ndarray | None = None
-        self.picture = ExamplePicture()
-        self.picture.setObjectName("inputExample")
-        stacked(self, self.picture)
+        self.view = ExampleView()
+        self.view.setObjectName("inputExample")
+        stacked(self, self.view)
 
     def probes(self) -> Probes:
         return frozenset({Probe(self._source, "activations")} if self._source else ())
 
     def draw(self, found: Snapshots) -> None:
         snapshot = found[Probe(self._source, "activations")]
-        self._array = picture_of(snapshot)
+        self._array = best_shown(snapshot)
         ports = snapshot.extra.get("ports") or {}
         row = {name: np.asarray(values) for name, values in ports.items()}
         shown = next((name for name, values in ports.items() if values is self._array), "")
-        self.picture.show_row(
+        self.view.show_row(
             {**row, shown: self._array},
             Column(shown, self._array.shape, classes=self._classes.get(shown, ())),
         )
@@ -61,7 +61,7 @@ class Example(LivePicture):
         return None if self._array is None else rows_of(self._array)
 
 
-def picture_of(snapshot: Snapshot) -> np.ndarray:
+def best_shown(snapshot: Snapshot) -> np.ndarray:
     """The column of a data node's example that shows best: an image, else the largest."""
     ports = snapshot.extra.get("ports") or {}
     arrays = [np.asarray(array) for array in ports.values()] or [np.asarray(snapshot.array)]

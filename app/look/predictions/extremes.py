@@ -6,12 +6,12 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.examples import Example, Examples
-from app.charts.picture import number, percent
+from app.charts.plot import number, percent
 from app.look.asked import count_words, features, head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.own import Answered, answer_units, feature_units, follow_units, still_scaled
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.shapes.heads import VALUES, YES_NO
 
@@ -24,16 +24,16 @@ def has_losses(subject: Subject) -> bool:
     return asked is not None and (asked.kind != YES_NO or asked.size == 1)
 
 
-@picture_kind(
+@view_kind(
     "worst-and-best",
     "Worst and best examples",
-    "The held out examples with the largest and the smallest loss, with what is right and what is answered.",
+    "The held out examples with the largest and the smallest loss, with true and predicted values.",
     "Answers",
     has_losses,
     rank=12,
 )
 class WorstAndBest(OneProbe):
-    """Two rows of examples; a click pins one for the other pictures."""
+    """Two rows of examples; a click pins one for the other views."""
 
     card_size = (480, 270)
 

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from app.charts.chart import Band, Chart, Curve, Entry, Frame, Layer, Marks
 from app.charts.class_marks import class_shape
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.asked import choice, example_words, features, index_of, of_class, single_answer
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import row, stacked
 from app.look.own import Answered, OneFeature, answer_units, answers_axis, feature_units, follow_units
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.look.predictions.scores import fit as errors_of
 
@@ -28,15 +28,15 @@ def has_a_line(subject: Subject) -> bool:
     return bool(features(subject)) and single_answer(subject)
 
 
-@picture_kind(
+@view_kind(
     "fit",
     "Fit",
-    "What the model answers along one feature, over the data; below, how far it is off for those held out.",
+    "The prediction along one feature, over the data; below, the errors for held out examples.",
     "Answers",
     has_a_line,
     rank=9,
 )
-class Fit(LivePicture):
+class Fit(LiveView):
     """The mean, with a band of two deviations where the model has them; for classes their probabilities."""
 
     card_size = (340, 280)
@@ -130,7 +130,7 @@ class Fit(LivePicture):
                     level = np.full(len(own), -0.05 - 0.06 * (index % 3))
                     layers.append(Marks(own[:, 0], level, colour, class_shape(index), 6, hollow))
         frame = Frame(
-            (x[0], x[-1]), (-0.2, 1.03), facts["name"], "probability", y_scale="share", legend=legend
+            (x[0], x[-1]), (-0.2, 1.03), facts["name"], "probability", y_scale="fraction", legend=legend
         )
         self.chart.show_layers(frame, layers)
         fixed = example_words(facts["example"], facts["fixed"])

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLayout, QVBoxLayout, QWidget
 from app.charts.arrays.token_text import Token, TokenText
 from app.charts.bars import ROW, Bar, Bars
 from app.look.base import OneProbe, Subject, Table
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import of_example
 from app.workspace.token_words import READABLE
 from engine.catalogue import Layer
@@ -41,10 +41,10 @@ def hides_tokens(subject: Subject) -> bool:
     return False
 
 
-@picture_kind(
+@view_kind(
     "hidden-tokens",
     "Hidden tokens",
-    "The text with what the network fills in where tokens are hidden; under a wrong one, what stood there.",
+    "The text with the tokens predicted for the hidden ones; under a wrong one, the true token.",
     "Sequences",
     hides_tokens,
     rank=0,
@@ -77,7 +77,7 @@ class HiddenTokens(OneProbe):
         self._show(snapshot)
 
     def _show(self, snapshot: Snapshot) -> None:
-        facts, chances = snapshot.extra, snapshot.array
+        facts, probabilities = snapshot.extra, snapshot.array
         names, places = facts["names"], list(facts["places"])
 
         def named(token: int) -> str:
@@ -89,8 +89,10 @@ class HiddenTokens(OneProbe):
             best = int(facts["likeliest"][at][0])
             right += best == target
             if place < len(tokens):
-                words = f"Place {place + 1}: the network sees {named(facts['seen'][place])} and says "
-                words += f"{named(best)}, {100 * chances[at][0]:.0f} % sure; {named(target)} stood there."
+                words = f"Place {place + 1}: the network sees {named(facts['seen'][place])} and predicts "
+                words += (
+                    f"{named(best)}, {100 * probabilities[at][0]:.0f} % sure; {named(target)} stood there."
+                )
                 mark = "right" if best == target else "wrong"
                 tokens[place] = Token(named(best), mark, "" if best == target else named(target), words)
         chosen = self._place if self._place in places else (places[0] if places else FIRST)
@@ -100,15 +102,17 @@ class HiddenTokens(OneProbe):
         bars: list[Bar] = []
         if places and room >= ROW:
             at = places.index(chosen)
-            most = min(chances.shape[1], room // ROW)
-            for token, chance in zip(facts["likeliest"][at][:most].tolist(), chances[at], strict=False):
+            most = min(probabilities.shape[1], room // ROW)
+            for token, probability in zip(
+                facts["likeliest"][at][:most].tolist(), probabilities[at], strict=False
+            ):
                 good = token == facts["targets"][at]
                 bars.append(
                     Bar(
                         f"{named(token)} ✓" if good else named(token),
-                        float(chance),
+                        float(probability),
                         "good" if good else "accent",
-                        "what stood there" if good else "",
+                        "true token" if good else "",
                         not bars,
                     )
                 )
@@ -137,14 +141,14 @@ class HiddenTokens(OneProbe):
     def table(self) -> Table | None:
         if self._found is None:
             return None
-        facts, chances = self._found.extra, self._found.array
+        facts, probabilities = self._found.extra, self._found.array
         names = facts["names"]
         rows = []
         for at, place in enumerate(facts["places"]):
             best, right = int(facts["likeliest"][at][0]), int(facts["targets"][at])
             said = [names[one] if 0 <= one < len(names) else str(one) for one in (best, right)]
-            rows.append((place + 1, *said, float(chances[at][0])))
-        return ("place", "answered", "stood there", "probability"), rows
+            rows.append((place + 1, *said, float(probabilities[at][0])))
+        return ("place", "predicted", "true token", "probability"), rows
 
     def state(self) -> dict[str, object]:
         return {"place": self._place}

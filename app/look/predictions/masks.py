@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from app.charts.arrays.class_maps import HEIGHT, ClassLegend, ClassMaps
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.shapes.heads import class_axis
 
@@ -35,10 +35,10 @@ def tells_pixels(subject: Subject) -> bool:
     return False
 
 
-@picture_kind(
+@view_kind(
     "masks",
     "Class of each pixel",
-    "Held out images; at the right of each the right class of every pixel, then the predicted one.",
+    "Held out images; at the right of each the true class of every pixel, then the predicted one.",
     "Answers",
     tells_pixels,
     rank=0,
@@ -68,8 +68,8 @@ class Masks(OneProbe):
         room = self.width() * (self.height() - HEIGHT) // (3 * LEAST**2)
         count = max(1, min(len(snapshot.array), room))  # rather few than tiny
         self.tiles.captions = [
-            f"example {row + 1}: {100 * share:.1f} % of the pixels right"
-            for row, share in zip(facts["rows"], facts["share"].tolist(), strict=True)
+            f"example {row + 1}: {100 * fraction:.1f} % of the pixels right"
+            for row, fraction in zip(facts["rows"], facts["share"].tolist(), strict=True)
         ]
         self.tiles.show_classes(
             snapshot.array[:count],
@@ -90,8 +90,10 @@ class Masks(OneProbe):
         if self._found is None:
             return None
         facts = self._found.extra
-        rows = [(row + 1, float(share)) for row, share in zip(facts["rows"], facts["share"], strict=True)]
-        return ("example", "share of pixels right"), rows
+        rows = [
+            (row + 1, float(fraction)) for row, fraction in zip(facts["rows"], facts["share"], strict=True)
+        ]
+        return ("example", "fraction of pixels right"), rows
 
 
 def _names(snapshot: Snapshot) -> tuple[str, ...]:

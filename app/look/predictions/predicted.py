@@ -7,12 +7,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.charts.chart import Chart, Columns, Curve, Frame, Marks
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.asked import answers_with_values, count_words
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import beside
 from app.look.own import answer_units, answers_axis, follow_units
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Snapshot
 from engine.look.predictions.scores import fit as errors_of
 
@@ -21,7 +21,7 @@ MOST_BINS = 40
 DRAWN = 1000
 
 
-@picture_kind(
+@view_kind(
     "predicted-against-right",
     "Predicted against right",
     "Each held out example as a point: on the line it is predicted exactly. Beside it, how far they are off.",

@@ -10,7 +10,7 @@ from app.charts.bars import ROW, Bar, Bars
 from app.charts.series import Line, SeriesPlot
 from app.look.base import OneProbe, Subject, Table
 from app.look.own import answer_units, follow_units, still_scaled
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Snapshot
 
 MOST = 14
@@ -47,7 +47,7 @@ def _feeds_a_loss(subject: Subject) -> bool:
     return False
 
 
-@picture_kind(
+@view_kind(
     "prediction",
     "Prediction",
     "The probability of each class for the example, the right one marked; or what is predicted and right.",
@@ -121,17 +121,21 @@ class Prediction(OneProbe):
 
 def prediction_bars(snapshot: Snapshot, most: int = MOST) -> list[Bar]:
     """One bar a class, the likeliest where there are more; the right class is green and said in words."""
-    chances = np.asarray(snapshot.array, dtype=np.float64).reshape(-1)
+    probabilities = np.asarray(snapshot.array, dtype=np.float64).reshape(-1)
     names = snapshot.extra.get("classes") or ()
     target = snapshot.extra.get("target")
     right = int(target) if isinstance(target, int) else -1
-    best = int(chances.argmax()) if len(chances) else -1
-    order = list(range(len(chances))) if len(chances) <= most else np.argsort(-chances).tolist()[:most]
+    best = int(probabilities.argmax()) if len(probabilities) else -1
+    order = (
+        list(range(len(probabilities)))
+        if len(probabilities) <= most
+        else np.argsort(-probabilities).tolist()[:most]
+    )
     bars = []
     for index in order:
-        name = str(names[index]) if len(names) == len(chances) else str(index)
+        name = str(names[index]) if len(names) == len(probabilities) else str(index)
         told = f"{name} ✓" if index == right else name
         note = "the right class" if index == right else ""
         role = "good" if index == right else "accent"
-        bars.append(Bar(told, float(chances[index]), role, note, index == best))
+        bars.append(Bar(told, float(probabilities[index]), role, note, index == best))
     return bars

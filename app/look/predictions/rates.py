@@ -13,7 +13,7 @@ from app.charts.chart import Chart, Curve, Entry, Frame, Layer
 from app.look.asked import answers_with_classes, choice, count_words, index_of, of_class
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Snapshot
 from engine.look.predictions import scores
 
@@ -51,7 +51,7 @@ class Rates(OneProbe):
         self.chart = Chart()
         stacked(self, self.chart)
 
-    def measure(self, positive: np.ndarray, chances: np.ndarray) -> scores.Curve:
+    def measure(self, positive: np.ndarray, probabilities: np.ndarray) -> scores.Curve:
         """The curve of one decision."""
         raise NotImplementedError
 
@@ -81,7 +81,7 @@ class Rates(OneProbe):
                 layers.append(Curve(thin.x, thin.y, "text", 2.4, Qt.PenStyle.DashLine))
                 legend.insert(0, Entry(f"micro {together.area:.3f}", "text", style=Qt.PenStyle.DashLine))
         frame = Frame(
-            (-0.01, 1.01), (-0.01, 1.01), *self.axes, x_scale="share", y_scale="share", legend=legend
+            (-0.01, 1.01), (-0.01, 1.01), *self.axes, x_scale="fraction", y_scale="fraction", legend=legend
         )
         self.chart.show_layers(frame, layers)
         self.set_note(
@@ -127,28 +127,28 @@ class Rates(OneProbe):
         self._class = index_of(state.get("class"), 0, 10_000)
 
 
-@picture_kind(
+@view_kind(
     "roc",
     "ROC",
-    "Hits against false alarms for every threshold; the area is 1 for a perfect model, 0.5 for chance.",
+    "Hits against false alarms for every threshold; the area is 1 for a perfect model, 0.5 for guessing.",
     "Answers",
     answers_with_classes,
     rank=13,
 )
 class Roc(Rates):
-    """Receiver operating characteristic; a faint diagonal is chance."""
+    """Receiver operating characteristic; a faint diagonal is random guessing."""
 
     axes = ("false alarm rate", "hit rate")
     short = "AUC"
 
-    def measure(self, positive: np.ndarray, chances: np.ndarray) -> scores.Curve:
-        return scores.roc(positive, chances)
+    def measure(self, positive: np.ndarray, probabilities: np.ndarray) -> scores.Curve:
+        return scores.roc(positive, probabilities)
 
     def _behind(self) -> list[Layer]:
         return [Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "faint", 1.0, Qt.PenStyle.DotLine)]
 
 
-@picture_kind(
+@view_kind(
     "precision-recall",
     "Precision and recall",
     "For every threshold: how many answers are right against how many are found. For rare classes.",
@@ -162,5 +162,5 @@ class PrecisionRecall(Rates):
     axes = ("recall", "precision")
     short = "average precision"
 
-    def measure(self, positive: np.ndarray, chances: np.ndarray) -> scores.Curve:
-        return scores.precision_recall(positive, chances)
+    def measure(self, positive: np.ndarray, probabilities: np.ndarray) -> scores.Curve:
+        return scores.precision_recall(positive, probabilities)

@@ -14,12 +14,12 @@ from app.charts.axes import round_ticks
 from app.charts.chart import Chart, Entry, Frame, Ground, Layer, Marks, Pieces, Words
 from app.charts.class_marks import class_colour, class_shape
 from app.charts.colourmaps import VIRIDIS, limits, opaque, shade
-from app.charts.picture import number, percent
+from app.charts.plot import number, percent
 from app.look.asked import choice, example_words, features, index_of, of_class, rgb, single_answer
-from app.look.base import LivePicture, Probes, Snapshots, Subject, Table
+from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import row, stacked
 from app.look.own import answer_units, feature_units, follow_units
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.theme import Theme
 from engine.feed.feed import Probe, Snapshot
 from engine.look.level_lines import level_lines
@@ -32,15 +32,15 @@ def has_a_plane(subject: Subject) -> bool:
     return len(features(subject)) >= 2 and single_answer(subject)
 
 
-@picture_kind(
+@view_kind(
     "decision-regions",
     "Decision regions",
-    "What the model answers at each point of two features, with the training and validation examples.",
+    "The prediction at each point of two features, with the training and validation examples.",
     "Answers",
     has_a_plane,
     rank=8,
 )
-class Regions(LivePicture):
+class Regions(LiveView):
     """A grid of answers as colours, the line where scores are equal, and the data in their classes' marks."""
 
     card_size = (340, 300)
@@ -113,7 +113,7 @@ class Regions(LivePicture):
         layers: list[Layer] = [Ground(partial(region_colours, winner.astype(int), sure))]
         ahead = _smoothed(winner) if grid.extra["steps"] else ahead
         kinds = np.unique(winner)
-        # Two classes share one line, so one of them is left out.
+        # Two classes have one line, so one of them is left out.
         for index in kinds[: len(kinds) - 1 if len(kinds) == 2 else None]:
             field = np.where(winner == index, ahead, -ahead)
             layers.append(Pieces(_in_values(level_lines(field, 0.0), grid), "text", 1.5))
@@ -164,7 +164,7 @@ class Regions(LivePicture):
         names = facts["classes"]
         rows = zip(places, winner, sure, strict=True)
         return (*facts["names"], "class", "probability"), [
-            (*place, names[int(index)], chance) for place, index, chance in rows
+            (*place, names[int(index)], probability) for place, index, probability in rows
         ]
 
     # -- which two --------------------------------------------------------------------------------
@@ -209,8 +209,8 @@ def region_colours(winner: NDArray[np.intp], sure: NDArray[np.floating], theme: 
     count = max(2, int(winner.max()) + 1)
     palette = np.array([rgb(class_colour(theme, index)) for index in range(count)], float)
     ground = np.array(rgb(theme.panel), float)
-    share = np.clip((sure - 1 / count) / (1 - 1 / count), 0, 1)[..., None] * 0.42 + 0.1
-    mixed = (ground + (palette[winner] - ground) * share).round()
+    fraction = np.clip((sure - 1 / count) / (1 - 1 / count), 0, 1)[..., None] * 0.42 + 0.1
+    mixed = (ground + (palette[winner] - ground) * fraction).round()
     return opaque(*np.moveaxis(mixed, -1, 0))
 
 
@@ -224,12 +224,12 @@ def _smoothed(winner: NDArray[np.floating]) -> NDArray[np.floating]:
     """How far ahead the class is in its neighbourhood: steps of a sign make a straight line again."""
     count = int(winner.max()) + 1
     reach = 2
-    shares = []
+    fractions = []
     for index in range(max(2, count)):
         padded = np.pad((winner == index).astype(np.float32), reach, mode="edge")
         windows = np.lib.stride_tricks.sliding_window_view(padded, (2 * reach + 1, 2 * reach + 1))
-        shares.append(windows.mean(axis=(2, 3)))
-    stacked = np.stack(shares)
+        fractions.append(windows.mean(axis=(2, 3)))
+    stacked = np.stack(fractions)
     own = np.take_along_axis(stacked, winner[None].astype(int), 0)[0]
     np.put_along_axis(stacked, winner[None].astype(int), -1.0, 0)
     smoothed: NDArray[np.floating] = np.maximum(own - stacked.max(axis=0), 0)

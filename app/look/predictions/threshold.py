@@ -10,12 +10,12 @@ from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from app.charts.chart import Chart, Curve, Frame, Layer, Marks
-from app.charts.picture import Picture
+from app.charts.plot import Plot
 from app.look.asked import answers_with_classes, choice, count_words, index_of, of_class
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import dial
 from app.look.predictions.rates import one_against_rest
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.theme import SMALL, Theme
 from app.widgets.labels import label
 from engine.feed.feed import Snapshot
@@ -25,7 +25,7 @@ STEPS = 1000
 CHARTS_FROM = 210  # pixels of height that leave room for the curves
 
 
-class CountsTable(Picture):
+class CountsTable(Plot):
     """The four counts of yes-or-no answers as a square of numbers, and the rates beside them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -83,10 +83,10 @@ class CountsTable(Picture):
         return QSize(280, 60)
 
 
-@picture_kind(
+@view_kind(
     "threshold",
     "Threshold",
-    "Move the probability from which on the answer is yes: what is found, missed, or a false alarm.",
+    "Set the probability from which the prediction is yes, and see hits, misses and false alarms.",
     "Answers",
     answers_with_classes,
     rank=15,
@@ -145,22 +145,22 @@ class Threshold(OneProbe):
         snapshot = self._found
         if snapshot is None:
             return
-        positive, chance = one_against_rest(snapshot, self._class)
-        counts = scores.at_threshold(positive, chance, self.threshold)
+        positive, probability = one_against_rest(snapshot, self._class)
+        counts = scores.at_threshold(positive, probability, self.threshold)
         self.counts.show_counts(counts)
         if self._room:
             self._curve(
                 self.roc,
-                scores.roc(positive, chance),
+                scores.roc(positive, probability),
                 ("false alarms", "hits"),
                 counts.false_alarm_rate,
                 counts.recall,
             )
-            curve = scores.precision_recall(positive, chance)
+            curve = scores.precision_recall(positive, probability)
             self._curve(self.recall, curve, ("recall", "precision"), counts.recall, counts.precision)
         name = self._names[self._class]
         words = f"{counts.accuracy:.1%} right".replace("%", " %")
-        total = count_words(len(chance), snapshot.extra["total"])
+        total = count_words(len(probability), snapshot.extra["total"])
         self.set_note(f"yes: {name} · {words} · {total}")
 
     def _curve(self, chart: Chart, curve: scores.Curve, axes: tuple[str, str], x: float, y: float) -> None:
@@ -170,7 +170,7 @@ class Threshold(OneProbe):
             Marks(np.array([x]), np.array([y]), "text", "circle", 9, True),
         ]
         chart.show_layers(
-            Frame((-0.02, 1.02), (-0.02, 1.02), *axes, x_scale="share", y_scale="share"), layers
+            Frame((-0.02, 1.02), (-0.02, 1.02), *axes, x_scale="fraction", y_scale="fraction"), layers
         )
 
     def _moved(self, value: int) -> None:

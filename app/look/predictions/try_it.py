@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayou
 from app.charts.arrays.activations import Activations
 from app.charts.bars import ROW, Bars
 from app.charts.colourmaps import GREY, VIRIDIS
-from app.charts.picture import number
+from app.charts.plot import number
 from app.charts.segments import Segments
 from app.look.asked import choice, features, head
 from app.look.base import OneProbe, Subject, Table
@@ -24,7 +24,7 @@ from app.look.playground.cells import CellsInput, Part
 from app.look.playground.inputs import ExampleInput, FileInput, Input, NumbersInput, PadInput, TextInput
 from app.look.playground.rows import Row, Rows
 from app.look.predictions.prediction import prediction_bars
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.own_units import OwnUnitsFinder
 from engine.catalogue import Column, Data
@@ -41,7 +41,7 @@ EXAMPLE, DRAW, FILE, NUMBERS, TEXT = "example", "draw", "file", "numbers", "text
 _OPTIONS = {
     EXAMPLE: (EXAMPLE, "Example", "An example of the data"),
     DRAW: (DRAW, "Draw", "A drawing"),
-    FILE: (FILE, "File", "A picture from a file"),
+    FILE: (FILE, "File", "An image from a file"),
     NUMBERS: (NUMBERS, "Numbers", "One number a feature"),
     TEXT: (TEXT, "Text", "Typed text"),
 }
@@ -53,19 +53,19 @@ def answers_something(subject: Subject) -> bool:
 
 
 class _Titled(QWidget):
-    """A picture under a few words."""
+    """A image under a few words."""
 
-    def __init__(self, title: str, about: str, picture: QWidget) -> None:
+    def __init__(self, title: str, about: str, image: QWidget) -> None:
         super().__init__()
         self.setToolTip(about)
         self.title = ElidedLabel(title, "small")
-        stacked(self, self.title, (picture, 1), spacing=2)
+        stacked(self, self.title, (image, 1), spacing=2)
 
 
-@picture_kind(
+@view_kind(
     "try-it",
     "Try it",
-    "Feed the model an example, a drawing, a picture, numbers or text, and see what it answers.",
+    "Feed the model an example, a drawing, an image, numbers or text, and see what it predicts.",
     "Answers",
     answers_something,
     rank=5,
@@ -181,7 +181,9 @@ class TryIt(OneProbe):
         below.setSpacing(10)
         self._titled = {
             "seen": _Titled("model sees", "The input as it reaches the model", self.input_seen),
-            "slope": _Titled("saliency", "How strongly the likeliest answer hangs on each place", self.slope),
+            "slope": _Titled(
+                "saliency", "How strongly the likeliest prediction depends on each place", self.slope
+            ),
             "node": _Titled("", "What the node gives", self.activations),
         }
         for part in self._titled.values():
@@ -229,7 +231,7 @@ class TryIt(OneProbe):
         self._timer.start()
 
     def _take_data(self) -> bool:
-        """Read the data anew where they are others; False while there are none."""
+        """Read the data again where they are others; False while there are none."""
         trainer = self.subject.workspace.trainer
         data = trainer.data if trainer is not None else None
         if not data:

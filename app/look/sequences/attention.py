@@ -9,10 +9,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.matrix import Matrix
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import beside, choice, choose, keep, offer, stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.sequences.attention_lines import AttentionArcs
 from app.look.sequences.attention_map import AttentionMap
 from app.look.shown import gives, of_example
@@ -34,7 +34,7 @@ def has_positions(subject: Subject) -> bool:
 
 
 class Attending(OneProbe):
-    """What the pictures of attention share: the module of a layer that holds several, the head."""
+    """What the views of attention have in common: the module of a layer that holds several, the head."""
 
     every_head: tuple[str, int] = ("all heads", ALL)
 
@@ -42,7 +42,7 @@ class Attending(OneProbe):
         super().__init__(subject, parent)
         self._module = choice("attentionModule", [("1st layer", 0)], "Which attention inside the layer", 104)
         self._head = choice("attentionHead", [self.every_head], "Which head", 104)
-        self._module.activated.connect(self._ask_anew)
+        self._module.activated.connect(self._ask_again)
         self._head.activated.connect(self._other_head)
 
     @property
@@ -113,10 +113,10 @@ def names_of(names: Sequence[str], count: int) -> Sequence[str]:
     return names or tuple(str(index + 1) for index in range(count))
 
 
-@picture_kind(
+@view_kind(
     "attention-map",
     "Attention",
-    "How much each token (row) looks at each other (column), head by head; a row sums to 1.",
+    "How much each token (row) attends to each other (column), head by head; a row sums to 1.",
     "Sequences",
     attends,
     rank=5,
@@ -150,10 +150,10 @@ class AttentionMaps(Attending):
         choose(self._head, head)
 
 
-@picture_kind(
+@view_kind(
     "attention-arcs",
     "Attention lines",
-    "Lines from each token on the left to those it looks at; the wider, the more. Point at a token.",
+    "Lines from each token on the left to those it attends to, wider for larger weights. Point at a token.",
     "Sequences",
     attends,
     rank=6,
@@ -173,10 +173,10 @@ class AttentionLines(Attending):
         self.arcs.show_weights(weights, snapshot.extra["queries"], snapshot.extra["keys"], heads)
 
 
-@picture_kind(
+@view_kind(
     "alignment",
     "Alignment",
-    "For each output (row) the inputs (columns) that it was made from; a ring at the strongest.",
+    "For each output (row) its attention to the inputs (columns); a ring marks the strongest.",
     "Sequences",
     attends,
     rank=7,
@@ -209,10 +209,10 @@ class Alignment(Attending):
         )
 
 
-@picture_kind(
+@view_kind(
     "positional-encoding",
     "Positions",
-    "The code of each position, and how alike the codes of any two positions are (1: the same direction).",
+    "The encoding of each position, and the cosine similarity of every two positions.",
     "Sequences",
     has_positions,
     rank=20,

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QImage, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import QWidget
 
 from app.charts.class_marks import class_colour
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.theme import SMALL, Theme, current_theme
 
 NAMES_FROM = 11.0  # pixels of a cell that leave room for its token
@@ -21,7 +21,7 @@ WEAKEST = 0.01
 WIDEST = 9.0
 
 
-class AttentionArcs(Picture):
+class AttentionArcs(Plot):
     """Weights `(heads, queries, keys)` as lines from the queries on the left to the keys on the right.
 
     A line is the wider the more a query looks at a key; each head has a colour. The token under the pointer
@@ -155,7 +155,7 @@ class AttentionArcs(Picture):
         query = self.query_at(at)
         if query < 0:
             return ""
-        words = [f"{self._queries[query]} looks at"]
+        words = [f"{self._queries[query]} attends to"]
         for head, weights in zip(self._colours, self._weights, strict=True):
             best = np.argsort(-weights[query])[:3].tolist()
             told = ", ".join(f"{self._keys[key]} {number(float(weights[query, key]))}" for key in best)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QMouseEvent, QPa
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import VIRIDIS, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme, current_theme
 
@@ -22,7 +22,7 @@ HEAD = 15  # the line over a map
 GAP = 8
 
 
-class AttentionMap(Picture):
+class AttentionMap(Plot):
     """Weights `(heads, queries, keys)`: one map a head, or one head alone with its tokens.
 
     Barred places are hatched. A click on a head shows it alone, another brings all back.

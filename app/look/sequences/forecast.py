@@ -1,4 +1,4 @@
-"""A series as it came, as it is foreseen one step ahead, and as the network goes on alone."""
+"""A series, its prediction one step ahead, and how the network goes on alone."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.charts.chart import Chart, Curve, Entry, Frame
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.asked import head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, choose, stacked
 from app.look.own import answer_units, answers_axis, follow_units
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.shapes.heads import VALUES, input_columns
 
@@ -24,7 +24,7 @@ SPLITS = (("validation", "validation"), ("test", "test"), ("training", "train"))
 BEYOND = 0.35  # of the series' range: how far a forecast may leave it and still be drawn to scale
 
 
-def foresees(subject: Subject) -> bool:
+def forecasts(subject: Subject) -> bool:
     """Whether the node's answer is the value after a window of a series."""
     asked = head(subject)
     project, book = subject.as_trained
@@ -34,12 +34,12 @@ def foresees(subject: Subject) -> bool:
     return len(columns) == 1 and len(columns[0].shape) == 2 and columns[0].shape[1] == asked.size
 
 
-@picture_kind(
+@view_kind(
     "forecast",
     "Forecast",
-    "The series, foreseen one step ahead and running free on the network's own forecasts; residuals below.",
+    "The series, predicted one step ahead and running free on the network's own forecasts; residuals below.",
     "Sequences",
-    foresees,
+    forecasts,
     rank=5,
 )
 class Forecast(OneProbe):
@@ -50,7 +50,7 @@ class Forecast(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.split = choice("forecastSplit", SPLITS, "Which part of the series", 104)
-        self.split.activated.connect(self._ask_anew)
+        self.split.activated.connect(self._ask_again)
         self.chart, self.residuals = Chart(), Chart()
         self.residuals.hide()
         self.chart.read = self._read

@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from app.charts.arrays.strips import Strip, Strips
 from app.charts.chart import Chart, Curve, Entry, Frame
-from app.charts.picture import number
+from app.charts.plot import number
 from app.look.asked import of_class
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, choose, keep, offer, stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.sequences.unrolled import Unrolled
 from app.look.shown import gives, of_example
 from engine.feed.feed import Probe, Snapshot
 
 ALL, MEAN = -2, -1
-SHARES = ("input gate", "forget gate", "output gate", "reset gate", "update gate")
+OPEN_FRACTIONS = ("input gate", "forget gate", "output gate", "reset gate", "update gate")
 
 
 def has_gates(subject: Subject) -> bool:
@@ -29,12 +29,12 @@ def has_gates(subject: Subject) -> bool:
 
 
 class StepByStep(OneProbe):
-    """What both pictures share: the layer of a stack, and the way it reads."""
+    """What both views have in common: the layer of a stack, and the way it reads."""
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.layer = choice("gatesLayer", [("layer 1", (0, 0))], "Which layer of the stack, and its way", 104)
-        self.layer.activated.connect(self._ask_anew)
+        self.layer.activated.connect(self._ask_again)
 
     @property
     def _probe(self) -> Probe:
@@ -84,7 +84,7 @@ class StepByStep(OneProbe):
             keep(self.layer, wanted, f"layer {layer[0] + 1}{', back' if layer[1] else ''}")
 
 
-@picture_kind(
+@view_kind(
     "gates",
     "Gates through time",
     "How far each gate opens at each step (0 shut, 1 open) and what the layer keeps, for one example.",
@@ -117,7 +117,8 @@ class Gates(StepByStep):
         if unit in (ALL, None):
             strips = [Strip("input", facts["inputs"].T)]
             strips += [
-                Strip(name, one.T, name in SHARES) for name, one in zip(facts["gates"], values, strict=True)
+                Strip(name, one.T, name in OPEN_FRACTIONS)
+                for name, one in zip(facts["gates"], values, strict=True)
             ]
             self.strips.show_strips(strips, first=facts["first"], units=facts["units"])
             self._pages.setCurrentWidget(self.strips)
@@ -176,7 +177,7 @@ class Gates(StepByStep):
             choose(self.unit, unit)
 
 
-@picture_kind(
+@view_kind(
     "unrolled",
     "Unrolled",
     "The layer at each step: the input below, the state it hands on as a tile, red above zero, blue below.",
@@ -191,14 +192,14 @@ class UnrolledLayer(StepByStep):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self.picture = Unrolled()
-        stacked(self, self.picture)
+        self.view = Unrolled()
+        stacked(self, self.view)
 
     def _show(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         states = snapshot.array[-1].astype(np.float32)
-        self.picture.show_states(states, facts["inputs"], first=facts["first"], backwards=self.backwards)
-        self.set_note(f"{self._part_words(snapshot)} · colours to ±{number(self.picture.scale)}")
+        self.view.show_states(states, facts["inputs"], first=facts["first"], backwards=self.backwards)
+        self.set_note(f"{self._part_words(snapshot)} · colours to ±{number(self.view.scale)}")
 
     def controls(self) -> QWidget | None:
         return self.in_row(self.layer)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
 from app.charts.bars import ROW, Bar, Bars
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import choice, dial, keep, offer
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import of_example
 from app.widgets.labels import ElidedLabel, label
 from engine.catalogue import Layer
@@ -60,7 +60,7 @@ def _from_sequence(subject: Subject, node_id: str) -> bool:
     )
 
 
-def chances_at(scores: np.ndarray, temperature: float) -> np.ndarray:
+def probabilities_at(scores: np.ndarray, temperature: float) -> np.ndarray:
     """Softmax of scores (V,) over the temperature; all on the best at 0."""
     scaled = scores.astype(np.float64) / max(temperature, 1e-6)
     raised = np.exp(scaled - scaled.max())
@@ -68,13 +68,13 @@ def chances_at(scores: np.ndarray, temperature: float) -> np.ndarray:
     return found
 
 
-def entropy(chances: np.ndarray) -> float:
+def entropy(probabilities: np.ndarray) -> float:
     """In bits."""
-    some = chances[chances > 0]
+    some = probabilities[probabilities > 0]
     return max(0.0, float(-(some * np.log2(some)).sum()))
 
 
-@picture_kind(
+@view_kind(
     "next-token",
     "Next token",
     "The ten likeliest tokens to come next, at a temperature that you choose; the right one marked.",
@@ -83,19 +83,19 @@ def entropy(chances: np.ndarray) -> float:
     rank=5,
 )
 class NextToken(OneProbe):
-    """Bars of probabilities; the temperature is the picture's own and changes nothing in the network."""
+    """Bars of probabilities; the temperature is the view's own and changes nothing in the network."""
 
     card_size = (300, 280)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self.place = choice("tokenPlace", [("last place", LAST)], "Which place of the sequence", 104)
-        self.place.activated.connect(self._ask_anew)
+        self.place.activated.connect(self._ask_again)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("tokenTemperature")
         self.slider.setRange(0, WARMEST)
         self.slider.setValue(100)
-        self.slider.setToolTip("Scores are divided by this before the softmax, here in the picture only")
+        self.slider.setToolTip("Scores are divided by this before the softmax, in this view only")
         self.slider.setAccessibleName("Temperature")
         self.slider.valueChanged.connect(self._warmed)
         self._value = label("1.00", "mono")
@@ -131,12 +131,12 @@ class NextToken(OneProbe):
 
     def _ranked(self, snapshot: Snapshot) -> list[tuple[int, str, float]]:
         """Token, name and probability, the likeliest first."""
-        chances = chances_at(snapshot.array, self.temperature)
+        probabilities = probabilities_at(snapshot.array, self.temperature)
         kept, names = snapshot.extra["kept"], snapshot.extra["names"]
         order = np.argsort(-snapshot.array, kind="stable")
         tokens = order if kept is None else kept[order]
         return [
-            (token, names[token] if token < len(names) else str(token), float(chances[at]))
+            (token, names[token] if token < len(names) else str(token), float(probabilities[at]))
             for token, at in zip(tokens.tolist(), order.tolist(), strict=True)
         ]
 
@@ -147,15 +147,15 @@ class NextToken(OneProbe):
         bars = [
             Bar(
                 f"{name} ✓" if token == target else name,
-                chance,
+                probability,
                 "good" if token == target else "accent",
                 "the right one" if token == target else "",
                 place == 0,
             )
-            for place, (token, name, chance) in enumerate(self._ranked(snapshot)[:most])
+            for place, (token, name, probability) in enumerate(self._ranked(snapshot)[:most])
         ]
         self.bars.show_bars(bars, top=1.0)
-        bits = entropy(chances_at(snapshot.array, self.temperature))
+        bits = entropy(probabilities_at(snapshot.array, self.temperature))
         of = snapshot.extra["of"]
         words = f"entropy {bits:.2f} of {np.log2(of):.2f} bits · {of:,} tokens"
         self.set_note(f"{words} · {of_example(snapshot.extra)}")

@@ -11,7 +11,7 @@ from PySide6.QtGui import QImage, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import SIGNED, limits, shade, to_image
-from app.charts.picture import Picture, number
+from app.charts.plot import Plot, number
 from app.theme import Theme
 
 TICK = 9
@@ -20,7 +20,7 @@ LEAST, MOST = 30.0, 92.0  # pixels of a tile
 BELOW, LABEL = 16.0, 13.0
 
 
-class Unrolled(Picture):
+class Unrolled(Plot):
     """States `(steps, units)` as tiles with arrows between, the inputs `(steps, features)` below them.
 
     Of long sequences evenly chosen steps are shown, the first and the last always.

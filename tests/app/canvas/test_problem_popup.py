@@ -1,4 +1,4 @@
-"""The popup at a node's badge: what is wrong, and a button that mends it."""
+"""The popup at a node's badge: what is wrong, and a button that fixes it."""
 
 from __future__ import annotations
 

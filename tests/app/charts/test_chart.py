@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor
 
-from app.charts.axes import share_ticks
+from app.charts.axes import fraction_ticks
 from app.charts.chart import Chart, Columns, Curve, Entry, Frame, Ground, Marks
 from app.theme import current_theme
 from tests.app.look.showing import painted
@@ -39,7 +39,7 @@ def test_a_curve_leaves_a_gap_where_it_is_not_a_number(qapp: object) -> None:
     chart.show_layers(Frame((0, 4), (0, 2)), [Curve(np.arange(5.0), y, red, 3)])
     seen = is_red(painted(chart)).any(axis=0)
     area = chart.area()
-    quarters = [seen[int(area.left() + area.width() * share)] for share in (0.1, 0.5, 0.9)]
+    quarters = [seen[int(area.left() + area.width() * fraction)] for fraction in (0.1, 0.5, 0.9)]
     assert quarters == [True, False, True]
 
 
@@ -47,7 +47,7 @@ def test_bars_stand_on_zero(qapp: object) -> None:
     chart = Chart()
     chart.show_layers(Frame((0, 2), (0, 4)), [Columns(np.arange(3.0), np.array([1.0, 3.0]), red)])
     seen, area = is_red(painted(chart)), chart.area()
-    first, second = (seen[:, int(area.left() + area.width() * share)].sum() for share in (0.25, 0.75))
+    first, second = (seen[:, int(area.left() + area.width() * fraction)].sum() for fraction in (0.25, 0.75))
     assert second == pytest.approx(3 * first, abs=4)
 
 
@@ -82,9 +82,9 @@ def test_small_charts_keep_the_curves_and_leave_the_words_out(qapp: object) -> N
 
 
 def test_ticks_of_shares() -> None:
-    assert share_ticks(-0.02, 1.02, 4) == [0, 0.25, 0.5, 0.75, 1]
-    assert share_ticks(-0.02, 1.02, 2) == [0, 0.5, 1]
-    assert share_ticks(0.5, 1.0, 5) == [0.5, 0.6, 0.7, 0.8, 0.9, 1]
+    assert fraction_ticks(-0.02, 1.02, 4) == [0, 0.25, 0.5, 0.75, 1]
+    assert fraction_ticks(-0.02, 1.02, 2) == [0, 0.5, 1]
+    assert fraction_ticks(0.5, 1.0, 5) == [0.5, 0.6, 0.7, 0.8, 0.9, 1]
 
 
 def test_a_role_is_the_themes(qapp: object) -> None:

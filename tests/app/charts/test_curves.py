@@ -65,8 +65,8 @@ def test_values_that_are_not_finite_are_marked(plot: CurvePlot) -> None:
     assert plot.describe(at(2, 6)) == "train: not a number at step 2"
     assert plot.describe(at(4, 6)) == "train: infinite at step 4"
     assert plot.describe(at(3, 6)) == ""
-    picture = plot.grab().toImage()
-    assert picture.pixelColor(at(2, 6)).red() > 200
+    image = plot.grab().toImage()
+    assert image.pixelColor(at(2, 6)).red() > 200
 
 
 def test_zero_and_below_have_no_place_on_a_logarithmic_scale(plot: CurvePlot) -> None:

@@ -54,7 +54,7 @@ def problems(workspace: Workspace) -> list[object]:
 
 def held(download: Download) -> bool:
     """Whether all has come that the server sends."""
-    return download.share is not None and download.share >= HELD / len(BODY)
+    return download.fraction is not None and download.fraction >= HELD / len(BODY)
 
 
 def opened(workspace: Workspace, made: Downloads) -> DownloadDialog:
@@ -85,7 +85,7 @@ def test_downloading_takes_the_problem_away(
     qtbot.waitUntil(lambda: download.state == DONE)
     assert problems(shaped) == []
     assert (folder_of("fashion-mnist") / "clothes").read_bytes() == BODY
-    assert dialog.main_button.text() == "Close" and "checksums are right" in dialog.status.text()
+    assert dialog.main_button.text() == "Close" and "checksums are correct" in dialog.status.text()
     dialog.main_button.click()
     assert not dialog.isVisible()
 
@@ -103,8 +103,8 @@ def test_it_can_be_stopped_and_gone_on_with(
     dialog.main_button.click()
     qtbot.waitUntil(lambda: download.state == WAITING)
     assert part_of(download.folder, download.wanted.files[0]).stat().st_size == HELD
-    assert dialog.main_button.text() == "Go on" and "are here" in dialog.status.text()
-    assert "Go on with the download" in problems(shaped)[0].fix.label  # type: ignore[attr-defined]
+    assert dialog.main_button.text() == "Resume" and "are here" in dialog.status.text()
+    assert "Resume the download" in problems(shaped)[0].fix.label  # type: ignore[attr-defined]
     shelf.hold_after = None
     dialog.main_button.click()
     qtbot.waitUntil(lambda: download.state == DONE)

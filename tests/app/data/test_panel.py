@@ -38,8 +38,8 @@ torch = pytest.importorskip("torch")
 def splits(rows: int = 90) -> dict[str, dict[str, Any]]:
     generator = torch.Generator().manual_seed(0)
     made = {}
-    for split, share in (("train", 1.0), ("validation", 0.3), ("test", 0.2)):
-        count = int(rows * share)
+    for split, fraction in (("train", 1.0), ("validation", 0.3), ("test", 0.2)):
+        count = int(rows * fraction)
         made[split] = {
             "image": torch.rand(count, 1, 8, 8, generator=generator),
             "digit": torch.arange(count) % 10,
@@ -193,7 +193,7 @@ def test_reading_ends_when_something_else_is_asked_for() -> None:
     assert not reader.busy and reader.error == "" and not reader.about("a")
 
 
-def test_clouds_tokens_and_points_of_the_plane_have_pictures_of_their_own(qtbot: QtBot) -> None:
+def test_clouds_tokens_and_points_of_the_plane_have_plots_of_their_own(qtbot: QtBot) -> None:
     samples = DataSamples()
     qtbot.addWidget(samples)
     samples.resize(400, 200)

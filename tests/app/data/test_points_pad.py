@@ -218,7 +218,7 @@ def test_values_have_no_classes(panel: PointsPad) -> None:
 def test_the_axes_are_set_and_wrong_ones_are_said(panel: PointsPad) -> None:
     for text, sentence in (
         ("10", ""),
-        ("-2", "An axis runs from the smaller number to the larger."),
+        ("-2", "The first number of an axis must be the smaller one."),
         ("0,5", "Right edge needs a number; '0,5' is not that. Write decimals with a point."),
     ):
         panel.edges["x_to"].setFocus()

@@ -20,7 +20,7 @@ __all__ = ["readings_opener", "window"]
 def table(window: MainWindow, qtbot: QtBot, folder: Path) -> str:
     lines = [f"€{at * 75:,}.50;{at / 4} %;{at % 3}" for at in range(60)]
     window.document_page.opening.open(
-        [write(folder, "t.csv", "\n".join(["price;share;left", *lines]) + "\n")]
+        [write(folder, "t.csv", "\n".join(["price;fraction;left", *lines]) + "\n")]
     )
     settle(window, qtbot)
     (node,) = window.workspace.graph.nodes.values()

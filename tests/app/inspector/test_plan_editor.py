@@ -295,14 +295,14 @@ def test_another_project_starts_simple(net: Workspace, inspector: InspectorPanel
 
 def test_schedules_are_drawn(net: Workspace, inspector: InspectorPanel, qtbot: QtBot) -> None:
     page = page_of(inspector)
-    assert not page.picture.isVisible()
+    assert not page.plot.isVisible()
     choose(page.fields["schedule"], "Warm-up")
-    assert page.picture.isVisible()
-    factors = page.picture.factors
+    assert page.plot.isVisible()
+    factors = page.plot.factors
     assert factors[0] < 0.05 and max(factors) == pytest.approx(1, abs=0.05) and factors[-1] < 0.01
-    assert "Learning rate from" in page.picture.accessibleName()
+    assert "Learning rate from" in page.plot.accessibleName()
     choose(page.fields["schedule"], "Plateau")
-    assert not page.picture.isVisible()  # it depends on what training brings
+    assert not page.plot.isVisible()  # it depends on what training brings
     assert offered(page.fields["schedule.monitor"])[0] == "val_loss"
 
 

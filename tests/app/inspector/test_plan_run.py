@@ -94,7 +94,7 @@ def test_a_run_of_several_phases_tells_which_one(qtbot: QtBot) -> None:
     assert text.share == 0.5  # steps mean nothing where batches differ
 
 
-def test_objectives_share_the_picture_of_the_loss() -> None:
+def test_objectives_share_the_plot_of_the_loss() -> None:
     feed, curves = Feed(), RunCurves()
     for name in ("train_generator", "train_critic", "val_loss", "val_accuracy", "train_margin", "lr"):
         feed.append(name, 1, 0.5, 0.1, 1.0)

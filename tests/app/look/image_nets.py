@@ -1,4 +1,4 @@
-"""For tests of pictures of images: projects in a workspace."""
+"""For tests of views of images: projects in a workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For tests of pictures of answers: small projects in a workspace."""
+"""For tests of views of predictions: small projects in a workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For tests of pictures: give one arrays that nobody computed, and look at what it paints."""
+"""For tests of views: give one arrays that nobody computed, and look at what it paints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.feed.feed import Probe, Snapshot
 
 
 def snapshot(array: object, **facts: object) -> Snapshot:
-    """A picture of step 1."""
+    """A view of step 1."""
     return Snapshot(1, 1, np.asarray(array), facts)
 
 
@@ -27,7 +27,7 @@ def painted(widget: QWidget, width: int = 300, height: int = 200) -> NDArray[np.
     return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
 
-def shown(picture: object, found: Mapping[Probe, Snapshot]) -> None:
-    """Draw snapshots in a picture."""
-    picture.draw(found)  # type: ignore[attr-defined]
+def shown(view: object, found: Mapping[Probe, Snapshot]) -> None:
+    """Draw snapshots in a view."""
+    view.draw(found)  # type: ignore[attr-defined]
     QApplication.processEvents()

@@ -1,4 +1,4 @@
-"""The first pictures of a node: colours stand where the values are, tables hold the numbers."""
+"""The first views of a node: colours stand where the values are, tables hold the numbers."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def of_histogram(counts: list[float], low: float, high: float) -> object:
 
 
 @contextmanager
-def inside(picture: QWidget) -> Iterator[Callable[[int, int], None]]:
-    """A picture as it is in a card, which makes it smaller than a window of its own would be."""
+def inside(view: QWidget) -> Iterator[Callable[[int, int], None]]:
+    """A view as it is in a card, which makes it smaller than a window of its own would be."""
     host = QWidget()
-    picture.setParent(host)
-    picture.setMinimumSize(0, 0)  # that of the window it was
-    picture.show()
+    view.setParent(host)
+    view.setMinimumSize(0, 0)  # that of the window it was
+    view.show()
     host.show()
 
     def resize(width: int, height: int) -> None:
-        picture.resize(width, height)
+        view.resize(width, height)
         QApplication.processEvents()
 
     yield resize
@@ -54,103 +54,103 @@ def inside(picture: QWidget) -> Iterator[Callable[[int, int], None]]:
 
 
 def near(pixels: np.ndarray, colour: tuple[int, int, int]) -> np.ndarray:
-    """Where a picture has about this colour."""
+    """Where a view has about this colour."""
     return np.abs(pixels.astype(int) - np.array(colour)).sum(axis=2) < 40
 
 
 def test_the_highest_value_of_a_map_is_yellow_where_it_is(iris: Workspace) -> None:
-    picture = Activations(Subject(iris, "n2"))
+    view = Activations(Subject(iris, "n2"))
     maps = np.zeros((1, 4, 4), np.float32)
     maps[0, 3, 0] = 1.0  # lower left
-    shown(picture, {Probe("n2", "activations"): snapshot(maps, shape=(1, 4, 4))})
-    yellow = near(painted(picture, 200, 200), (253, 231, 37))
+    shown(view, {Probe("n2", "activations"): snapshot(maps, shape=(1, 4, 4))})
+    yellow = near(painted(view, 200, 200), (253, 231, 37))
     rows, columns = np.nonzero(yellow)
     assert rows.min() >= 145 and columns.max() <= 55
     assert yellow.sum() > 2000
-    assert picture.note == "1 map of 4 × 4 · 0 to 1"
-    assert picture.table() is not None and picture.table()[1][12] == (1, 4, 1, 1.0)
+    assert view.note == "1 map of 4 × 4 · 0 to 1"
+    assert view.table() is not None and view.table()[1][12] == (1, 4, 1, 1.0)
 
 
 def test_units_are_bars_with_their_values_in_a_table(iris: Workspace) -> None:
-    picture = Activations(Subject(iris, "n2"))
-    shown(picture, {Probe("n2", "activations"): snapshot([1.0, -0.5, 0.25], shape=(3,))})
-    assert picture.note == "3 units"
-    assert picture.table() == (("unit", "activation"), [(1, 1.0), (2, -0.5), (3, 0.25)])
+    view = Activations(Subject(iris, "n2"))
+    shown(view, {Probe("n2", "activations"): snapshot([1.0, -0.5, 0.25], shape=(3,))})
+    assert view.note == "3 units"
+    assert view.table() == (("unit", "activation"), [(1, 1.0), (2, -0.5), (3, 0.25)])
 
 
 def test_negative_weights_are_blue_and_positive_ones_red(iris: Workspace) -> None:
-    picture = Filters(Subject(iris, "n2"))
+    view = Filters(Subject(iris, "n2"))
     facts = {"kind": "matrix", "shape": (2, 2)}
-    shown(picture, {Probe("n2", "filters"): snapshot([[-1.0, 1.0], [0.0, 0.0]], **facts)})
-    pixels = painted(picture, 200, 200).astype(int)
+    shown(view, {Probe("n2", "filters"): snapshot([[-1.0, 1.0], [0.0, 0.0]], **facts)})
+    pixels = painted(view, 200, 200).astype(int)
     ends = [np.array([(int(c) >> s) & 255 for s in (16, 8, 0)]) for c in (SIGNED[0], SIGNED[-1])]
     assert np.abs(pixels[50, 50] - ends[0]).sum() < 40
     assert np.abs(pixels[50, 150] - ends[1]).sum() < 40
-    assert picture.note == "2 × 2 weights · -1 (blue) to 1 (red)"
-    assert picture.table() == (
+    assert view.note == "2 × 2 weights · -1 (blue) to 1 (red)"
+    assert view.table() == (
         ("output", "input", "weight"),
         [(1, 1, -1.0), (1, 2, 1.0), (2, 1, 0.0), (2, 2, 0.0)],
     )
 
 
 def test_a_histogram_is_as_high_as_its_counts(iris: Workspace) -> None:
-    picture = Histograms(Subject(iris, "n2"))
+    view = Histograms(Subject(iris, "n2"))
     weights = Probe("n2", "weights")
-    shown(picture, {weights: of_histogram([0, 4, 1, 0], -1, 1)})
+    shown(view, {weights: of_histogram([0, 4, 1, 0], -1, 1)})
     colour = current_theme().good
-    bars = near(painted(picture, 400, 500), (colour.red(), colour.green(), colour.blue())).sum(axis=0)
+    bars = near(painted(view, 400, 500), (colour.red(), colour.green(), colour.blue())).sum(axis=0)
     assert bars[:98].max() == 0 and bars[302:].max() == 0
     assert 3.5 < bars[150] / bars[250] < 4.5
-    header, rows = picture.table()
+    header, rows = view.table()
     assert header == ("of", "from", "to", "count")
     assert rows[1] == ("weights", -0.5, 0.0, 4)
 
 
 def test_low_cards_show_fewer_histograms_and_say_which_are_hidden(iris: Workspace) -> None:
-    picture = Histograms(Subject(iris, "n2"))
-    with inside(picture) as resized:
+    view = Histograms(Subject(iris, "n2"))
+    with inside(view) as resized:
         resized(250, 110)
-        assert picture.note == "enlarge for gradients"
+        assert view.note == "enlarge for gradients"
         resized(250, 300)
-        assert picture.note == ""
+        assert view.note == ""
         resized(600, 110)
-        assert picture.note == "", "side by side"
+        assert view.note == "", "side by side"
 
 
 def test_the_right_class_is_green_and_the_rest_is_counted(iris: Workspace) -> None:
-    picture = Prediction(Subject(iris, "n2"))
+    view = Prediction(Subject(iris, "n2"))
     facts = {"kind": "classes", "target": 1, "classes": ("cat", "dog", "eel")}
     found = {Probe("n2", "predictions"): snapshot([0.2, 0.7, 0.1], **facts)}
-    painted(picture, 300, 200)
-    shown(picture, found)
+    painted(view, 300, 200)
+    shown(view, found)
     theme = current_theme()
-    good = near(painted(picture, 300, 200), (theme.good.red(), theme.good.green(), theme.good.blue()))
+    good = near(painted(view, 300, 200), (theme.good.red(), theme.good.green(), theme.good.blue()))
     rows = np.nonzero(good.any(axis=1))[0]
     assert rows.min() >= 20 and rows.max() < 40, "the second of three rows"
-    assert picture.table() == (
+    assert view.table() == (
         ("class", "probability", ""),
         [("cat", 0.2, ""), ("dog", 0.7, "right"), ("eel", 0.1, "")],
     )
-    with inside(picture) as resized:
+    with inside(view) as resized:
         resized(300, 45)
-        assert picture.note == "the likeliest 2 of 3"
+        assert view.note == "the likeliest 2 of 3"
 
 
 def test_predicted_numbers_are_lines_beside_the_right_ones(iris: Workspace) -> None:
-    picture = Prediction(Subject(iris, "n2"))
+    view = Prediction(Subject(iris, "n2"))
     pairs = [[1.0, 1.5], [2.0, 2.5]]
-    shown(picture, {Probe("n2", "predictions"): snapshot(pairs, kind="values")})
-    assert [line.values.tolist() for line in picture.forecast.lines] == [[1.5, 2.5], [1.0, 2.0]]
-    assert picture.table() == (("example", "predicted", "right"), [(1, 1.0, 1.5), (2, 2.0, 2.5)])
+    shown(view, {Probe("n2", "predictions"): snapshot(pairs, kind="values")})
+    assert [line.values.tolist() for line in view.forecast.lines] == [[1.5, 2.5], [1.0, 2.0]]
+    assert view.table() == (("example", "predicted", "right"), [(1, 1.0, 1.5), (2, 2.0, 2.5)])
 
 
 def test_the_input_is_that_of_the_data_upstream_with_its_class(iris: Workspace) -> None:
-    picture = Example(Subject(iris, "n3"))
-    assert picture.probes() == {Probe("n1", "activations")}
+    view = Example(Subject(iris, "n3"))
+    assert view.probes() == {Probe("n1", "activations")}
     ports = {"features": np.arange(4.0), "species": np.array([1.0])}
-    shown(picture, {Probe("n1", "activations"): snapshot(np.arange(4.0), ports=ports)})
-    assert picture.note == "species versicolor"
-    assert picture.table() == (("unit", "value"), [(1, 0.0), (2, 1.0), (3, 2.0), (4, 3.0)])
+    shown(view, {Probe("n1", "activations"): snapshot(np.arange(4.0), ports=ports)})
+    assert view.note == "species versicolor"
+    assert view.table() == (("unit", "value"), [(1, 0.0), (2, 1.0), (3, 2.0), (4, 3.0)])
 
 
 def test_who_is_offered_what(iris: Workspace) -> None:

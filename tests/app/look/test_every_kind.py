@@ -1,4 +1,4 @@
-"""Every kind of picture on real runs: it draws what is taken for it, in the colours of both themes."""
+"""Every kind of view on real runs: it draws what is taken for it, in the colours of both themes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtGui import QColor
 
 from app.look.base import Subject
-from app.look.dock.states import failed_words, is_picture
-from app.look.registry import GROUPS, picture_kinds
+from app.look.dock.states import failed_words, is_drawable
+from app.look.registry import GROUPS, view_kinds
 from app.theme import contrast, current_theme, set_theme
 from app.workspace.workspace import Workspace
 from engine.document.files import load_project
@@ -66,7 +66,7 @@ def run_at(name: str) -> Run:
 
 def subjects(workspace: Workspace, kind_id: str) -> Iterator[tuple[str, Subject]]:
     """Where a kind fits, network by network."""
-    kind = picture_kinds()[kind_id]
+    kind = view_kinds()[kind_id]
     for name in NETWORKS:
         workspace.document.replace(project_of(name), None)
         nodes = [""] if kind.whole else list(workspace.document.project.graph.nodes)
@@ -77,30 +77,30 @@ def subjects(workspace: Workspace, kind_id: str) -> Iterator[tuple[str, Subject]
                 break
 
 
-@pytest.mark.parametrize("kind_id", sorted(picture_kinds()))
+@pytest.mark.parametrize("kind_id", sorted(view_kinds()))
 def test_it_draws_what_a_real_run_gives(shaped: Workspace, kind_id: str) -> None:
-    kind = picture_kinds()[kind_id]
+    kind = view_kinds()[kind_id]
     assert kind.group in GROUPS and kind.title[0].isupper() and kind.about.endswith(".")
     refusals: list[str] = []
     for name, subject in subjects(shaped, kind_id):
-        picture = kind.make(subject)
-        wanted = sorted(picture.probes())
+        view = kind.make(subject)
+        wanted = sorted(view.probes())
         found = dict(zip(wanted, take(run_at(name), *wanted), strict=True)) if wanted else {}
-        there = {probe: snapshot for probe, snapshot in found.items() if is_picture(snapshot)}
-        needed = picture.essential() or frozenset(wanted)
+        there = {probe: snapshot for probe, snapshot in found.items() if is_drawable(snapshot)}
+        needed = view.essential() or frozenset(wanted)
         lacking = {probe: snapshot for probe, snapshot in found.items() if probe in needed - there.keys()}
         if not lacking:
             break
         refusals.append(f"{name}: {failed_words(lacking) or 'nothing to draw'}")
-        picture.deleteLater()
+        view.deleteLater()
     else:
         assert not refusals, refusals
         pytest.skip(f"no network here has what {kind.title!r} shows: its own tests make one")
-    shown(picture, there)
+    shown(view, there)
     painted_in = {}
     for theme in ("dark", "light"):
         set_theme(theme)
-        pixels = painted_in[theme] = painted(picture)
+        pixels = painted_in[theme] = painted(view)
         colours, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)
         named = {getattr(current_theme(), role).name() for role in SURFACES}
         assert named & {QColor(*map(int, colour)).name() for colour in colours}
@@ -108,7 +108,7 @@ def test_it_draws_what_a_real_run_gives(shaped: Workspace, kind_id: str) -> None
         assert max(contrast(QColor(*map(int, colour)), ground) for colour in colours) >= 4.5
     dark, light = painted_in["dark"], painted_in["light"]
     assert light.mean() > dark.mean()
-    table = picture.table()
+    table = view.table()
     if table is not None:
         header, rows = table
         assert rows and all(len(row) == len(header) for row in rows)

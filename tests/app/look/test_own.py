@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.charts.chart import Marks
-from app.look.base import LivePicture, Subject
+from app.look.base import LiveView, Subject
 from app.look.own import answer_units, scaled_words, still_scaled
 from app.look.predictions.extremes import WorstAndBest
 from app.look.predictions.fit import Fit
@@ -62,15 +62,15 @@ def test_grams_are_those_of_the_file(people: Workspace) -> None:
 
 
 def test_predicted_against_right_says_grams(people: Workspace) -> None:
-    picture = Predicted(Subject(people, "n3"))
+    view = Predicted(Subject(people, "n3"))
     facts = {"rows": np.arange(len(pairs(people))), "total": len(pairs(people)), "kind": "values"}
-    shown(picture, {Probe("n3", "answers"): snapshot(pairs(people), **facts)})
-    painted(picture, 440, 260)
-    (marks,) = [layer for layer in picture.scatter.layers if isinstance(layer, Marks)]
+    shown(view, {Probe("n3", "answers"): snapshot(pairs(people), **facts)})
+    painted(view, 440, 260)
+    (marks,) = [layer for layer in view.scatter.layers if isinstance(layer, Marks)]
     np.testing.assert_allclose(marks.x, grams(people), rtol=1e-4)
-    _, rows = picture.table()
+    _, rows = view.table()
     np.testing.assert_allclose(np.array(rows)[:, 0], np.roll(grams(people), -1), rtol=1e-4)
-    assert picture.scatter.frame_shown.y_name == "predicted, grams"
+    assert view.scatter.frame_shown.y_name == "predicted, grams"
 
 
 @pytest.mark.parametrize("kind", [Prediction, TrainingAnswers])
@@ -83,15 +83,15 @@ def test_the_answers_of_the_first_examples_too(people: Workspace, kind: type) ->
         panel.refresh()
         lines, said = panel.forecast.lines, panel._title.text()
     else:
-        picture = Prediction(Subject(people, "n3"))
-        shown(picture, {Probe("n3", "predictions"): made})
-        lines, said = picture.forecast.lines, picture.note
+        view = Prediction(Subject(people, "n3"))
+        shown(view, {Probe("n3", "predictions"): made})
+        lines, said = view.forecast.lines, view.note
     np.testing.assert_allclose(lines[0].values, grams(people), rtol=1e-4)
     assert "grams" in said
 
 
 def test_a_fit_stands_over_years_and_in_grams(people: Workspace) -> None:
-    picture = Fit(Subject(people, "n3"))
+    view = Fit(Subject(people, "n3"))
     data = people.trainer.data["train"]
     years = data["features"][:, 0].numpy()
     span = np.linspace(years.min(), years.max(), 200)
@@ -109,11 +109,11 @@ def test_a_fit_stands_over_years_and_in_grams(people: Workspace) -> None:
     points = snapshot(
         np.stack([years, data["grams"][:, 0].numpy()], 1), training=len(years), kind="values", classes=()
     )
-    shown(picture, {Probe("n3", "fit", (0,)): curve, Probe("n3", "points", (0,)): points})
-    painted(picture, 340, 280)
-    (marks,) = [layer for layer in picture.chart.layers if isinstance(layer, Marks)]
+    shown(view, {Probe("n3", "fit", (0,)): curve, Probe("n3", "points", (0,)): points})
+    painted(view, 340, 280)
+    (marks,) = [layer for layer in view.chart.layers if isinstance(layer, Marks)]
     np.testing.assert_allclose(marks.y, 100 + 50 * (marks.x - 20), rtol=1e-3)  # as the file was written
-    _, rows = picture.table()
+    _, rows = view.table()
     ages = np.array(rows)[:, 0]
     assert ages.min() > 19.9 and ages.max() < 59.1
     assert rows[0][2] == pytest.approx(0.1 * answer_units(Subject(people)).factor)
@@ -121,13 +121,13 @@ def test_a_fit_stands_over_years_and_in_grams(people: Workspace) -> None:
 
 def test_regions_and_examples_stand_in_their_own_units(people: Workspace) -> None:
     data = people.trainer.data["validation"]
-    picture = Regions(Subject(people, "n3"))
+    view = Regions(Subject(people, "n3"))
     facts = {"kind": "values", "x": (-1.0, 1.0), "y": (0.0, 1.0), "names": ("age", "hue"), "classes": ()}
     facts |= {"target": "grams", "fixed": 3, "example": 0, "steps": False}
     grid = snapshot(np.linspace(-1, 1, 900, dtype=np.float32).reshape(30, 30), **facts)
-    shown(picture, {Probe("n3", "regions", (0, 1)): grid})
-    painted(picture, 340, 300)
-    (left, right), deviation = picture._found.extra["x"], answer_units(Subject(people)).factor
+    shown(view, {Probe("n3", "regions", (0, 1)): grid})
+    painted(view, 340, 300)
+    (left, right), deviation = view._found.extra["x"], answer_units(Subject(people)).factor
     assert right - left == pytest.approx(2 * deviation / 50, rel=0.01)  # 50 grams for a year
     worst = WorstAndBest(Subject(people, "n3"))
     rows = data["features"][:4].numpy()
@@ -142,15 +142,15 @@ def test_regions_and_examples_stand_in_their_own_units(people: Workspace) -> Non
     assert worst.sheet._array[0, 0] == pytest.approx(20 + (right - 100) / 50, rel=1e-4)
 
 
-def test_pictures_are_drawn_anew_as_soon_as_units_are_known(
+def test_views_are_drawn_anew_as_soon_as_units_are_known(
     shaped: Workspace, tmp_path: Path, qtbot: QtBot
 ) -> None:
     add_table(shaped, tmp_path / "people.csv")
     fed(shaped)
-    picture: LivePicture = Predicted(Subject(shaped, "n3"))
-    with qtbot.waitSignal(picture.needs_changed):
-        assert answer_units(picture.subject) is None
-    assert answer_units(picture.subject) is not None
+    view: LiveView = Predicted(Subject(shaped, "n3"))
+    with qtbot.waitSignal(view.needs_changed):
+        assert answer_units(view.subject) is None
+    assert answer_units(view.subject) is not None
 
 
 def test_a_forecast_of_a_series_is_in_the_readings_units(shaped: Workspace, qtbot: QtBot) -> None:
@@ -168,14 +168,14 @@ def test_a_forecast_of_a_series_is_in_the_readings_units(shaped: Workspace, qtbo
     )
     assert shaped.apply("Add", AddNodes(nodes, links))
     trainer = fed(shaped)
-    picture = Forecast(Subject(shaped, "n3"))
+    view = Forecast(Subject(shaped, "n3"))
     truth = trainer.data["validation"]["next"][:50].numpy()
     facts = {"split": "validation", "splits": (), "start": 0, "of": 50, "name": "next", "lag": 20}
     found = {Probe("n3", "forecast", ("validation", 0)): snapshot(np.repeat(truth, 3, 1), **facts)}
     qtbot.waitUntil(lambda: answer_units(Subject(shaped)) is not None)
-    shown(picture, found)
-    assert picture.chart.frame_shown.y_name == "intensity"
-    _, rows = picture.table()
+    shown(view, found)
+    assert view.chart.frame_shown.y_name == "intensity"
+    _, rows = view.table()
     laser = read_laser(datasets_folder()).numpy()
     np.testing.assert_allclose([row[1] for row in rows], laser[900:950], atol=1e-3)
 

@@ -1,4 +1,4 @@
-"""Pictures of sequences on the gallery's own text and series."""
+"""Views of sequences on the gallery's own text and series."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.look.base import Subject
-from app.look.registry import picture_kinds, proposed
+from app.look.registry import proposed, view_kinds
 from app.workspace.workspace import Workspace
 from engine.document.files import load_project
 from engine.feed.feed import Probe
@@ -40,13 +40,13 @@ def test_it_is_proposed_and_draws(shaped: Workspace, name: str, node: str, kind:
     shaped.document.replace(project, None)
     subject = Subject(shaped, node)
     assert kind in {one.id for one in proposed(subject)}
-    picture = picture_kinds()[kind].make(subject)
+    view = view_kinds()[kind].make(subject)
     run = run_of(project)
-    wanted = sorted(picture.probes())
+    wanted = sorted(view.probes())
     found = dict(zip(wanted, take(run, *wanted), strict=True))
     assert [snapshot.extra.get("failed") for snapshot in found.values()] == [None] * len(wanted)
-    shown(picture, found)
-    drawn = painted(picture)
+    shown(view, found)
+    drawn = painted(view)
     assert (drawn != drawn[0, 0]).any()
 
 

@@ -1,4 +1,4 @@
-"""Gates, unrolled states, next tokens and forecasts of arrays whose right picture is known."""
+"""Gates, unrolled states, next tokens and forecasts of arrays whose right view is known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.look.base import Subject
 from app.look.registry import proposed
 from app.look.sequences.forecast import Forecast
 from app.look.sequences.gates import Gates, UnrolledLayer
-from app.look.sequences.next_token import NextToken, chances_at, entropy
+from app.look.sequences.next_token import NextToken, entropy, probabilities_at
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node
@@ -73,82 +73,82 @@ def rgb(colour: int) -> tuple[int, int, int]:
 
 def test_a_strip_a_gate_and_the_curves_of_one_unit(shaped: Workspace, qtbot: QtBot) -> None:
     laser(shaped)
-    picture = Gates(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
-    shown(picture, {PROBE: snapshot(gate_values().astype(np.float16), **gate_facts())})
-    pixels = painted(picture, 420, 300)
+    view = Gates(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    shown(view, {PROBE: snapshot(gate_values().astype(np.float16), **gate_facts())})
+    pixels = painted(view, 420, 300)
     for index, expected in ((1, 255), (3, 0)):  # strip 0 is the input
-        middle = picture.strips.area(index).center().toPoint()
+        middle = view.strips.area(index).center().toPoint()
         assert tuple(pixels[middle.y(), middle.x()]) == rgb(VIRIDIS[expected])
-    hidden = picture.strips.area(6)
+    hidden = view.strips.area(6)
     ends = [pixels[int(hidden.center().y()), int(x)] for x in (hidden.left() + 5, hidden.right() - 5)]
     assert tuple(ends[0]) == rgb(SIGNED[0]) and tuple(ends[1]) == rgb(SIGNED[255])
-    forget = picture.strips.area(2)
+    forget = view.strips.area(2)
     row = forget.top() + forget.height() * 2.5 / 4
     qtbot.mouseClick(
-        picture.strips,
+        view.strips,
         Qt.MouseButton.LeftButton,
         pos=forget.center().toPoint().__class__(int(forget.center().x()), int(row)),
     )
-    curves = [layer for layer in picture.chart.layers if isinstance(layer, Curve)]
-    assert len(curves) == 6 and picture.note.startswith("unit 3 · LSTM")
+    curves = [layer for layer in view.chart.layers if isinstance(layer, Curve)]
+    assert len(curves) == 6 and view.note.startswith("unit 3 · LSTM")
     np.testing.assert_allclose(curves[1].y, np.linspace(0, 1, 5), atol=1e-3)
     assert curves[1].x.tolist() == [1, 2, 3, 4, 5]
     assert curves[0].style != curves[5].style  # states are told from gates without colour
-    header, rows = picture.table()
+    header, rows = view.table()
     assert header == ("step", "unit", *GATES) and rows[2][:4] == (1, 3, 1.0, 0.0)
 
 
 def test_a_stack_that_reads_both_ways_offers_each(shaped: Workspace, qtbot: QtBot) -> None:
     laser(shaped)
-    picture = Gates(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
-    shown(picture, {PROBE: snapshot(gate_values(), **gate_facts(layers=2, both=True))})
-    assert [picture.layer.itemText(n) for n in range(4)] == [
+    view = Gates(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    shown(view, {PROBE: snapshot(gate_values(), **gate_facts(layers=2, both=True))})
+    assert [view.layer.itemText(n) for n in range(4)] == [
         "layer 1",
         "layer 1, back",
         "layer 2",
         "layer 2, back",
     ]
-    with qtbot.waitSignal(picture.needs_changed):
-        picture.layer.setCurrentIndex(3)
-        picture.layer.activated.emit(3)
-    assert picture.probes() == {Probe("n2", "gates", (1, 1))}
+    with qtbot.waitSignal(view.needs_changed):
+        view.layer.setCurrentIndex(3)
+        view.layer.activated.emit(3)
+    assert view.probes() == {Probe("n2", "gates", (1, 1))}
     other = Gates(Subject(shaped, "n2"))
     qtbot.addWidget(other)
-    other.restore(picture.state())
-    assert other.probes() == picture.probes()
+    other.restore(view.state())
+    assert other.probes() == view.probes()
 
 
 def test_a_tile_a_step_with_its_input_below(shaped: Workspace, qtbot: QtBot) -> None:
     laser(shaped)
-    picture = UnrolledLayer(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
-    shown(picture, {PROBE: snapshot(gate_values(), **gate_facts())})
-    pixels = painted(picture, 420, 150)
-    steps, across, _ = picture.picture.layout_of()
+    view = UnrolledLayer(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    shown(view, {PROBE: snapshot(gate_values(), **gate_facts())})
+    pixels = painted(view, 420, 150)
+    steps, across, _ = view.view.layout_of()
     assert steps == [0, 1, 2, 3, 4] and across == 5
     for step, colour in ((0, SIGNED[0]), (4, SIGNED[255])):
-        tile = picture.picture.tile(step)
+        tile = view.view.tile(step)
         assert tuple(pixels[int(tile.center().y()), int(tile.center().x())]) == rgb(colour)
         assert tuple(pixels[int(tile.bottom() + 9), int(tile.center().x())]) == rgb(colour)
-    words = picture.picture.describe(picture.picture.tile(4).center().toPoint())
+    words = view.view.describe(view.view.tile(4).center().toPoint())
     assert words.startswith("step 5\nstate 1 to 1, length 2")
 
 
 def test_temperature_and_entropy() -> None:
     scores = np.log(np.array([0.5, 0.25, 0.25]))
-    np.testing.assert_allclose(chances_at(scores, 1.0), [0.5, 0.25, 0.25])
-    np.testing.assert_allclose(chances_at(scores, 0.5), [4 / 6, 1 / 6, 1 / 6])
-    np.testing.assert_allclose(chances_at(scores, 0.0), [1, 0, 0], atol=1e-9)
-    assert entropy(chances_at(scores, 1.0)) == pytest.approx(1.5)
+    np.testing.assert_allclose(probabilities_at(scores, 1.0), [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(probabilities_at(scores, 0.5), [4 / 6, 1 / 6, 1 / 6])
+    np.testing.assert_allclose(probabilities_at(scores, 0.0), [1, 0, 0], atol=1e-9)
+    assert entropy(probabilities_at(scores, 1.0)) == pytest.approx(1.5)
     assert entropy(np.array([1.0, 0.0])) == 0
 
 
 def test_the_likeliest_tokens_with_the_right_one_marked(shaped: Workspace, qtbot: QtBot) -> None:
     add_iris(shaped)
-    picture = NextToken(Subject(shaped, "n3"))
-    qtbot.addWidget(picture)
+    view = NextToken(Subject(shaped, "n3"))
+    qtbot.addWidget(view)
     scores = np.log(np.array([0.125, 0.5, 0.25, 0.125]))
     facts = {
         "kept": None,
@@ -161,23 +161,23 @@ def test_the_likeliest_tokens_with_the_right_one_marked(shaped: Workspace, qtbot
         "example": 0,
         "split": "validation",
     }
-    painted(picture, 300, 280)
-    shown(picture, {Probe("n3", "next_token", (-1,)): snapshot(scores, **facts)})
-    bars = picture.bars.bars
+    painted(view, 300, 280)
+    shown(view, {Probe("n3", "next_token", (-1,)): snapshot(scores, **facts)})
+    bars = view.bars.bars
     assert [bar.name for bar in bars] == ["b", "c ✓", "a", "d"]
     np.testing.assert_allclose([bar.value for bar in bars], [0.5, 0.25, 0.125, 0.125])
-    assert picture.note == "entropy 1.75 of 2.00 bits · 4 tokens · validation example 1"
-    assert picture.context.text() == "d a …"
-    picture.slider.setValue(50)
-    np.testing.assert_allclose([bar.value for bar in picture.bars.bars], np.array([16, 4, 1, 1]) / 22)
-    header, rows = picture.table()
+    assert view.note == "entropy 1.75 of 2.00 bits · 4 tokens · validation example 1"
+    assert view.context.text() == "d a …"
+    view.slider.setValue(50)
+    np.testing.assert_allclose([bar.value for bar in view.bars.bars], np.array([16, 4, 1, 1]) / 22)
+    header, rows = view.table()
     assert header == ("token", "name", "probability") and rows[1][:2] == (2, "c")
 
 
 def test_a_forecast_over_the_series_with_its_residuals(shaped: Workspace, qtbot: QtBot) -> None:
     laser(shaped)
-    picture = Forecast(Subject(shaped, "n4"))
-    qtbot.addWidget(picture)
+    view = Forecast(Subject(shaped, "n4"))
+    qtbot.addWidget(view)
     truth = np.sin(np.arange(30.0))
     array = np.stack([truth, truth + 0.1, truth - 0.5], 1)
     facts = {
@@ -188,20 +188,20 @@ def test_a_forecast_over_the_series_with_its_residuals(shaped: Workspace, qtbot:
         "name": "next",
         "lag": 10,
     }
-    painted(picture, 440, 280)
-    shown(picture, {Probe("n4", "forecast", ("validation", 0)): snapshot(array, **facts)})
-    curves = {curve.colour: curve for curve in picture.chart.layers if isinstance(curve, Curve)}
+    painted(view, 440, 280)
+    shown(view, {Probe("n4", "forecast", ("validation", 0)): snapshot(array, **facts)})
+    curves = {curve.colour: curve for curve in view.chart.layers if isinstance(curve, Curve)}
     np.testing.assert_allclose(curves["accent"].y, truth + 0.1)
     np.testing.assert_allclose(curves["convolution"].y, truth - 0.5)
     assert curves["accent"].x[0] == 1 and len(curves) == 3
-    off = {curve.colour: curve for curve in picture.residuals.layers if isinstance(curve, Curve)}
+    off = {curve.colour: curve for curve in view.residuals.layers if isinstance(curve, Curve)}
     np.testing.assert_allclose(off["accent"].y, 0.1)
     np.testing.assert_allclose(off["convolution"].y, -0.5)
-    assert not picture.residuals.isHidden()
-    assert picture.note == "RMSE 0.1 one step ahead, 0.5 running free · validation · 30 of 40 steps"
-    painted(picture, 300, 160)
-    assert picture.residuals.isHidden() and picture.chart.frame_shown.x_name == "step"
-    assert picture.table()[1][0] == (1, *array[0].tolist())
+    assert not view.residuals.isHidden()
+    assert view.note == "RMSE 0.1 one step ahead, 0.5 running free · validation · 30 of 40 steps"
+    painted(view, 300, 160)
+    assert view.residuals.isHidden() and view.chart.frame_shown.x_name == "step"
+    assert view.table()[1][0] == (1, *array[0].tolist())
 
 
 def test_what_is_proposed_for_the_laser_and_for_iris(shaped: Workspace) -> None:

@@ -1,10 +1,10 @@
-"""Pictures of networks whose data go through transforms: they see the columns that runs see."""
+"""Views of networks whose data go through transforms: they see the columns that runs see."""
 
 from __future__ import annotations
 
 from app.look.asked import features, head
 from app.look.base import Subject
-from app.look.registry import picture_kinds
+from app.look.registry import view_kinds
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes, Connect, Disconnect
 from engine.document.graph import Link, Node
@@ -36,6 +36,6 @@ def test_the_question_of_a_loss_names_the_data_and_its_transformed_column(shaped
 
 def test_every_kind_can_be_asked_about_a_transform_and_its_data(shaped: Workspace) -> None:
     with_transform(shaped)
-    for kind in picture_kinds().values():
+    for kind in view_kinds().values():
         for node_id in ("n1", "n2", "n3", "n4", ""):
             assert kind.suits(Subject(shaped, node_id)) in (True, False)

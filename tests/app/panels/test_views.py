@@ -14,18 +14,18 @@ from pytestqt.qtbot import QtBot
 
 from app.charts.arrays.filters import FiltersNow
 from app.look.base import Subject
-from app.look.dock.card import PictureCard
-from app.look.predictions.example import class_words, picture_of
+from app.look.dock.card import ViewCard
+from app.look.predictions.example import best_shown, class_words
 from app.look.predictions.prediction import prediction_bars
 from app.panels.views import NOTHING, SEVERAL, ViewsPanel
 from app.workspace.workspace import Workspace
 from engine.document.edits import Remove
 from engine.feed.feed import Probe, Snapshot
-from tests.app.fake_run import FakeTrainer, pictures, workspace_with_fakes
+from tests.app.fake_run import FakeTrainer, snapshots, workspace_with_fakes
 
 
 class Shown:
-    """A views panel on screen; `PARTS` are the pictures that these tests are about."""
+    """A views panel on screen; `PARTS` are the views that these tests are about."""
 
     PARTS = ("example", "activations", "filters", "histograms", "prediction")
 
@@ -42,13 +42,13 @@ class Shown:
     def cards(self) -> list[str]:
         return [name for name in self.PARTS if (card := self.panel.dock.card(name)) and card.isVisible()]
 
-    def card(self, kind: str) -> PictureCard:
+    def card(self, kind: str) -> ViewCard:
         found = self.panel.dock.card(kind)
         assert found is not None
         return found
 
-    def picture(self, kind: str) -> Any:
-        return self.card(kind).pane.picture
+    def view(self, kind: str) -> Any:
+        return self.card(kind).pane.view
 
     def words(self, name: str) -> str:
         found = self.panel.findChild(QLabel, name)
@@ -63,7 +63,7 @@ def shown(qtbot: QtBot, tmp_path: Path) -> Iterator[Shown]:
     made.workspace.close()
 
 
-def test_without_a_selection_pictures_are_of_the_whole_network(shown: Shown) -> None:
+def test_without_a_selection_views_are_of_the_whole_network(shown: Shown) -> None:
     dock = shown.panel.dock
     assert [card.kind.id for card in dock.cards] == ["try-it", "layer_table"]
     assert shown.words("viewsTitle") == "Whole model"
@@ -108,22 +108,22 @@ def test_exactly_the_probes_of_the_visible_cards_are_watched(shown: Shown, qtbot
     qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
 
 
-def test_pictures_come_from_the_feed(shown: Shown, qtbot: QtBot) -> None:
+def test_views_come_from_the_feed(shown: Shown, qtbot: QtBot) -> None:
     shown.workspace.select(["n2"])
     assert shown.card("activations").state.words != ""
-    pictures(shown.trainer.feed, 100)
+    snapshots(shown.trainer.feed, 100)
     shown.workspace.ticked.emit()
-    qtbot.waitUntil(lambda: shown.picture("activations").picture.tiles.shown == 32)
-    qtbot.waitUntil(lambda: shown.picture("filters").picture.shown == 32)
-    qtbot.waitUntil(lambda: shown.picture("histograms").histograms["weights"].distribution is not None)
-    weights = shown.picture("histograms").histograms["weights"].distribution
+    qtbot.waitUntil(lambda: shown.view("activations").view.tiles.shown == 32)
+    qtbot.waitUntil(lambda: shown.view("filters").view.shown == 32)
+    qtbot.waitUntil(lambda: shown.view("histograms").histograms["weights"].distribution is not None)
+    weights = shown.view("histograms").histograms["weights"].distribution
     assert weights is not None
     assert abs(weights.std - 0.2) < 0.02
     assert shown.words("viewsExample") == "validation example 1"
 
 
-def test_another_node_forgets_the_pictures_of_the_last(shown: Shown, qtbot: QtBot) -> None:
-    pictures(shown.trainer.feed, 100)
+def test_another_node_forgets_the_views_of_the_last(shown: Shown, qtbot: QtBot) -> None:
+    snapshots(shown.trainer.feed, 100)
     shown.workspace.select(["n2"])
     qtbot.waitUntil(lambda: shown.card("activations").state.kind == "drawn")
     shown.workspace.select(["n4"])  # the feed has nothing of it yet
@@ -140,13 +140,13 @@ def test_removing_the_selected_node_empties_the_panel(shown: Shown) -> None:
 
 def test_the_next_example_is_pinned_and_after_the_last_the_first(shown: Shown, qtbot: QtBot) -> None:
     shown.workspace.select(["n2"])
-    pictures(shown.trainer.feed, 100)
+    snapshots(shown.trainer.feed, 100)
     shown.workspace.ticked.emit()
     forward = shown.panel.findChild(QPushButton, "nextExample")
     qtbot.waitUntil(forward.isEnabled)
     qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
     assert shown.trainer.pinned[-1] == 1
-    # The trainer stays at the last example: the picture still shows the first of one.
+    # The trainer stays at the last example: the view still shows the first of one.
     qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
     assert shown.trainer.pinned[-1] == 0
 
@@ -171,7 +171,7 @@ def test_the_input_is_shown_by_its_image_and_named_by_its_class() -> None:
     image = np.zeros((1, 8, 8))
     ports = {"digit": np.array([7.0]), "image": image, "profile": np.zeros(16)}
     snapshot = Snapshot(0, 0, np.zeros(16), {"ports": ports})
-    assert picture_of(snapshot) is image
+    assert best_shown(snapshot) is image
     assert class_words(snapshot, {"digit": tuple("0123456789")}) == "digit 7"
     assert class_words(snapshot, {}) == ""
 
@@ -184,9 +184,9 @@ def test_filters_now_follows_the_selection(qtbot: QtBot, tmp_path: Path) -> None
     workspace.select(["n2"])
     assert small.isVisible()
     qtbot.waitUntil(lambda: trainer.watched == {Probe("n2", "filters")})
-    pictures(trainer.feed, 1)
+    snapshots(trainer.feed, 1)
     workspace.ticked.emit()
-    qtbot.waitUntil(lambda: small.picture.shown == 32)
+    qtbot.waitUntil(lambda: small.plot.shown == 32)
     workspace.select(["n3"])  # pooling has no weights
     assert not small.isVisible()
     qtbot.waitUntil(lambda: trainer.watched == frozenset())

@@ -1,4 +1,4 @@
-"""The panels on a real run: the trainer's own numbers and pictures reach the screen."""
+"""The panels on a real run: the trainer's own numbers and views reach the screen."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_run_is_shown_from_the_first_step_to_the_test_score(qtbot: QtBot, live
     assert train.text() == "Train"
 
 
-def test_pictures_come_before_training_and_the_example_can_be_changed(qtbot: QtBot, live: Workspace) -> None:
+def test_views_come_before_training_and_the_example_can_be_changed(qtbot: QtBot, live: Workspace) -> None:
     panel = ViewsPanel(live)
     qtbot.addWidget(panel)
     panel.resize(1100, 280)
@@ -66,8 +66,8 @@ def test_pictures_come_before_training_and_the_example_can_be_changed(qtbot: QtB
     live.select(["n2"])
     card = panel.dock.card
     qtbot.waitUntil(lambda: card("activations").state.kind == "drawn", timeout=LONG)
-    qtbot.waitUntil(lambda: card("prediction").pane.picture.bars.bars != (), timeout=LONG)
-    assert [bar.name.split()[0] for bar in card("prediction").pane.picture.bars.bars] == [
+    qtbot.waitUntil(lambda: card("prediction").pane.view.bars.bars != (), timeout=LONG)
+    assert [bar.name.split()[0] for bar in card("prediction").pane.view.bars.bars] == [
         "setosa",
         "versicolor",
         "virginica",

@@ -131,7 +131,7 @@ def test_progress_is_told_in_epochs_steps_and_time(controls: Controls) -> None:
     controls.bar.refresh()
     progress = controls.bar.findChild(ProgressText)
     assert progress.text() == "Epoch 4 of 12 · step 1,462  1 min 51 s left"
-    assert abs(progress.share - 3.4 / 12) < 0.01
+    assert abs(progress.fraction - 3.4 / 12) < 0.01
     assert controls.bar.findChild(MetricText).text() == "validation accuracy 0.9817"
     assert controls.bar.findChild(DeviceChip).text() == "CPU · 2 threads"
 

@@ -23,7 +23,7 @@ from engine.document.edits import AddNodes, Remove
 from engine.document.graph import Node
 from engine.errors import TrainingError
 from engine.feed.feed import Feed, Probe, Snapshot
-from tests.app.fake_run import STEPS_PER_EPOCH, FakeTrainer, losses, pictures, train, workspace_with_fakes
+from tests.app.fake_run import STEPS_PER_EPOCH, FakeTrainer, losses, snapshots, train, workspace_with_fakes
 
 
 class Shown:
@@ -332,7 +332,7 @@ def test_health_is_said_in_words(rows: list[list[float]], words: str) -> None:
     assert words in health(bars, Snapshot(0, 0, np.array(rows), {"nodes": ("n1", "n2")}))
 
 
-def test_new_pictures_are_drawn_and_old_ones_are_not_drawn_again(shown: Shown, qtbot: QtBot) -> None:
+def test_new_views_are_drawn_and_old_ones_are_not_drawn_again(shown: Shown, qtbot: QtBot) -> None:
     train(shown.trainer, 1.0)
     shown.tick()
     layers = shown.panel.layers
@@ -341,7 +341,7 @@ def test_new_pictures_are_drawn_and_old_ones_are_not_drawn_again(shown: Shown, q
     shown.tick()
     qtbot.wait(200)
     assert layers.activations.tiles.scale == before
-    pictures(shown.trainer.feed, 999)
+    snapshots(shown.trainer.feed, 999)
     shown.tick()
     qtbot.waitUntil(lambda: layers.activations.tiles.scale != before)
 

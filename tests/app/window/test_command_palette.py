@@ -129,7 +129,7 @@ def test_ranking() -> None:
         Entry("a", "Save", nothing, enabled=False),
         Entry("b", "Save as", nothing),
         Entry("c", "Unrelated", nothing, also="saving"),
-        Entry("d", "Save picture", nothing),
+        Entry("d", "Save image", nothing),
     ]
     assert [entry.key for entry in ranked(entries, "save", [])] == ["b", "d", "a"]
     assert [entry.key for entry in ranked(entries, "save", ["d"])] == ["d", "b", "a"]

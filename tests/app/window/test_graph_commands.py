@@ -1,4 +1,4 @@
-"""The Graph, Edit and File commands for layout, finding and pictures, run from the menus of a window."""
+"""The Graph, Edit and File commands for layout, finding and images, run from the menus of a window."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ def test_aligning_waits_for_a_selection(window: MainWindow) -> None:
         window.actions_by_name[name].trigger()
 
 
-def test_a_picture_is_offered_with_the_name_of_the_document(
+def test_an_image_is_offered_with_the_name_of_the_document(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered: list[str] = []
 
-    class Dialog(graph_commands.PictureDialog):
+    class Dialog(graph_commands.ImageDialog):
         def exec(self) -> int:
             offered.append(self.path_field.text())
             return 0
 
-    monkeypatch.setattr(graph_commands, "PictureDialog", Dialog)
-    window.actions_by_name["save_picture"].trigger()
+    monkeypatch.setattr(graph_commands, "ImageDialog", Dialog)
+    window.actions_by_name["save_image"].trigger()
     assert offered[0].endswith("Untitled.svg")

@@ -164,14 +164,14 @@ def test_the_view_menu_chooses_what_the_canvas_shows(shaped: Workspace, qtbot) -
     window = MainWindow(shaped)
     qtbot.addWidget(window)
     entries, detail = window.actions_by_name, window.canvas.graph_scene.detail
-    assert entries["labels_always"].isChecked() and entries["toggle_pictures"].isChecked()
+    assert entries["labels_always"].isChecked() and entries["toggle_thumbnails"].isChecked()
     entries["labels_on_hover"].trigger()
     assert entries["labels_on_hover"].isChecked() and not entries["labels_always"].isChecked()
     assert not detail.labels_always
     window.canvas.shown.set_labels(True)
     assert entries["labels_always"].isChecked() and detail.labels_always
-    entries["toggle_pictures"].trigger()
-    assert not entries["toggle_pictures"].isChecked()
+    entries["toggle_thumbnails"].trigger()
+    assert not entries["toggle_thumbnails"].isChecked()
     window.close()
 
 

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.window.main_window import MainWindow
 from app.window.welcome import example_path
-from app.workspace.event_buttons import answers_to, mended
+from app.workspace.event_buttons import answers_to, fixed
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes, SetPlan
 from engine.document.files import load_project, save_project, to_text
@@ -29,18 +29,18 @@ GAME = Plan((Phase((Rule("n2"),)), Phase((Rule("n2"), Minimise(name="second")), 
 
 
 def test_the_number_goes_where_the_phase_has_it() -> None:
-    changed = mended(Plan(), ("lr", 0.003))
+    changed = fixed(Plan(), ("lr", 0.003))
     assert changed is not None and changed.optimiser == Choice("Adam", {"lr": 0.003})
-    changed = mended(Plan(), ("batch", 32))
+    changed = fixed(Plan(), ("batch", 32))
     assert changed is not None and changed.batch == 32 and changed.phases == Plan().phases
-    changed = mended(Plan(), ("patience", 5))
+    changed = fixed(Plan(), ("patience", 5))
     assert changed is not None and changed.patience == 5
-    changed = mended(GAME, ("batch", 8), 1)
+    changed = fixed(GAME, ("batch", 8), 1)
     assert changed is not None and (changed.batch, changed.phases[1].batch) == (64, 8)
-    changed = mended(GAME, ("lr", 0.5), 1)
+    changed = fixed(GAME, ("lr", 0.5), 1)
     assert changed is not None and changed.phases[1].objectives[1].optimiser.params["lr"] == 0.5
-    assert mended(GAME, ("lr", 0.5), 0) is None  # a rule has no rate
-    assert mended(Plan(), ("width", 3.0)) is None
+    assert fixed(GAME, ("lr", 0.5), 0) is None  # a rule has no rate
+    assert fixed(Plan(), ("width", 3.0)) is None
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.canvas.items.pictures import picture_of
-from app.look.playground.example_picture import ExamplePicture
+from app.canvas.items.thumbnail import thumbnail_of
+from app.look.playground.example_view import ExampleView
 from app.workspace.token_words import are_tokens, running_text, token_words
 from engine.catalogue import Column
 from tests.app.look.showing import painted, snapshot
@@ -41,17 +41,17 @@ def test_a_single_class_is_no_text() -> None:
 
 def test_a_node_of_texts_shows_the_text_where_words_can_be_read() -> None:
     found = snapshot(np.array([5, 6, 7] * 4, np.float32), port="tokens", ports={})
-    picture = picture_of(found, (120.0, 30.0), data=True, classes={"tokens": WORDS})
+    picture = thumbnail_of(found, (120.0, 30.0), data=True, classes={"tokens": WORDS})
     assert picture is not None and picture.above  # bars, from afar
     assert picture.lines == ("a good film a good", "film a good film a")
-    plain = picture_of(found, (120.0, 30.0), data=True, classes={"label": WORDS})
+    plain = thumbnail_of(found, (120.0, 30.0), data=True, classes={"label": WORDS})
     assert plain is not None and plain.lines == ()
-    low = picture_of(found, (120.0, 8.0), data=True, classes={"tokens": WORDS})
+    low = thumbnail_of(found, (120.0, 8.0), data=True, classes={"tokens": WORDS})
     assert low is not None and low.lines == ()
 
 
 def test_an_example_of_tokens_is_a_text(qtbot: QtBot) -> None:
-    shown = ExamplePicture()
+    shown = ExampleView()
     qtbot.addWidget(shown)
     shown.show_row({"tokens": np.array([9, 6, 8, 0])}, Column("tokens", (4,), "int64", LETTERS))
     assert [token.text for token in shown.text.tokens] == ["c", " ", "b"]

@@ -83,7 +83,7 @@ def test_what_is_laid_out_already_leaves_no_history(
     workspace.message.connect(lambda text, kind: told.append(text))
     assert run(qtbot, laying)
     assert workspace.document.revision == revision
-    assert told == ["Everything already stands where a layout would put it."]
+    assert told == ["Everything is already where a layout would put it."]
 
 
 @pytest.mark.usefixtures("mess")

@@ -1,4 +1,4 @@
-"""Live pictures and shapes on wires, as the user wants them."""
+"""Live views and shapes on wires, as the user wants them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_choice_holds_for_a_canvas_opened_later(view: GraphView, labelled: Wor
         other.deleteLater()
 
 
-def test_live_pictures_can_be_switched_off(
+def test_live_views_can_be_switched_off(
     view: GraphView, workspace: Workspace, build: Callable[..., None]
 ) -> None:
     trainer = RestingTrainer()
@@ -87,11 +87,11 @@ def test_live_pictures_can_be_switched_off(
     trainer.feed.append("train_loss", 1, 0.1, 0.1, 0.04127)
     workspace.engine_ready.emit()
     items = view.graph_scene.node_items
-    assert items["n1"].picture is not None and trainer.watched
-    _switch(view, "Live pictures")
-    assert items["n1"].picture is None and items["n3"].value
+    assert items["n1"].thumbnail is not None and trainer.watched
+    _switch(view, "Live views")
+    assert items["n1"].thumbnail is None and items["n3"].value
     assert not watching(workspace).union
     workspace.engine_ready.emit()
-    assert items["n1"].picture is None
-    _switch(view, "Live pictures")
-    assert items["n1"].picture is not None
+    assert items["n1"].thumbnail is None
+    _switch(view, "Live views")
+    assert items["n1"].thumbnail is not None

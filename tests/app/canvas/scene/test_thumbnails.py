@@ -1,4 +1,4 @@
-"""Live pictures: drawn once a snapshot, only for what is in view."""
+"""Live views: drawn once a snapshot, only for what is in view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
-from app.canvas.items.pictures import caption_in, picture_of
+from app.canvas.items.thumbnail import caption_in, thumbnail_of
 from app.canvas.view import GraphView
 from app.charts.class_marks import class_colour
 from app.theme import current_theme
@@ -42,14 +42,14 @@ def test_nodes_show_the_newest_snapshot_and_losses_their_value(
     trainer.feed.append("train_loss", 1, 0.1, 0.1, 0.04127)
     workspace.engine_ready.emit()
     items = view.graph_scene.node_items
-    first = items["n1"].picture
-    assert first is not None and items["n2"].picture is None
+    first = items["n1"].thumbnail
+    assert first is not None and items["n2"].thumbnail is None
     assert items["n3"].value == "0.0413"
     view.thumbnails._redraw()
-    assert items["n1"].picture is first
+    assert items["n1"].thumbnail is first
     trainer.feed.put(Probe("n1", "activations"), _snapshot(8, 5, 5))
     view.thumbnails._redraw()
-    assert items["n1"].picture is not first
+    assert items["n1"].thumbnail is not first
     view.grab()
 
 
@@ -70,15 +70,15 @@ def test_only_nodes_in_view_and_near_enough_are_watched(
     assert not watching(workspace).union
 
 
-def test_pictures_of_every_kind_of_array() -> None:
-    assert len(picture_of(_snapshot(4, 6, 6), (102, 32)).tiles) == 3
-    assert len(picture_of(_snapshot(4, 6, 6), (40, 24)).tiles) == 1
-    assert picture_of(_snapshot(4, 6, 6), (102, 10)) is None
-    assert picture_of(_snapshot(1, 128, 128), (102, 32), data=True).tiles[0].width() <= 64
-    assert len(picture_of(_snapshot(3000), (44, 24)).above) == 12
-    assert picture_of(_snapshot(1), (44, 24)) is None
-    assert picture_of(_snapshot(0), (44, 24)) is None
-    signed = picture_of(Snapshot(0, 0, np.array([-1.0, np.nan, np.inf, 3.0]), {}), (44, 24))
+def test_views_of_every_kind_of_array() -> None:
+    assert len(thumbnail_of(_snapshot(4, 6, 6), (102, 32)).tiles) == 3
+    assert len(thumbnail_of(_snapshot(4, 6, 6), (40, 24)).tiles) == 1
+    assert thumbnail_of(_snapshot(4, 6, 6), (102, 10)) is None
+    assert thumbnail_of(_snapshot(1, 128, 128), (102, 32), data=True).tiles[0].width() <= 64
+    assert len(thumbnail_of(_snapshot(3000), (44, 24)).above) == 12
+    assert thumbnail_of(_snapshot(1), (44, 24)) is None
+    assert thumbnail_of(_snapshot(0), (44, 24)) is None
+    signed = thumbnail_of(Snapshot(0, 0, np.array([-1.0, np.nan, np.inf, 3.0]), {}), (44, 24))
     assert len(signed.above) == 3 and len(signed.below) == 1
     assert all(bar.top() >= 0 and bar.bottom() <= 24 for bar in (*signed.above, *signed.below))
 
@@ -86,13 +86,13 @@ def test_pictures_of_every_kind_of_array() -> None:
 def test_data_says_what_its_example_is() -> None:
     ports = {"image": np.zeros((1, 4, 4)), "digit": np.array([6.0])}
     snapshot = Snapshot(0, 0, np.zeros((1, 4, 4), np.float32), {"ports": ports})
-    assert picture_of(snapshot, (102, 32), data=True).caption == "digit 6"
+    assert thumbnail_of(snapshot, (102, 32), data=True).caption == "digit 6"
     words = {"digit": tuple(["zero", "one", "two", "three", "four", "five", "six"])}
-    assert picture_of(snapshot, (102, 32), data=True, classes=words).caption == "digit six"
-    assert picture_of(snapshot, (102, 32), data=True, classes={"digit": ("zero",)}).caption == "digit 6"
+    assert thumbnail_of(snapshot, (102, 32), data=True, classes=words).caption == "digit six"
+    assert thumbnail_of(snapshot, (102, 32), data=True, classes={"digit": ("zero",)}).caption == "digit 6"
 
 
-def test_nodes_inside_a_block_show_pictures_too(
+def test_nodes_inside_a_block_show_views_too(
     view: GraphView, workspace: Workspace, trainer: RestingTrainer, build: Callable[..., None]
 ) -> None:
     build(
@@ -111,7 +111,7 @@ def test_nodes_inside_a_block_show_pictures_too(
     trainer.feed.put(Probe("n3", "activations"), _snapshot(8, 5, 5))
     view.compose.enter()
     assert Probe("n3", "activations") in watching(workspace).union
-    assert view.graph_scene.node_items["n3"].picture is not None
+    assert view.graph_scene.node_items["n3"].thumbnail is not None
     view.grab()
     view.compose.leave()
     assert Probe("n3", "activations") not in watching(workspace).union
@@ -120,7 +120,7 @@ def test_nodes_inside_a_block_show_pictures_too(
 def test_data_with_three_channels_are_in_colour() -> None:
     colours = np.zeros((3, 2, 2), np.float32)
     colours[0], colours[1, 0, 1] = 1.0, 0.5
-    (tile,) = picture_of(Snapshot(0, 0, colours), (102, 32), data=True).tiles
+    (tile,) = thumbnail_of(Snapshot(0, 0, colours), (102, 32), data=True).tiles
     assert tile.pixelColor(0, 0).getRgb() == (255, 0, 0, 255)
     assert tile.pixelColor(1, 0).getRgb() == (255, 127, 0, 255)
 
@@ -138,12 +138,12 @@ def test_a_mask_stands_beside_its_image_in_the_colours_of_its_classes() -> None:
     ports = {"image": np.ones((1, 2, 2), np.float32), "mask": mask}
     snapshot = Snapshot(1, 1, ports["image"], {"port": "image", "ports": ports})
     names = {"mask": ("sky", "tree")}
-    picture = picture_of(snapshot, (60, 20), data=True, classes=names)
-    assert picture is not None and len(picture.tiles) == 2
-    drawn = picture.tiles[1]
+    thumbnail = thumbnail_of(snapshot, (60, 20), data=True, classes=names)
+    assert thumbnail is not None and len(thumbnail.tiles) == 2
+    drawn = thumbnail.tiles[1]
     theme = current_theme()
     colours = [class_colour(theme, 0), class_colour(theme, 1), theme.dim, class_colour(theme, 1)]
     places = [(0, 0), (1, 0), (0, 1), (1, 1)]
     assert [drawn.pixelColor(*at).name() for at in places] == [one.name() for one in colours]
-    without = picture_of(snapshot, (60, 20), data=True)
+    without = thumbnail_of(snapshot, (60, 20), data=True)
     assert without is not None and len(without.tiles) == 1  # numbers of no class are no mask

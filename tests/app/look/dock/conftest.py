@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.look.dock.card import PictureCard
+from app.look.dock.card import ViewCard
 from app.look.dock.dock import ViewsDock
 from app.workspace.workspace import Workspace
-from tests.app.fake_run import FakeTrainer, pictures, workspace_with_fakes
+from tests.app.fake_run import FakeTrainer, snapshots, workspace_with_fakes
 
 
 class Shown:
@@ -33,14 +33,14 @@ class Shown:
         while self.dock.drawing.busy:
             self.dock.drawing.go_on()
 
-    def pictures(self, *steps: int) -> None:
+    def snapshots(self, *steps: int) -> None:
         """Pictures of these steps."""
         self.dock._live.again()
         for step in steps:
-            pictures(self.trainer.feed, step)
+            snapshots(self.trainer.feed, step)
         self.tick()
 
-    def pin(self, kind: str, node_id: str = "") -> PictureCard:
+    def pin(self, kind: str, node_id: str = "") -> ViewCard:
         card = self.dock.pin(kind, node_id)
         assert card is not None
         return card

@@ -1,4 +1,4 @@
-"""Pinned pictures stay with their node, the others follow the selection; the layout comes back."""
+"""Pinned views stay with their node, the others follow the selection; the layout comes back."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_is_on_screen_is_watched_and_recorded(shown: Shown, qtbot: QtBot) -
     qtbot.waitUntil(lambda: probe not in shown.trainer.watched)
 
 
-def test_pinned_pictures_are_recorded_while_hidden_and_training(shown: Shown, qtbot: QtBot) -> None:
+def test_pinned_views_are_recorded_while_hidden_and_training(shown: Shown, qtbot: QtBot) -> None:
     shown.pin("activations", "n4")
     shown.dock.hide()
     qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
@@ -118,7 +118,7 @@ def test_keys_reach_everything(shown: Shown, qtbot: QtBot) -> None:
 
 def test_a_card_whose_node_is_gone_says_so_and_an_undo_brings_it_back(shown: Shown, qtbot: QtBot) -> None:
     card = shown.pin("activations", "n3")
-    shown.pictures(100)
+    shown.snapshots(100)
     shown.workspace.apply("Delete", Remove(("n3",)))
     shown.tick()
     assert card.state.kind == "gone"

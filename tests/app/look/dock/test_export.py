@@ -11,15 +11,15 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.look.dock.card import PictureCard
-from app.look.dock.export import file_stem, picture_image, svg
+from app.look.dock.card import ViewCard
+from app.look.dock.export import file_stem, svg, view_image
 from app.theme import current_theme
 from engine.feed.feed import Probe, Snapshot
 from tests.app.look.dock.conftest import Shown
 
 
 @pytest.fixture
-def card(shown: Shown) -> PictureCard:
+def card(shown: Shown) -> ViewCard:
     made = shown.pin("spectrum", "n2")
     snapshot = Snapshot(1, 7, np.array([3.0, 2.0, 1.0]), {"largest": 3.0, "rank": 2.5})
     shown.trainer.feed.put(Probe("n2", "singular_values"), snapshot)
@@ -34,7 +34,7 @@ def choose(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
 
 
-def test_an_svg_holds_bars_and_words_rather_than_pixels(card: PictureCard) -> None:
+def test_an_svg_holds_bars_and_words_rather_than_pixels(card: ViewCard) -> None:
     text = svg(card).decode()
     assert "<image" not in text
     assert "Singular values · conv1" in text
@@ -42,13 +42,13 @@ def test_an_svg_holds_bars_and_words_rather_than_pixels(card: PictureCard) -> No
     assert text.count(current_theme().accent.name()) > 0, "the bars"
 
 
-def test_a_png_is_twice_as_fine_and_shows_the_picture(
-    shown: Shown, card: PictureCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_png_is_twice_as_fine_and_shows_the_view(
+    shown: Shown, card: ViewCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose(monkeypatch, tmp_path / "bars")
     shown.dock._card_menu.save(card, ".png")
     image = QImage(str(tmp_path / "bars.png"))
-    assert image.width() > 2 * card.pane.picture.width()
+    assert image.width() > 2 * card.pane.view.width()
     colours = {
         image.pixelColor(x, y).name()
         for x in range(0, image.width(), 5)
@@ -58,7 +58,7 @@ def test_a_png_is_twice_as_fine_and_shows_the_picture(
 
 
 def test_the_numbers_go_into_a_table(
-    shown: Shown, card: PictureCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shown: Shown, card: ViewCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose(monkeypatch, tmp_path / "values.csv")
     shown.dock._card_menu.save(card, ".csv")
@@ -67,7 +67,7 @@ def test_the_numbers_go_into_a_table(
 
 
 def test_a_disk_that_refuses_is_told(
-    shown: Shown, card: PictureCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    shown: Shown, card: ViewCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     choose(monkeypatch, tmp_path / "nowhere" / "values.csv")
     with qtbot.waitSignal(shown.workspace.message) as told:
@@ -75,19 +75,19 @@ def test_a_disk_that_refuses_is_told(
     assert told.args[1] == "error"
 
 
-def test_a_picture_is_copied(shown: Shown, card: PictureCard) -> None:
+def test_a_view_is_copied(shown: Shown, card: ViewCard) -> None:
     shown.dock._card_menu.copy(card)
-    assert QGuiApplication.clipboard().image().size() == picture_image(card).size()
+    assert QGuiApplication.clipboard().image().size() == view_image(card).size()
     assert file_stem(card) == "conv1-singular-values"
 
 
-def test_what_cannot_be_exported_is_not_offered(shown: Shown, card: PictureCard) -> None:
-    def offered(one: PictureCard) -> dict[str, bool]:
+def test_what_cannot_be_exported_is_not_offered(shown: Shown, card: ViewCard) -> None:
+    def offered(one: ViewCard) -> dict[str, bool]:
         return {
             action.text().partition("\t")[0]: action.isEnabled()
             for action in shown.dock._card_menu.menu(one).actions()
         }
 
     ready, waiting = offered(card), offered(shown.pin("spectrum", "n4"))
-    for entry in ("Save as PNG…", "Save as SVG…", "Save the numbers as CSV…", "Copy picture"):
+    for entry in ("Save as PNG…", "Save as SVG…", "Save the numbers as CSV…", "Copy image"):
         assert ready[entry] and not waiting[entry], entry

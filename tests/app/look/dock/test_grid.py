@@ -33,7 +33,7 @@ def test_columns_are_a_multiple_of_three_near_their_best_width(width: int, colum
 
 
 @pytest.mark.parametrize(("width", "height"), [(1192, 490), (1032, 400)])
-def test_twelve_pictures_have_room_in_the_enlarged_dock(width: int, height: int) -> None:
+def test_twelve_views_have_room_in_the_enlarged_dock(width: int, height: int) -> None:
     found = plan(["S"] * 12, width, height)
     assert found.row >= LOWEST
     rows = max(top + high for _, top, _, high in found.cells)

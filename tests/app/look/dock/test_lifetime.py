@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.look.base import Subject
 from app.look.dock.dock import ViewsDock
-from app.look.registry import picture_kinds, proposed
+from app.look.registry import proposed, view_kinds
 from app.theme import set_theme
 from app.workspace.watching import watching
 from app.workspace.workspace import Workspace
@@ -30,18 +30,18 @@ def end_of_event() -> None:
 
 
 def can_be_made(kind_id: str, subject: Subject) -> bool:
-    """Whether a picture stands at a node, even if it is of no use there."""
+    """Whether a view stands at a node, even if it is of no use there."""
     try:
-        picture = picture_kinds()[kind_id].make(subject)
-        picture.probes()
+        view = view_kinds()[kind_id].make(subject)
+        view.probes()
     except Exception:  # it may count on what only other networks have
         return False
-    picture.deleteLater()
+    view.deleteLater()
     return True
 
 
 @pytest.mark.parametrize("cycles", [FEW, pytest.param(MANY, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize("kind_id", sorted(picture_kinds()))
+@pytest.mark.parametrize("kind_id", sorted(view_kinds()))
 def test_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str, cycles: int) -> None:
     workspace, dock = shown.workspace, shown.dock
     subjects = [Subject(workspace), *(Subject(workspace, node) for node in workspace.graph.nodes)]
@@ -50,7 +50,7 @@ def test_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str, cycles: 
     if node_id is None:
         pytest.skip("it can be made for no node of this network")
     shown.pin(kind_id, node_id)
-    shown.pictures(100)
+    shown.snapshots(100)
     dock._dock_menu.close_pinned()
     end_of_event()
     gc.collect()
@@ -70,7 +70,7 @@ def test_cycles_of_every_kind_leave_nothing(shown: Shown, kind_id: str, cycles: 
     set_theme("dark")
 
 
-def test_no_hook_stays_in_a_model_whose_pictures_are_closed(qtbot: QtBot, workspace: Workspace) -> None:
+def test_no_hook_stays_in_a_model_whose_views_are_closed(qtbot: QtBot, workspace: Workspace) -> None:
     from app.workspace.engine_parts import EngineParts
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook

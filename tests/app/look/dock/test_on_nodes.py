@@ -18,7 +18,7 @@ from app.workspace.recent_files import RecentFiles
 from app.workspace.watching import watching
 from engine.document.edits import Move, Remove
 from engine.feed.feed import Probe
-from tests.app.fake_run import pictures, workspace_with_fakes
+from tests.app.fake_run import snapshots, workspace_with_fakes
 
 
 class Page:
@@ -71,7 +71,7 @@ def test_a_card_dropped_onto_a_node_hangs_there(page: Page) -> None:
     assert Probe("n4", "activations") in watching(page.workspace).union
 
 
-def test_a_picture_that_makes_no_sense_there_is_refused(page: Page) -> None:
+def test_a_view_that_makes_no_sense_there_is_refused(page: Page) -> None:
     card = page.dock.pin("filters", "n2")
     assert card is not None
     assert not page.drop(card.key, "n3")
@@ -85,12 +85,12 @@ def test_it_shows_what_the_feed_holds_and_the_menu_takes_it_off(page: Page) -> N
     page.dock.toggle_on_node(card)
     (item,) = page.items("n2")
     assert item._image is None
-    pictures(page.trainer.feed, 100)
+    snapshots(page.trainer.feed, 100)
     page.hung._redraw()
     image = item._image
     assert image is not None
     colours = {image.pixel(x, y) for x in range(0, image.width(), 8) for y in range(0, image.height(), 8)}
-    assert len(colours) > 20, "a picture, not one colour"
+    assert len(colours) > 20, "a view, not one colour"
     page.page.canvas.grab()
     assert page.dock.on_node(card)
     page.dock.toggle_on_node(card)

@@ -1,4 +1,4 @@
-"""The slider shows every picture as it was at a recorded step, and live at its right end."""
+"""The slider shows every view as it was at a recorded step, and live at its right end."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def drawn_at(shown: Shown) -> set[int]:
 
 def test_it_comes_with_the_second_recorded_step(shown: Shown) -> None:
     shown.pin("activations", "n2")
-    shown.pictures(100)
+    shown.snapshots(100)
     assert not shown.dock.timeline.isVisible()
-    shown.pictures(200)
+    shown.snapshots(200)
     assert shown.dock.timeline.isVisible()
     assert words(shown) == "step 200"
 
@@ -32,14 +32,14 @@ def test_it_comes_with_the_second_recorded_step(shown: Shown) -> None:
 def test_going_back_shows_what_was_recorded_and_training_goes_on(shown: Shown, qtbot: QtBot) -> None:
     card = shown.pin("activations", "n2")
     shown.pin("filters", "n2")
-    shown.pictures(*range(100, 1100, 100))
+    shown.snapshots(*range(100, 1100, 100))
     track = shown.dock.timeline.track
     qtbot.mouseClick(track, Qt.MouseButton.LeftButton, pos=QPoint(round(track.x_of(300)), 8))
     shown.tick()
     assert drawn_at(shown) == {300}
     assert words(shown) == "step 300 of 1,000"
     assert card.state.mark == "step 300"
-    shown.pictures(1100, 1200)
+    shown.snapshots(1100, 1200)
     assert drawn_at(shown) == {300}
     assert words(shown) == "step 300 of 1,200"
     qtbot.keyClick(track, Qt.Key.Key_Right)
@@ -59,7 +59,7 @@ def test_going_back_shows_what_was_recorded_and_training_goes_on(shown: Shown, q
 
 def test_the_right_end_is_live(shown: Shown, qtbot: QtBot) -> None:
     shown.pin("activations", "n2")
-    shown.pictures(100, 200, 300)
+    shown.snapshots(100, 200, 300)
     shown.dock.playback.go_to(100)
     track = shown.dock.timeline.track
     qtbot.mouseClick(track, Qt.MouseButton.LeftButton, pos=QPoint(track.width() - 2, 8))
@@ -68,9 +68,9 @@ def test_the_right_end_is_live(shown: Shown, qtbot: QtBot) -> None:
 
 def test_what_was_not_recorded_then_says_so(shown: Shown) -> None:
     shown.pin("activations", "n2")
-    shown.pictures(100, 200)
+    shown.snapshots(100, 200)
     late = shown.pin("filters", "n2")
-    shown.pictures(300, 400)
+    shown.snapshots(300, 400)
     shown.dock.playback.go_to(100)
     shown.tick()
     assert late.state.kind == "waiting"
@@ -79,7 +79,7 @@ def test_what_was_not_recorded_then_says_so(shown: Shown) -> None:
 
 def test_it_plays_to_the_end_and_stops(shown: Shown, qtbot: QtBot) -> None:
     shown.pin("activations", "n2")
-    shown.pictures(100, 200, 300)
+    shown.snapshots(100, 200, 300)
     seen: list[int | None] = []
     shown.dock.playback.moved.connect(lambda: seen.append(shown.dock.playback.step))
     shown.dock.timeline._timer.setInterval(1)
@@ -90,7 +90,7 @@ def test_it_plays_to_the_end_and_stops(shown: Shown, qtbot: QtBot) -> None:
 
 def test_a_stored_run_is_replayed(shown: Shown, qtbot: QtBot, tmp_path: Path) -> None:
     shown.pin("activations", "n2")
-    shown.pictures(100, 200, 300)
+    shown.snapshots(100, 200, 300)
     folder = shown.workspace.places.runs / "yesterday"
     folder.mkdir(parents=True)
     shown.trainer.feed.history.save(folder)
@@ -109,7 +109,7 @@ def test_a_stored_run_is_replayed(shown: Shown, qtbot: QtBot, tmp_path: Path) ->
 
 def test_a_new_run_is_shown_live(shown: Shown) -> None:
     shown.pin("activations", "n2")
-    shown.pictures(100, 200)
+    shown.snapshots(100, 200)
     shown.dock.playback.go_to(100)
     shown.workspace.state_changed.emit("loading")
     assert shown.dock.playback.live
@@ -118,7 +118,7 @@ def test_a_new_run_is_shown_live(shown: Shown) -> None:
 def test_a_run_that_kept_nothing_is_told(shown: Shown, qtbot: QtBot) -> None:
     with qtbot.waitSignal(shown.workspace.message) as told:
         shown.dock.stored_runs.read("nowhere", shown.dock.playback.replay)
-    assert told.args == ["The run nowhere has kept no pictures.", "warning"]
+    assert told.args == ["The run nowhere has no recorded views.", "warning"]
     assert shown.dock.playback.live
 
 

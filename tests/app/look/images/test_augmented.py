@@ -32,40 +32,40 @@ def test_it_is_proposed_for_what_changes_images(with_flip: Workspace) -> None:
 
 
 def test_originals_stand_first_and_there_are_as_many_as_fit(qtbot: QtBot, with_flip: Workspace) -> None:
-    picture = Augmented(Subject(with_flip, "n2"))
-    qtbot.addWidget(picture)
+    view = Augmented(Subject(with_flip, "n2"))
+    qtbot.addWidget(view)
     array = np.arange(5 * 10, dtype=np.float32).reshape(5, 10, 1, 1) * np.ones((1, 1, 8, 8), np.float32)
-    painted(picture, 400, 100)
-    shown(picture, {Probe("n2", "augmented", (0,)): snapshot(array, rows=(0, 9, 18, 27, 36), split="train")})
-    first = [sheet.values[0, 0] for sheet in picture.sheets.sheets]
+    painted(view, 400, 100)
+    shown(view, {Probe("n2", "augmented", (0,)): snapshot(array, rows=(0, 9, 18, 27, 36), split="train")})
+    first = [sheet.values[0, 0] for sheet in view.sheets.sheets]
     columns = first.index(10)
     assert 2 <= columns < 10 and len(first) == 2 * columns
-    painted(picture, 900, 500)
-    assert len(picture.sheets.sheets) == 50
-    assert picture.note == "left: training images as they arrive"
+    painted(view, 900, 500)
+    assert len(view.sheets.sheets) == 50
+    assert view.note == "left: training images as they arrive"
 
 
 def test_what_is_mixed_says_of_what(qtbot: QtBot, with_flip: Workspace) -> None:
-    picture = Augmented(Subject(with_flip, "n2"))
-    qtbot.addWidget(picture)
+    view = Augmented(Subject(with_flip, "n2"))
+    qtbot.addWidget(view)
     mixed = np.zeros((1, 2, 10), np.float32)
     mixed[0, 0, 3], mixed[0, 0, 5], mixed[0, 1, 7] = 0.7, 0.3, 1
     found = snapshot(np.zeros((1, 3, 8, 8)), rows=(4,), split="train", mixed=mixed)
-    painted(picture, 500, 200)
-    shown(picture, {Probe("n2", "augmented", (0,)): found})
-    assert [sheet.title for sheet in picture.sheets.sheets] == ["example 5", "3 70 % · 5 30 %", "7 100 %"]
+    painted(view, 500, 200)
+    shown(view, {Probe("n2", "augmented", (0,)): found})
+    assert [sheet.title for sheet in view.sheets.sheets] == ["example 5", "3 70 % · 5 30 %", "7 100 %"]
 
 
 def test_another_draw_is_asked_for_and_kept(qtbot: QtBot, with_flip: Workspace) -> None:
-    picture = Augmented(Subject(with_flip, "n2"))
-    qtbot.addWidget(picture)
-    with qtbot.waitSignal(picture.needs_changed):
-        qtbot.mouseClick(picture.again, Qt.MouseButton.LeftButton)
-    assert picture.probes() == {Probe("n2", "augmented", (1,))}
+    view = Augmented(Subject(with_flip, "n2"))
+    qtbot.addWidget(view)
+    with qtbot.waitSignal(view.needs_changed):
+        qtbot.mouseClick(view.again, Qt.MouseButton.LeftButton)
+    assert view.probes() == {Probe("n2", "augmented", (1,))}
     other = Augmented(Subject(with_flip, "n2"))
     qtbot.addWidget(other)
-    other.restore(picture.state())
-    assert other.probes() == picture.probes()
+    other.restore(view.state())
+    assert other.probes() == view.probes()
 
 
 def test_before_training_it_follows_the_settings(with_flip: Workspace) -> None:

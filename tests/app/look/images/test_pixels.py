@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 
 from app.charts.arrays.cells import Sheet, Sheets, short
 from app.look.base import Subject
-from app.look.generation.made_images import EARLIER, ModelReconstructions, Samples
+from app.look.generation.generated_images import EARLIER, ModelReconstructions, Samples
 from app.look.images.excitation import Excitation, Strongest
 from app.look.images.pixels import ClassImages, FilterKernels, OneUnit, PixelWeights
 from app.look.registry import proposed

@@ -30,7 +30,7 @@ def surface(losses: np.ndarray, way: str = "random", **more: object) -> Snapshot
 
 
 @pytest.fixture
-def picture(shaped: Workspace, qtbot: QtBot) -> LossSurface:
+def view(shaped: Workspace, qtbot: QtBot) -> LossSurface:
     add_iris(shaped)
     made = LossSurface(Subject(shaped))
     qtbot.addWidget(made)
@@ -48,14 +48,14 @@ def test_contours_of_a_bowl_are_circles(qtbot: QtBot) -> None:
             np.testing.assert_allclose(radius, np.sqrt(level - 1), atol=0.05)
 
 
-def test_the_lowest_point_is_darkest_and_the_ring_is_now(picture: LossSurface) -> None:
-    picture.again.click()
+def test_the_lowest_point_is_darkest_and_the_ring_is_now(view: LossSurface) -> None:
+    view.again.click()
     asked = Probe("", "loss_surface", ("random", 21, 1))
-    assert picture.probes() == {PATH, asked}
+    assert view.probes() == {PATH, asked}
     path = np.array([[1.5, 1.5], [1.0, 0.5], [0.0, 0.0]], np.float32)
-    shown(picture, {asked: surface(bowl()), PATH: snapshot(path, steps=(0, 5, 9), plane=asked.detail)})
-    image = painted(picture, 400, 300).astype(int)
-    plane = picture.landscape
+    shown(view, {asked: surface(bowl()), PATH: snapshot(path, steps=(0, 5, 9), plane=asked.detail)})
+    image = painted(view, 400, 300).astype(int)
+    plane = view.landscape
     corner, middle, begin = (
         plane.places(np.array([x]), np.array([y]))[0] for x, y in ((-1.7, -1.9), (-0.3, 0.25), (1.5, 1.5))
     )
@@ -67,47 +67,47 @@ def test_the_lowest_point_is_darkest_and_the_ring_is_now(picture: LossSurface) -
     assert white[round(begin[1]), round(begin[0])]
     ring = plane.places(np.zeros(1), np.zeros(1))[0]
     assert white[round(ring[1]), round(ring[0] + 6)] and white[round(ring[1] - 6), round(ring[0])]
-    assert picture.note.startswith("loss on 256 training examples at step 1: 1")
-    header, rows = picture.table()
+    assert view.note.startswith("loss on 256 training examples at step 1: 1")
+    header, rows = view.table()
     assert header == ("x", "y", "loss") and rows[0] == (-2.0, -2.0, 9.0) and len(rows) == 441
 
 
-def test_before_it_is_asked_for_only_the_path_is_kept(picture: LossSurface) -> None:
-    assert picture.probes() == {PATH}
-    assert picture.landscape.message
-    shown(picture, {PATH: snapshot(np.zeros((1, 2)), steps=(0,), plane=())})
-    painted(picture)
+def test_before_it_is_asked_for_only_the_path_is_kept(view: LossSurface) -> None:
+    assert view.probes() == {PATH}
+    assert view.landscape.message
+    shown(view, {PATH: snapshot(np.zeros((1, 2)), steps=(0,), plane=())})
+    painted(view)
 
 
-def test_the_path_in_another_plane_is_not_drawn_here(picture: LossSurface) -> None:
-    picture.again.click()
+def test_the_path_in_another_plane_is_not_drawn_here(view: LossSurface) -> None:
+    view.again.click()
     asked = Probe("", "loss_surface", ("random", 21, 1))
     own = np.array([[1.0, 1.0], [0.0, 0.0]], np.float32)
     elsewhere = snapshot(np.ones((3, 2)), steps=(0, 1, 2), plane=("path", 21, 7))
-    shown(picture, {asked: surface(bowl(), path=own), PATH: elsewhere})
-    np.testing.assert_array_equal(picture.landscape.path, own)
+    shown(view, {asked: surface(bowl(), path=own), PATH: elsewhere})
+    np.testing.assert_array_equal(view.landscape.path, own)
 
 
-def test_another_plane_is_another_try(picture: LossSurface) -> None:
-    picture.again.click()
-    picture.way.setCurrentIndex(picture.way.findData("path"))
-    picture.way.activated.emit(1)
+def test_another_plane_is_another_try(view: LossSurface) -> None:
+    view.again.click()
+    view.way.setCurrentIndex(view.way.findData("path"))
+    view.way.activated.emit(1)
     asked = Probe("", "loss_surface", ("path", 21, 2))
-    assert asked in picture.probes()
-    shown(picture, {asked: surface(bowl(), "path", shares=(0.9, 0.08))})
-    painted(picture, 400, 300)
-    assert picture.landscape.frame_shown.x_name == "first direction of the path · 90 %"
+    assert asked in view.probes()
+    shown(view, {asked: surface(bowl(), "path", shares=(0.9, 0.08))})
+    painted(view, 400, 300)
+    assert view.landscape.frame_shown.x_name == "first direction of the path · 90 %"
 
 
-def test_one_direction_is_a_line_with_its_losses(picture: LossSurface) -> None:
-    picture.way.setCurrentIndex(picture.way.findData("line"))
-    picture.again.click()
+def test_one_direction_is_a_line_with_its_losses(view: LossSurface) -> None:
+    view.way.setCurrentIndex(view.way.findData("line"))
+    view.again.click()
     asked = Probe("", "loss_surface", ("line", 21, 1))
     xs = (-0.25, 0.0, 0.5, 1.0, 1.5)
     losses = np.array([[2.0, 1.8, 1.0, 0.5, 0.9]], np.float32)
-    shown(picture, {asked: surface(losses, "line", xs=xs, ys=(0.0,))})
-    painted(picture, 400, 300)
-    plane = picture.landscape
+    shown(view, {asked: surface(losses, "line", xs=xs, ys=(0.0,))})
+    painted(view, 400, 300)
+    plane = view.landscape
     at = plane.places(np.array([1.0]), np.array([0.5]))[0]
     assert plane.describe(QPoint(round(at[0]), round(at[1]) - 4)) == "at 1: loss 0.5"
 
@@ -145,14 +145,14 @@ def test_it_needs_a_loss(shaped: Workspace) -> None:
 
 def test_why_it_could_not_be_drawn_is_told_though_there_is_a_path(shaped: Workspace, qtbot: QtBot) -> None:
     add_iris(shaped)
-    picture = LossSurface(Subject(shaped))
-    pane = Pane(picture)
+    view = LossSurface(Subject(shaped))
+    pane = Pane(view)
     qtbot.addWidget(pane)
     path = snapshot(np.zeros((1, 2)), steps=(0,), plane=())
     assert pane.draw({PATH: path}) == ""
-    picture.again.click()
-    (asked,) = picture.essential()
+    view.again.click()
+    (asked,) = view.essential()
     failed = snapshot(np.empty(0), failed="This model has no single loss.")
     assert pane.draw({PATH: path, asked: failed}) == "This model has no single loss."
     assert pane.draw({PATH: path, asked: surface(bowl())}) == ""
-    assert picture.landscape.losses.size
+    assert view.landscape.losses.size

@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.look.base import Subject
-from app.look.layers.activation import ActivationPicture, bends
+from app.look.layers.activation import ActivationView, bends
 from app.theme import current_theme
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes
@@ -20,50 +20,50 @@ CURVE = Probe("n2", "activation_curve")
 
 
 @pytest.fixture
-def picture(shaped: Workspace, qtbot: QtBot) -> ActivationPicture:
+def view(shaped: Workspace, qtbot: QtBot) -> ActivationView:
     add_iris(shaped)
-    made = ActivationPicture(Subject(shaped, "n2"))
+    made = ActivationView(Subject(shaped, "n2"))
     qtbot.addWidget(made)
     return made
 
 
-def test_function_and_slope_stand_over_the_inputs(picture: ActivationPicture) -> None:
+def test_function_and_slope_stand_over_the_inputs(view: ActivationView) -> None:
     x = np.linspace(-4, 4, 241)
     curve = np.c_[x, np.maximum(x, 0), (x > 0).astype(float)]
     edges, counts = np.linspace(-2, 2, 5), np.array([10, 20, 40, 30])
     facts = {"counts": counts, "edges": edges, "min": -2.0, "max": 2.0}
-    shown(picture, {CURVE: snapshot(curve, **facts)})
-    assert picture.note == "x from -2 to 2 · 30 % where |f'| < 0.05"
-    image = painted(picture, 300, 240).astype(int)
-    (px,), (py,) = picture.curves.to_pixels(np.array([3.0]), np.array([3.0]))
+    shown(view, {CURVE: snapshot(curve, **facts)})
+    assert view.note == "x from -2 to 2 · 30 % where |f'| < 0.05"
+    image = painted(view, 300, 240).astype(int)
+    (px,), (py,) = view.curves.to_pixels(np.array([3.0]), np.array([3.0]))
     accent = current_theme().accent
     patch = image[round(py) - 1 : round(py) + 2, round(px) - 1 : round(px) + 2]
     assert (np.abs(patch - [accent.red(), accent.green(), accent.blue()]).max(2) < 40).any()
     # Both charts have one axis: the same x stands at the same place.
-    above, _ = picture.curves.to_pixels(np.array([0.0]), np.array([0.0]))
-    below, _ = picture.inputs.to_pixels(np.array([0.0]), np.array([0.0]))
+    above, _ = view.curves.to_pixels(np.array([0.0]), np.array([0.0]))
+    below, _ = view.inputs.to_pixels(np.array([0.0]), np.array([0.0]))
     assert above[0] == below[0]
-    offset = picture.inputs.y()
+    offset = view.inputs.y()
     good = current_theme().good
 
     def tall(value: float) -> int:
-        (place,), (ground,) = picture.inputs.to_pixels(np.array([value]), np.array([0.0]))
+        (place,), (ground,) = view.inputs.to_pixels(np.array([value]), np.array([0.0]))
         column = image[offset : offset + round(ground), round(place)]
         return int((np.abs(column - [good.red(), good.green(), good.blue()]).max(1) < 12).sum())
 
     heights = [tall(middle) for middle in (-1.5, -0.5, 0.5, 1.5)]
     assert heights[2] > heights[3] > heights[1] > heights[0] > 0
     assert heights[2] == pytest.approx(4 * heights[0], abs=4)
-    assert picture.curves.read(2.0, 0.0) == "x 2\nf(x) 2\nf'(x) 1"
-    assert picture.table()[1][-1] == [4.0, 4.0, 1.0]
+    assert view.curves.read(2.0, 0.0) == "x 2\nf(x) 2\nf'(x) 1"
+    assert view.table()[1][-1] == [4.0, 4.0, 1.0]
 
 
-def test_nothing_arrives_before_there_is_data(picture: ActivationPicture) -> None:
+def test_nothing_arrives_before_there_is_data(view: ActivationView) -> None:
     x = np.linspace(-4, 4, 241)
     facts = {"counts": np.zeros(4, int), "edges": np.linspace(0, 1, 5), "min": np.nan, "max": np.nan}
-    shown(picture, {CURVE: snapshot(np.c_[x, x, x * 0 + 1], **facts)})
-    assert picture.inputs.message == "no numbers arrive"
-    painted(picture)
+    shown(view, {CURVE: snapshot(np.c_[x, x, x * 0 + 1], **facts)})
+    assert view.inputs.message == "no inputs yet"
+    painted(view)
 
 
 def test_it_suits_functions_of_single_numbers(shaped: Workspace) -> None:

@@ -32,7 +32,7 @@ def numbers(x: float = 2.0) -> Snapshot:
 
 
 @pytest.fixture
-def picture(shaped: Workspace, qtbot: QtBot) -> Computation:
+def view(shaped: Workspace, qtbot: QtBot) -> Computation:
     add_iris(shaped)
     made = Computation(Subject(shaped))
     qtbot.addWidget(made)
@@ -40,80 +40,80 @@ def picture(shaped: Workspace, qtbot: QtBot) -> Computation:
     return made
 
 
-def test_all_derivatives_are_there_at_the_end(picture: Computation) -> None:
-    graph = picture.graph
+def test_all_derivatives_are_there_at_the_end(view: Computation) -> None:
+    graph = view.graph
     assert (graph.step, graph.steps) == (6, 6)
     np.testing.assert_allclose(graph.derivatives(), numbers().array[:, 1])
-    header, rows = picture.table()
+    header, rows = view.table()
     assert header == ("number", "made by", "value", "derivative") and rows[0] == (1, "x", 2.0, 42.0)
-    assert "backward 3 of 3" in picture.note
+    assert "backward 3 of 3" in view.note
 
 
-def test_steps_forward_and_backward(picture: Computation) -> None:
-    graph = picture.graph
-    picture.first.click()
+def test_steps_forward_and_backward(view: Computation) -> None:
+    graph = view.graph
+    view.first.click()
     assert graph.step == 0 and graph.current == -1
     assert [graph.known(index) for index in range(6)] == [True, True, False, True, False, False]
-    picture.next.click()
+    view.next.click()
     assert graph.sentence() == "Forward: x × w = 6"
     assert graph.known(2) and not graph.known(4)
     assert graph.derivatives() == [None] * 6
-    picture.next.click()
+    view.next.click()
     assert graph.sentence() == "Forward: 6 + b = 7"
-    picture.next.click()
+    view.next.click()
     assert graph.sentence() == "Forward: x² of 7 = 49"
-    picture.next.click()
+    view.next.click()
     assert graph.derivatives() == [None, None, None, None, 14.0, 1.0]
     assert graph.sentence() == "Backward through x²: 14 × 1 to 7"
-    picture.next.click()
+    view.next.click()
     assert graph.derivatives() == [None, None, 14.0, 14.0, 14.0, 1.0]
-    picture.back.click()
+    view.back.click()
     assert graph.step == 4
-    picture.last.click()
-    assert graph.step == 6 and not picture.next.isEnabled() and picture.back.isEnabled()
+    view.last.click()
+    assert graph.step == 6 and not view.next.isEnabled() and view.back.isEnabled()
 
 
-def test_keys_step_and_new_numbers_leave_the_step(picture: Computation, qtbot: QtBot) -> None:
-    painted(picture, 560, 300)
-    qtbot.keyClick(picture.graph, Qt.Key.Key_Left)
-    assert picture.graph.step == 5
-    shown(picture, {PROBE: numbers(5.0)})
-    assert picture.graph.step == 5
-    assert picture.graph.nodes[2].value == 15.0
-    qtbot.keyClick(picture.graph, Qt.Key.Key_Right)
-    assert picture.graph.step == 6
+def test_keys_step_and_new_numbers_leave_the_step(view: Computation, qtbot: QtBot) -> None:
+    painted(view, 560, 300)
+    qtbot.keyClick(view.graph, Qt.Key.Key_Left)
+    assert view.graph.step == 5
+    shown(view, {PROBE: numbers(5.0)})
+    assert view.graph.step == 5
+    assert view.graph.nodes[2].value == 15.0
+    qtbot.keyClick(view.graph, Qt.Key.Key_Right)
+    assert view.graph.step == 6
 
 
-def test_boxes_stand_in_the_order_of_computing_and_do_not_overlap(picture: Computation) -> None:
+def test_boxes_stand_in_the_order_of_computing_and_do_not_overlap(view: Computation) -> None:
     for size in ((300, 200), (1200, 700)):
-        painted(picture, *size)
-        boxes = [picture.graph.box(index) for index in range(6)]
-        for index, node in enumerate(picture.graph.nodes):
+        painted(view, *size)
+        boxes = [view.graph.box(index) for index in range(6)]
+        for index, node in enumerate(view.graph.nodes):
             assert all(boxes[parent].right() < boxes[index].left() for parent, _ in node.parents)
         assert not any(one.intersects(other) for n, one in enumerate(boxes) for other in boxes[n + 1 :])
         assert all(box.left() >= 0 and box.right() <= size[0] and box.bottom() <= size[1] for box in boxes)
 
 
-def test_the_pointer_tells_value_and_derivatives(picture: Computation, qtbot: QtBot) -> None:
-    painted(picture, 560, 300)
-    middle = picture.graph.box(2).center().toPoint()
-    assert picture.graph.describe(middle).split("\n") == [
+def test_the_pointer_tells_value_and_derivatives(view: Computation, qtbot: QtBot) -> None:
+    painted(view, 560, 300)
+    middle = view.graph.box(2).center().toPoint()
+    assert view.graph.describe(middle).split("\n") == [
         "×",
         "value 6",
         "derivative of the result by it 14",
         "derivative by x: 3",
         "derivative by w: 2",
     ]
-    with qtbot.waitSignal(picture.node_asked) as asked:
-        qtbot.mouseClick(picture.graph, Qt.MouseButton.LeftButton, pos=middle)
+    with qtbot.waitSignal(view.node_asked) as asked:
+        qtbot.mouseClick(view.graph, Qt.MouseButton.LeftButton, pos=middle)
     assert asked.args == ["n2"]
 
 
-def test_the_step_is_kept_with_the_layout(picture: Computation, qtbot: QtBot) -> None:
-    picture.graph.go(2)
-    other = Computation(picture.subject)
+def test_the_step_is_kept_with_the_layout(view: Computation, qtbot: QtBot) -> None:
+    view.graph.go(2)
+    other = Computation(view.subject)
     qtbot.addWidget(other)
-    other.restore(picture.state())
+    other.restore(view.state())
     shown(other, {PROBE: numbers()})
     assert other.graph.step == 2
 

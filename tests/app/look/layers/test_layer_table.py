@@ -22,76 +22,76 @@ GALLERY = Path(__file__).parents[4] / "resources" / "gallery"
 
 
 @pytest.fixture
-def picture(shaped: Workspace, qtbot: QtBot) -> LayerTable:
+def view(shaped: Workspace, qtbot: QtBot) -> LayerTable:
     shaped.show(load_project(GALLERY / "mnist-cnn.nloom"), None)
     made = LayerTable(Subject(shaped))
     qtbot.addWidget(made)
     return made
 
 
-def column(picture: LayerTable, title: str) -> list[str]:
+def column(view: LayerTable, title: str) -> list[str]:
     index = next(n for n, one in enumerate(COLUMNS) if one.title == title)
-    return [picture.model.index(row, index).data() for row in range(picture.model.rowCount())]
+    return [view.model.index(row, index).data() for row in range(view.model.rowCount())]
 
 
-def test_the_numbers_are_those_of_the_shapes(picture: LayerTable, shaped: Workspace) -> None:
+def test_the_numbers_are_those_of_the_shapes(view: LayerTable, shaped: Workspace) -> None:
     shapes = shaped.shapes
-    for row in picture.model.rows:
+    for row in view.model.rows:
         assert row.parameters == shapes.parameters(row.node_id)
         assert row.multiply_adds == shapes.multiply_adds(row.node_id)
-    total = picture.model.total
+    total = view.model.total
     assert total is not None
     assert (total.parameters, total.multiply_adds) == (shapes.total_parameters, shapes.total_multiply_adds)
-    assert column(picture, "Output")[1:4] == ["32×26×26", "32×13×13", "64×11×11"]
-    assert column(picture, "Parameters")[-1] == "34,826"
-    conv = picture.model.rows[1]
+    assert column(view, "Output")[1:4] == ["32×26×26", "32×13×13", "64×11×11"]
+    assert column(view, "Parameters")[-1] == "34,826"
+    conv = view.model.rows[1]
     assert conv.bytes == 4 * 32 * 26 * 26 and conv.trains == "yes"
-    assert set(column(picture, "Time")) == {""}
+    assert set(column(view, "Time")) == {""}
 
 
-def test_times_and_their_shares(picture: LayerTable) -> None:
-    ids = tuple(row.node_id for row in picture.model.rows)
+def test_times_and_their_shares(view: LayerTable) -> None:
+    ids = tuple(row.node_id for row in view.model.rows)
     seconds = np.zeros(len(ids))
     seconds[1], seconds[3] = 0.003, 0.001
-    shown(picture, {PROBE: snapshot(seconds, nodes=ids, rows=32, device="cpu")})
-    assert column(picture, "Time")[1] == "3 ms"
-    assert column(picture, "Share")[1:4] == ["75 %", "", "25 %"]
-    assert column(picture, "Time")[-1] == "4 ms"
-    assert "4 ms for a batch of 32 forward" in picture.note
-    header, rows = picture.table()
+    shown(view, {PROBE: snapshot(seconds, nodes=ids, rows=32, device="cpu")})
+    assert column(view, "Time")[1] == "3 ms"
+    assert column(view, "Fraction")[1:4] == ["75 %", "", "25 %"]
+    assert column(view, "Time")[-1] == "4 ms"
+    assert "4 ms for a batch of 32 forward" in view.note
+    header, rows = view.table()
     assert header[-1] == "seconds" and rows[1][-1] == pytest.approx(0.003) and rows[-1][0] == "Total"
-    blank = picture.view.grab
+    blank = view.view.grab
     assert blank is not None
-    image = painted(picture, 800, 300).astype(int)
-    bar = picture.view.visualRect(picture.model.index(1, len(COLUMNS) - 1))
-    top = picture.view.viewport().mapTo(picture, bar.topLeft())
+    image = painted(view, 800, 300).astype(int)
+    bar = view.view.visualRect(view.model.index(1, len(COLUMNS) - 1))
+    top = view.view.viewport().mapTo(view, bar.topLeft())
     inside = image[top.y() + bar.height() // 2, top.x() + 6]
     assert inside[2] > inside[0] + 25
 
 
-def test_any_column_sorts_and_the_sums_stay_below(picture: LayerTable) -> None:
+def test_any_column_sorts_and_the_sums_stay_below(view: LayerTable) -> None:
     parameters = next(n for n, one in enumerate(COLUMNS) if one.title == "Parameters")
-    picture.view.horizontalHeader().setSortIndicator(parameters, Qt.SortOrder.DescendingOrder)
-    assert column(picture, "Layer")[:2] == ["conv2", "classes"]
-    assert column(picture, "Layer")[-1] == "Total"
-    picture.view.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
-    assert column(picture, "Layer")[0] == "classes"
-    picture.view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-    assert column(picture, "Layer")[1] == "conv1"
+    view.view.horizontalHeader().setSortIndicator(parameters, Qt.SortOrder.DescendingOrder)
+    assert column(view, "Layer")[:2] == ["conv2", "classes"]
+    assert column(view, "Layer")[-1] == "Total"
+    view.view.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+    assert column(view, "Layer")[0] == "classes"
+    view.view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    assert column(view, "Layer")[1] == "conv1"
 
 
-def test_a_click_asks_for_the_node(picture: LayerTable, qtbot: QtBot) -> None:
-    painted(picture, 800, 300)
-    cell = picture.view.visualRect(picture.model.index(1, 0)).center()
-    with qtbot.waitSignal(picture.node_asked) as asked:
-        qtbot.mouseClick(picture.view.viewport(), Qt.MouseButton.LeftButton, pos=cell)
-    assert asked.args == [picture.model.rows[1].node_id]
+def test_a_click_asks_for_the_node(view: LayerTable, qtbot: QtBot) -> None:
+    painted(view, 800, 300)
+    cell = view.view.visualRect(view.model.index(1, 0)).center()
+    with qtbot.waitSignal(view.node_asked) as asked:
+        qtbot.mouseClick(view.view.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    assert asked.args == [view.model.rows[1].node_id]
 
 
-def test_what_the_plan_leaves_alone_is_frozen(picture: LayerTable, shaped: Workspace) -> None:
+def test_what_the_plan_leaves_alone_is_frozen(view: LayerTable, shaped: Workspace) -> None:
     plan = Plan(phases=(Phase((Minimise(of=("n8",)),)),))
     assert shaped.apply("Plan", SetPlan(plan))
-    trained = dict(zip(column(picture, "Layer"), column(picture, "Trained"), strict=True))
+    trained = dict(zip(column(view, "Layer"), column(view, "Trained"), strict=True))
     assert (trained["classes"], trained["conv1"], trained["pool1"]) == ("yes", "frozen", "")
     assert trained["Total"] == "16,010"
 
@@ -100,12 +100,12 @@ def test_the_inside_of_a_block(shaped: Workspace, qtbot: QtBot) -> None:
     project = load_project(GALLERY / "residual-blocks.nloom")
     shaped.show(project, None)
     block = next(node for node in project.graph.nodes.values() if node.block)
-    picture = LayerTable(Subject(shaped, block.id))
-    qtbot.addWidget(picture)
+    view = LayerTable(Subject(shaped, block.id))
+    qtbot.addWidget(view)
     inside = project.blocks[block.block].graph.nodes
-    assert {row.node_id for row in picture.model.rows} <= set(inside)
+    assert {row.node_id for row in view.model.rows} <= set(inside)
     assert "block_table" in {kind.id for kind in proposed(Subject(shaped, block.id))}
-    conv = next(row for row in picture.model.rows if row.name == "conv1")
+    conv = next(row for row in view.model.rows if row.name == "conv1")
     assert conv.multiply_adds == shaped.shapes.multiply_adds(conv.node_id) > 0
 
 

@@ -18,12 +18,12 @@ def test_cells_are_coloured_from_0_to_1_and_a_click_goes_to_the_layer(
     shaped: Workspace, qtbot: QtBot
 ) -> None:
     add_iris(shaped)
-    picture = Likeness(Subject(shaped))
-    qtbot.addWidget(picture)
+    view = Likeness(Subject(shaped))
+    qtbot.addWidget(view)
     values = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
-    shown(picture, {PROBE: snapshot(values, nodes=("n1", "n2"), rows=200, split="validation")})
-    image = painted(picture)
-    area = picture.matrix.area
+    shown(view, {PROBE: snapshot(values, nodes=("n1", "n2"), rows=200, split="validation")})
+    image = painted(view)
+    area = view.matrix.area
 
     def place(row: int, column: int) -> QPoint:
         return QPoint(
@@ -36,11 +36,11 @@ def test_cells_are_coloured_from_0_to_1_and_a_click_goes_to_the_layer(
 
     assert colour(place(0, 0)) == (0xFD, 0xE7, 0x25)
     assert colour(place(0, 1)) == (0x44, 0x01, 0x54)
-    assert picture.matrix.describe(place(1, 0)) == "classes and iris\nlikeness 0.000"
-    with qtbot.waitSignal(picture.node_asked) as asked:
-        qtbot.mouseClick(picture.matrix, Qt.MouseButton.LeftButton, pos=place(1, 0))
+    assert view.matrix.describe(place(1, 0)) == "classes and iris\nlikeness 0.000"
+    with qtbot.waitSignal(view.node_asked) as asked:
+        qtbot.mouseClick(view.matrix, Qt.MouseButton.LeftButton, pos=place(1, 0))
     assert asked.args == ["n2"]
-    assert picture.table() == (("layer", "iris", "classes"), [("iris", 1.0, 0.0), ("classes", 0.0, 1.0)])
+    assert view.table() == (("layer", "iris", "classes"), [("iris", 1.0, 0.0), ("classes", 0.0, 1.0)])
 
 
 def test_it_needs_two_layers(shaped: Workspace) -> None:

@@ -44,8 +44,8 @@ def test_larger_weights_are_thicker_and_signs_have_their_colour(picture: Neurons
 
     def middle(unit: int, source: int) -> np.ndarray:
         begin, end = view.place(0, source), view.place(1, unit)
-        share = 0.3
-        x, y = begin.x() + share * (end.x() - begin.x()), begin.y() + share * (end.y() - begin.y())
+        fraction = 0.3
+        x, y = begin.x() + fraction * (end.x() - begin.x()), begin.y() + fraction * (end.y() - begin.y())
         return image[round(y), round(x)]
 
     assert middle(0, 0)[0] > middle(0, 0)[2] + 60

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.charts.segments import Segments
 from app.look.base import Subject
-from app.look.layers.ridge import MOST, RidgePicture
+from app.look.layers.ridge import MOST, RidgeView
 from app.look.registry import proposed
 from app.look.through_time import ThroughTime
 from app.theme import current_theme
@@ -30,19 +30,19 @@ def spread(step: int, middle: float, width: float = 0.1) -> Snapshot:
 
 
 @pytest.fixture
-def picture(shaped: Workspace, qtbot: QtBot) -> RidgePicture:
+def view(shaped: Workspace, qtbot: QtBot) -> RidgeView:
     add_iris(shaped)
-    made = RidgePicture(Subject(shaped, "n2"))
+    made = RidgeView(Subject(shaped, "n2"))
     qtbot.addWidget(made)
     return made
 
 
-def test_ridges_stand_over_their_values_the_newest_in_front(picture: RidgePicture) -> None:
+def test_ridges_stand_over_their_values_the_newest_in_front(view: RidgeView) -> None:
     for step, middle in ((1, -1.0), (50, 0.0), (100, 1.0)):
-        shown(picture, {WEIGHTS: spread(step, middle)})
-    ridges = picture.ridges
+        shown(view, {WEIGHTS: spread(step, middle)})
+    ridges = view.ridges
     assert [row.step for row in ridges.rows] == [1, 50, 100]
-    image = painted(picture, 400, 240)
+    image = painted(view, 400, 240)
     low, high = ridges.reach()
     assert low <= -0.9 and high == pytest.approx(1.1)
     for index, middle in enumerate((-0.95, 0.0, 1.0)):
@@ -59,35 +59,35 @@ def test_ridges_stand_over_their_values_the_newest_in_front(picture: RidgePictur
     assert (abs(strip - [good.red(), good.green(), good.blue()]).sum(1) < 60).any()
 
 
-def test_at_most_sixty_moments_are_kept_and_the_newest_is_among_them(picture: RidgePicture) -> None:
+def test_at_most_sixty_moments_are_kept_and_the_newest_is_among_them(view: RidgeView) -> None:
     for step in range(1, 1001, 3):
-        picture.draw({WEIGHTS: spread(step, step / 1000)})
-        assert len(picture.ridges.rows) <= MOST
-    steps = [row.step for row in picture.ridges.rows]
+        view.draw({WEIGHTS: spread(step, step / 1000)})
+        assert len(view.ridges.rows) <= MOST
+    steps = [row.step for row in view.ridges.rows]
     assert steps[0] == 1
     assert steps[-1] == 1000
     assert steps == sorted(steps)
-    assert len(picture._past._made) <= MOST
+    assert len(view._past._made) <= MOST
 
 
-def test_a_recorded_run_is_read_up_to_the_moment_on_show(picture: RidgePicture) -> None:
+def test_a_recorded_run_is_read_up_to_the_moment_on_show(view: RidgeView) -> None:
     history = History()
     history.record_only(frozenset({WEIGHTS}))
     for step in range(10, 510, 10):
         history.record(WEIGHTS, spread(step, 0.0))
-    picture.history = history
-    shown(picture, {WEIGHTS: spread(300, 0.0)})
-    assert [row.step for row in picture.ridges.rows] == list(range(10, 301, 10))
-    shown(picture, {WEIGHTS: spread(40, 0.0)})
-    assert [row.step for row in picture.ridges.rows] == [10, 20, 30, 40]
-    shown(picture, {WEIGHTS: spread(500, 0.0)})
-    assert [row.step for row in picture.ridges.rows] == list(range(10, 501, 10))
+    view.history = history
+    shown(view, {WEIGHTS: spread(300, 0.0)})
+    assert [row.step for row in view.ridges.rows] == list(range(10, 301, 10))
+    shown(view, {WEIGHTS: spread(40, 0.0)})
+    assert [row.step for row in view.ridges.rows] == [10, 20, 30, 40]
+    shown(view, {WEIGHTS: spread(500, 0.0)})
+    assert [row.step for row in view.ridges.rows] == list(range(10, 501, 10))
 
 
-def test_a_run_that_begins_anew_leaves_nothing_of_the_last(picture: RidgePicture) -> None:
+def test_a_run_that_begins_anew_leaves_nothing_of_the_last(view: RidgeView) -> None:
     for step in (10, 20, 30, 5):
-        picture.draw({WEIGHTS: spread(step, 0.0)})
-    assert [row.step for row in picture.ridges.rows] == [5]
+        view.draw({WEIGHTS: spread(step, 0.0)})
+    assert [row.step for row in view.ridges.rows] == [5]
 
 
 def test_moments_of_a_long_record_stay_the_same_while_it_grows() -> None:
@@ -105,31 +105,31 @@ def test_moments_of_a_long_record_stay_the_same_while_it_grows() -> None:
         kept = found
 
 
-def test_the_control_asks_for_other_numbers(picture: RidgePicture, qtbot: QtBot) -> None:
-    control = picture.controls()
+def test_the_control_asks_for_other_numbers(view: RidgeView, qtbot: QtBot) -> None:
+    control = view.controls()
     assert isinstance(control, Segments)
-    assert picture.probes() == {WEIGHTS}
-    with qtbot.waitSignal(picture.needs_changed):
+    assert view.probes() == {WEIGHTS}
+    with qtbot.waitSignal(view.needs_changed):
         control.choose("gradients")
-    assert picture.probes() == {Probe("n2", "gradients")}
-    assert picture.state() == {"of": "gradients"}
-    picture.restore({"of": "output_histogram"})
-    assert picture.probes() == {Probe("n2", "output_histogram")}
+    assert view.probes() == {Probe("n2", "gradients")}
+    assert view.state() == {"of": "gradients"}
+    view.restore({"of": "output_histogram"})
+    assert view.probes() == {Probe("n2", "output_histogram")}
 
 
-def test_the_numbers_are_those_of_all_moments(picture: RidgePicture) -> None:
-    assert picture.table() is None
+def test_the_numbers_are_those_of_all_moments(view: RidgeView) -> None:
+    assert view.table() is None
     for step in (1, 2):
-        picture.draw({WEIGHTS: spread(step, 0.0)})
-    header, rows = picture.table()
+        view.draw({WEIGHTS: spread(step, 0.0)})
+    header, rows = view.table()
     assert header == ("step", "from", "to", "count")
     assert len(rows) == 2 * reduce.BINS
     assert sum(row[3] for row in rows if row[0] == 1) == 2001
 
 
-def test_it_suits_what_has_values(shaped: Workspace, picture: RidgePicture) -> None:
+def test_it_suits_what_has_values(shaped: Workspace, view: RidgeView) -> None:
     names = {node: {kind.id for kind in proposed(Subject(shaped, node))} for node in ("n1", "n2", "n3")}
     assert "ridge" in names["n1"] & names["n2"]
     assert "ridge" not in names["n3"]
-    assert RidgePicture(Subject(shaped, "n1")).controls() is None
-    assert np.isfinite(picture.ridges.sizeHint().width())
+    assert RidgeView(Subject(shaped, "n1")).controls() is None
+    assert np.isfinite(view.ridges.sizeHint().width())

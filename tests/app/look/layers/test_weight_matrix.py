@@ -25,17 +25,17 @@ def matrix(values: object, **facts: object) -> Snapshot:
 
 
 @pytest.fixture
-def picture(shaped: Workspace, qtbot: QtBot) -> WeightMatrix:
+def view(shaped: Workspace, qtbot: QtBot) -> WeightMatrix:
     add_iris(shaped)
     made = WeightMatrix(Subject(shaped, "n2"))
     qtbot.addWidget(made)
     return made
 
 
-def test_cells_are_red_above_zero_and_blue_below(picture: WeightMatrix) -> None:
-    shown(picture, {FIRST: matrix([[1.0, -1.0], [0.0, 0.5]])})
-    image = painted(picture).astype(int)
-    area = picture.matrix.area
+def test_cells_are_red_above_zero_and_blue_below(view: WeightMatrix) -> None:
+    shown(view, {FIRST: matrix([[1.0, -1.0], [0.0, 0.5]])})
+    image = painted(view).astype(int)
+    area = view.matrix.area
 
     def cell(row: int, column: int) -> np.ndarray:
         x = area.left() + (column + 0.2) * area.width() / 2
@@ -46,47 +46,47 @@ def test_cells_are_red_above_zero_and_blue_below(picture: WeightMatrix) -> None:
     assert (cell(0, 1) == (0x05, 0x30, 0x61)).all()
     assert cell(1, 0).min() > 240
     assert cell(1, 1)[0] > cell(1, 1)[2] + 60
-    assert picture.matrix.scale == (-1.0, 1.0)
+    assert view.matrix.scale == (-1.0, 1.0)
 
 
-def test_the_weight_under_the_pointer_has_its_name_and_value(picture: WeightMatrix) -> None:
-    shown(picture, {FIRST: matrix([[1.0, -1.0], [0.0, 0.5]])})
-    painted(picture)
-    area = picture.matrix.area
+def test_the_weight_under_the_pointer_has_its_name_and_value(view: WeightMatrix) -> None:
+    shown(view, {FIRST: matrix([[1.0, -1.0], [0.0, 0.5]])})
+    painted(view)
+    area = view.matrix.area
     at = QPoint(round(area.left() + 0.75 * area.width()), round(area.top() + 0.75 * area.height()))
-    assert picture.matrix.describe(at) == "unit 2, input 2\n0.5"
-    assert picture.matrix.describe(QPoint(-5, 5)) == ""
-    assert picture.table() == (
+    assert view.matrix.describe(at) == "unit 2, input 2\n0.5"
+    assert view.matrix.describe(QPoint(-5, 5)) == ""
+    assert view.table() == (
         ("row", "column", "weight"),
         [(1, 1, 1.0), (1, 2, -1.0), (2, 1, 0.0), (2, 2, 0.5)],
     )
 
 
-def test_the_parameter_and_the_change_are_asked_for(picture: WeightMatrix, qtbot: QtBot) -> None:
-    assert picture.probes() == {FIRST}
-    shown(picture, {FIRST: matrix([[1.0]])})
-    picture.parameter.setCurrentIndex(1)
-    with qtbot.waitSignal(picture.needs_changed):
-        picture.parameter.activated.emit(1)
-    assert picture.probes() == {Probe("n2", "weight_matrix", ("bias",))}
-    picture.shown.setCurrentIndex(1)
-    picture.shown.activated.emit(1)
+def test_the_parameter_and_the_change_are_asked_for(view: WeightMatrix, qtbot: QtBot) -> None:
+    assert view.probes() == {FIRST}
+    shown(view, {FIRST: matrix([[1.0]])})
+    view.parameter.setCurrentIndex(1)
+    with qtbot.waitSignal(view.needs_changed):
+        view.parameter.activated.emit(1)
+    assert view.probes() == {Probe("n2", "weight_matrix", ("bias",))}
+    view.shown.setCurrentIndex(1)
+    view.shown.activated.emit(1)
     changed = Probe("n2", "weight_matrix", ("bias", "change"))
-    assert picture.probes() == {changed}
-    shown(picture, {changed: matrix([[0.1]], name="bias", since=0, first_size=2.0, size=0.5)})
-    assert "moved by 0.5, 25% of the first length" in picture.note
-    other = WeightMatrix(picture.subject)
+    assert view.probes() == {changed}
+    shown(view, {changed: matrix([[0.1]], name="bias", since=0, first_size=2.0, size=0.5)})
+    assert "moved by 0.5, 25% of the first length" in view.note
+    other = WeightMatrix(view.subject)
     qtbot.addWidget(other)
-    other.restore(picture.state())
+    other.restore(view.state())
     assert other.probes() == {changed}
 
 
-def test_cells_of_blocks_say_so(picture: WeightMatrix) -> None:
-    shown(picture, {FIRST: matrix([[1.0, 2.0]], block=(3, 2), shape=(3, 4))})
-    assert "a cell is the mean of 3 × 2" in picture.note
-    painted(picture)
-    area = picture.matrix.area
-    words = picture.matrix.describe(QPoint(round(area.right() - 2), round(area.center().y())))
+def test_cells_of_blocks_say_so(view: WeightMatrix) -> None:
+    shown(view, {FIRST: matrix([[1.0, 2.0]], block=(3, 2), shape=(3, 4))})
+    assert "a cell is the mean of 3 × 2" in view.note
+    painted(view)
+    area = view.matrix.area
+    words = view.matrix.describe(QPoint(round(area.right() - 2), round(area.center().y())))
     assert words.startswith("unit 1, input 3\nmean of 3 × 2")
 
 

@@ -69,7 +69,7 @@ def test_nothing_drawn_is_an_empty_image(qapp: object) -> None:
 
 
 def quarters(path: Path) -> str:
-    """A picture of 40 × 20: left red, right white above and black below."""
+    """A view of 40 × 20: left red, right white above and black below."""
     image = QImage(40, 20, QImage.Format.Format_RGB32)
     for x in range(40):
         for y in range(20):
@@ -78,7 +78,7 @@ def quarters(path: Path) -> str:
     return str(path)
 
 
-def test_a_picture_in_colour_and_in_grey(qapp: object, tmp_path: Path) -> None:
+def test_a_view_in_colour_and_in_grey(qapp: object, tmp_path: Path) -> None:
     image = QImage(quarters(tmp_path / "a.png"))
     colour = pixels(image, 3, 4, 4)
     assert colour.shape == (3, 4, 4)
@@ -110,11 +110,11 @@ def test_a_dropped_file_is_resized_into_the_range_of_the_data(qapp: object, tmp_
     assert made.said() == "b.png, resized to 28 × 28"
 
 
-def test_what_is_no_picture_says_so(qapp: object, tmp_path: Path) -> None:
+def test_what_is_no_image_says_so(qapp: object, tmp_path: Path) -> None:
     path = tmp_path / "c.png"
-    path.write_text("no picture")
+    path.write_text("no image")
     made = FileInput(IMAGE)
-    assert not made.open(str(path)) and "not a picture" in made.picture.message
+    assert not made.open(str(path)) and "not an image" in made.view.message
 
 
 def test_numbers_are_typed_and_stepped(qapp: object) -> None:

@@ -16,43 +16,43 @@ PROBE = Probe("n3", "worst_and_best", (6,))
 
 def drawn(workspace: Workspace) -> WorstAndBest:
     add_digits(workspace)
-    picture = WorstAndBest(Subject(workspace, "n3"))
+    view = WorstAndBest(Subject(workspace, "n3"))
     facts = {
         "kind": "classes", "classes": tuple("0123456789"), "rows": (7, 3, 9, 1), "names": (),
         "looked_at": 360,
         "loss": np.array([4.0, 2.0, 0.02, 0.01]), "mean_loss": 0.5, "right": np.array([5, 4, 0, 1]),
         "predicted": np.array([3, 9, 0, 1]), "sure": np.array([0.9, 0.5, 0.98, 0.99]),
     }  # fmt: skip
-    shown(picture, {PROBE: snapshot(np.zeros((4, 8, 8)), **facts)})
-    return picture
+    shown(view, {PROBE: snapshot(np.zeros((4, 8, 8)), **facts)})
+    return view
 
 
 def test_worst_and_best(shaped: Workspace) -> None:
-    picture = drawn(shaped)
-    told = picture.sheet.examples
+    view = drawn(shaped)
+    told = view.sheet.examples
     assert [example.heading for example in told] == ["largest loss"] * 2 + ["smallest loss"] * 2
     assert told[0].lines == ("5 as 3 90 %", "loss 4") and not told[0].right
     assert told[3].lines == ("1 99 %", "loss 0.01") and told[3].right
-    assert picture.note == "cross-entropy, mean 0.5 over 360 held out examples"
-    header, rows = picture.table()
+    assert view.note == "cross-entropy, mean 0.5 over 360 held out examples"
+    header, rows = view.table()
     assert header == ("example", "loss", "right", "predicted") and rows[0] == (8, 4.0, "5", "3")
 
 
 def test_a_click_pins_the_example(shaped: Workspace) -> None:
-    picture = drawn(shaped)
-    painted(picture, 480, 240)
-    place = picture.sheet.places[0].center().toPoint()
-    QTest.mouseClick(picture.sheet, Qt.MouseButton.LeftButton, pos=place)
+    view = drawn(shaped)
+    painted(view, 480, 240)
+    place = view.sheet.places[0].center().toPoint()
+    QTest.mouseClick(view.sheet, Qt.MouseButton.LeftButton, pos=place)
     assert shaped.trainer.pinned
 
 
 def test_numbers_tell_both(shaped: Workspace) -> None:
     add_line(shaped)
-    picture = WorstAndBest(Subject(shaped, "n3"))
+    view = WorstAndBest(Subject(shaped, "n3"))
     facts = {
         "kind": "values", "classes": (), "rows": (0, 1), "names": ("x",), "looked_at": 20, "mean_loss": 1.0,
         "loss": np.array([4.0, 0.0]), "right": np.array([1.0, 2.0]), "predicted": np.array([3.0, 2.0]),
     }  # fmt: skip
-    shown(picture, {PROBE: snapshot([[0.5], [0.1]], **facts)})
-    assert picture.sheet.examples[0].lines == ("3, right 1", "loss 4")
-    assert picture.note == "squared error, mean 1 over 20 held out examples"
+    shown(view, {PROBE: snapshot([[0.5], [0.1]], **facts)})
+    assert view.sheet.examples[0].lines == ("3, right 1", "loss 4")
+    assert view.note == "squared error, mean 1 over 20 held out examples"

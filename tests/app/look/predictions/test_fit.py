@@ -17,53 +17,53 @@ RESIDUALS = np.array([[-0.5, -1.0, -1.25], [0.5, 1.0, 1.5]])
 
 
 def drawn(workspace: Workspace, curve: Snapshot, rows: object = None, training: int = 0) -> Fit:
-    picture = Fit(Subject(workspace, "n3"))
+    view = Fit(Subject(workspace, "n3"))
     found = {Probe("n3", "fit", (0,)): curve}
     if rows is not None:
         found[Probe("n3", "points", (0,))] = snapshot(rows, training=training, kind="values", classes=())
-    shown(picture, found)
-    return picture
+    shown(view, found)
+    return view
 
 
 def test_a_line_with_data_and_residuals(shaped: Workspace) -> None:
     add_line(shaped)
     curve = snapshot(np.stack([X, 2 * X], 1), kind="values", residuals=RESIDUALS, **FACTS)
-    picture = drawn(shaped, curve, [[0.0, 0.1], [0.5, 1.0]], training=1)
-    painted(picture, 340, 280)
-    (line,) = [layer for layer in picture.chart.layers if isinstance(layer, Curve)]
+    view = drawn(shaped, curve, [[0.0, 0.1], [0.5, 1.0]], training=1)
+    painted(view, 340, 280)
+    (line,) = [layer for layer in view.chart.layers if isinstance(layer, Curve)]
     np.testing.assert_allclose(line.y, 2 * line.x)
-    marks = [layer for layer in picture.chart.layers if isinstance(layer, Marks)]
+    marks = [layer for layer in view.chart.layers if isinstance(layer, Marks)]
     assert [(mark.hollow, mark.x.tolist(), mark.y.tolist()) for mark in marks] == [
         (False, [0.0], [0.1]),
         (True, [0.5], [1.0]),
     ]
-    assert picture.residuals.isVisible()
-    (off,) = [layer for layer in picture.residuals.layers if isinstance(layer, Marks)]
+    assert view.residuals.isVisible()
+    (off,) = [layer for layer in view.residuals.layers if isinstance(layer, Marks)]
     np.testing.assert_allclose(off.y, [0.25, -0.5])
-    assert picture.note == "R² 0.844 · RMSE 0.395 (validation)"
+    assert view.note == "R² 0.844 · RMSE 0.395 (validation)"
 
 
-def test_small_pictures_leave_the_residuals_out(shaped: Workspace) -> None:
+def test_small_views_leave_the_residuals_out(shaped: Workspace) -> None:
     add_line(shaped)
     curve = snapshot(np.stack([X, 2 * X], 1), kind="values", residuals=RESIDUALS, **FACTS)
-    picture = drawn(shaped, curve)
-    painted(picture, 300, 160)
-    assert not picture.residuals.isVisible()
+    view = drawn(shaped, curve)
+    painted(view, 300, 160)
+    assert not view.residuals.isVisible()
 
 
 def test_two_deviations_where_the_model_says_how_sure_it_is(shaped: Workspace) -> None:
     add_line(shaped)
     deviation = 0.1 + 0.2 * np.abs(X)
     facts = {**FACTS, "deviation": True}
-    picture = drawn(
+    view = drawn(
         shaped, snapshot(np.stack([X, X, deviation], 1), kind="values", residuals=RESIDUALS, **facts)
     )
-    image = painted(picture, 340, 170).astype(int)
-    (band,) = [layer for layer in picture.chart.layers if isinstance(layer, Band)]
+    image = painted(view, 340, 170).astype(int)
+    (band,) = [layer for layer in view.chart.layers if isinstance(layer, Band)]
     np.testing.assert_allclose(band.high - band.low, 4 * deviation)
-    area = picture.chart.area()
+    area = view.chart.area()
     column = int(area.left() + 0.25 * area.width())
-    _, (low, high) = picture.chart.to_pixels(np.zeros(2), np.array([-0.5 - 0.4, -0.5 + 0.4]))
+    _, (low, high) = view.chart.to_pixels(np.zeros(2), np.array([-0.5 - 0.4, -0.5 + 0.4]))
     plain = image[int(area.top()) + 3, column]
     coloured = np.abs(image[:, column] - plain).sum(axis=1) > 20
     assert coloured[int(high) + 3 : int(low) - 3].all()
@@ -73,19 +73,19 @@ def test_probabilities_of_classes_along_a_feature(shaped: Workspace) -> None:
     add_points(shaped)
     chance = 1 / (1 + np.exp(-4 * X))
     facts = {**FACTS, "classes": ("first", "second"), "fixed": 1, "example": 2}
-    picture = drawn(shaped, snapshot(np.stack([X, 1 - chance, chance], 1), kind="classes", **facts))
-    curves = [layer for layer in picture.chart.layers if isinstance(layer, Curve)]
+    view = drawn(shaped, snapshot(np.stack([X, 1 - chance, chance], 1), kind="classes", **facts))
+    curves = [layer for layer in view.chart.layers if isinstance(layer, Curve)]
     np.testing.assert_allclose(curves[0].y + curves[1].y, 1)
     assert curves[0].style != curves[1].style
-    assert "the other feature as in validation example 3" in picture.note
-    header, rows = picture.table()
+    assert "the other feature as in validation example 3" in view.note
+    header, rows = view.table()
     assert header == ("x", "first", "second") and rows[0][1] == pytest.approx(1 - chance[0])
 
 
 def test_the_feature_is_kept(shaped: Workspace) -> None:
     add_points(shaped)
-    picture = Fit(Subject(shaped, "n3"))
-    assert picture.controls() is not None
-    picture.restore({"feature": 1})
-    assert picture.state() == {"feature": 1}
-    assert {probe.detail for probe in picture.probes()} == {(1,)}
+    view = Fit(Subject(shaped, "n3"))
+    assert view.controls() is not None
+    view.restore({"feature": 1})
+    assert view.state() == {"feature": 1}
+    assert {probe.detail for probe in view.probes()} == {(1,)}

@@ -32,7 +32,7 @@ FACTS = {
 
 
 @pytest.fixture
-def picture(shaped: Workspace, qtbot: QtBot) -> HiddenTokens:
+def view(shaped: Workspace, qtbot: QtBot) -> HiddenTokens:
     made = HiddenTokens(Subject(shaped, "n5"))
     qtbot.addWidget(made)
     made.resize(300, 240)
@@ -40,38 +40,38 @@ def picture(shaped: Workspace, qtbot: QtBot) -> HiddenTokens:
     return made
 
 
-def test_answers_stand_in_the_text_and_under_a_wrong_one_what_stood_there(picture: HiddenTokens) -> None:
-    assert [token.text for token in picture.text.tokens] == ["a", "b", "c", " ", "␣", "a"]
-    assert [token.mark for token in picture.text.tokens] == ["", "right", "", "", "wrong", ""]
-    assert [token.below for token in picture.text.tokens] == ["", "", "", "", "a", ""]
+def test_answers_stand_in_the_text_and_under_a_wrong_one_what_stood_there(view: HiddenTokens) -> None:
+    assert [token.text for token in view.text.tokens] == ["a", "b", "c", " ", "␣", "a"]
+    assert [token.mark for token in view.text.tokens] == ["", "right", "", "", "wrong", ""]
+    assert [token.below for token in view.text.tokens] == ["", "", "", "", "a", ""]
     assert (
-        picture.text.tokens[4].note
-        == "Place 5: the network sees [mask] and says ␣, 60 % sure; a stood there."
+        view.text.tokens[4].note
+        == "Place 5: the network sees [mask] and predicts ␣, 60 % sure; a stood there."
     )
-    assert picture.note == "1 of 2 right · bars: place 2 · validation example 3"
-    assert [bar.name for bar in picture.bars.bars] == ["b ✓", "c"]
-    table = picture.table()
+    assert view.note == "1 of 2 right · bars: place 2 · validation example 3"
+    assert [bar.name for bar in view.bars.bars] == ["b ✓", "c"]
+    table = view.table()
     assert table is not None and list(table[1]) == [(2, "b", "b", 0.9), (5, "␣", "a", 0.6)]
 
 
-def test_a_click_on_an_answer_shows_what_else_was_likely(picture: HiddenTokens, qtbot: QtBot) -> None:
-    painted(picture)
-    at = next(rect for token, rect in zip(picture.text.tokens, picture.text._at, strict=True) if token.below)
-    qtbot.mouseClick(picture.text, Qt.MouseButton.LeftButton, pos=at.center())
-    assert [bar.name for bar in picture.bars.bars] == ["␣", "a ✓"]
-    assert picture.state() == {"place": 4} and "bars: place 5" in picture.note
-    qtbot.keyClick(picture.text, Qt.Key.Key_Left)
-    assert picture.state() == {"place": 1}
-    qtbot.keyClick(picture.text, Qt.Key.Key_Right)
-    qtbot.keyClick(picture.text, Qt.Key.Key_Right)
-    assert picture.state() == {"place": 4}
+def test_a_click_on_an_answer_shows_what_else_was_likely(view: HiddenTokens, qtbot: QtBot) -> None:
+    painted(view)
+    at = next(rect for token, rect in zip(view.text.tokens, view.text._at, strict=True) if token.below)
+    qtbot.mouseClick(view.text, Qt.MouseButton.LeftButton, pos=at.center())
+    assert [bar.name for bar in view.bars.bars] == ["␣", "a ✓"]
+    assert view.state() == {"place": 4} and "bars: place 5" in view.note
+    qtbot.keyClick(view.text, Qt.Key.Key_Left)
+    assert view.state() == {"place": 1}
+    qtbot.keyClick(view.text, Qt.Key.Key_Right)
+    qtbot.keyClick(view.text, Qt.Key.Key_Right)
+    assert view.state() == {"place": 4}
 
 
-def test_a_low_card_is_for_the_text(picture: HiddenTokens) -> None:
-    painted(picture, 300, 50)
-    assert picture.bars.isHidden() and picture.text.height() <= 50 and "bars" not in picture.note
-    painted(picture, 300, 200)
-    assert not picture.bars.isHidden()
+def test_a_low_card_is_for_the_text(view: HiddenTokens) -> None:
+    painted(view, 300, 50)
+    assert view.bars.isHidden() and view.text.height() <= 50 and "bars" not in view.note
+    painted(view, 300, 200)
+    assert not view.bars.isHidden()
 
 
 def test_a_long_text_goes_on_in_the_next_line(qtbot: QtBot) -> None:

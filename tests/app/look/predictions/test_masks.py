@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
-from app.charts.arrays.class_maps import NO_CLASS, ClassLegend, ClassMaps, palette, shares
+from app.charts.arrays.class_maps import NO_CLASS, ClassLegend, ClassMaps, fractions, palette
 from app.charts.arrays.tiles import Grid
 from app.look.base import Subject
 from app.look.predictions.masks import Masks, tells_pixels
@@ -33,20 +33,20 @@ FACTS = {
 
 
 def test_right_and_predicted_classes_stand_beside_the_image(shaped: Workspace, qtbot: QtBot) -> None:
-    picture = Masks(Subject(shaped, "n5"))
-    qtbot.addWidget(picture)
-    picture.resize(300, 200)
-    shown(picture, {Probe("n5", "masks"): snapshot(np.zeros((2, 1, 2, 2), np.float32), **FACTS)})
-    assert picture.note == "83.3 % of pixels right · image, right, predicted"
-    assert picture.tiles.captions == [
+    view = Masks(Subject(shaped, "n5"))
+    qtbot.addWidget(view)
+    view.resize(300, 200)
+    shown(view, {Probe("n5", "masks"): snapshot(np.zeros((2, 1, 2, 2), np.float32), **FACTS)})
+    assert view.note == "83.3 % of pixels right · image, right, predicted"
+    assert view.tiles.captions == [
         "example 5: 66.7 % of the pixels right",
         "example 10: 100.0 % of the pixels right",
     ]
-    table = picture.table()
+    table = view.table()
     assert table is not None and [row[0] for row in table[1]] == [5, 10]
-    assert picture.tiles.uncounted
-    assert len(np.unique(painted(picture).reshape(-1, 3), axis=0)) > 4
-    assert picture.tiles.describe(QPoint(2, 2)).splitlines() == [
+    assert view.tiles.uncounted
+    assert len(np.unique(painted(view).reshape(-1, 3), axis=0)) > 4
+    assert view.tiles.describe(QPoint(2, 2)).splitlines() == [
         "example 5: 66.7 % of the pixels right",
         f"right: tree 50 %, {NO_CLASS} 25 %, sky 25 %",
         "predicted: sky 50 %, tree 50 %",
@@ -72,7 +72,7 @@ def test_a_legend_names_what_has_room_and_tells_the_rest(qtbot: QtBot) -> None:
     assert legend.toolTip().splitlines()[-2:] == ["class 29", NO_CLASS]
     wide = painted(legend, 300, 20)
     assert len(np.unique(wide.reshape(-1, 3), axis=0)) > 5
-    assert shares(np.array([[0, 5]]), ("sky",)) == "sky 50 %, 5 50 %"
+    assert fractions(np.array([[0, 5]]), ("sky",)) == "sky 50 %, 5 50 %"
 
 
 @pytest.fixture(scope="module")

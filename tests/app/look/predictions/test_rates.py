@@ -21,9 +21,9 @@ def some_answers(classes: int) -> Snapshot:
     draw = np.random.default_rng(5)
     right = draw.integers(0, classes, 120)
     scores = draw.normal(size=(120, classes)) + 1.5 * np.eye(classes)[right]
-    chances = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    probabilities = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     names = tuple(f"class {index}" for index in range(classes))
-    return snapshot(chances, right=right, classes=names, kind="classes", rows=np.arange(120), total=500)
+    return snapshot(probabilities, right=right, classes=names, kind="classes", rows=np.arange(120), total=500)
 
 
 @pytest.mark.parametrize(
@@ -31,58 +31,58 @@ def some_answers(classes: int) -> Snapshot:
 )
 def test_areas_of_each_class_and_of_all(shaped: Workspace, kind: type[Rates], measured: object) -> None:
     add_iris(shaped)
-    picture, found = kind(Subject(shaped, "n3")), some_answers(3)
-    shown(picture, {PROBE: found})
+    view, found = kind(Subject(shaped, "n3")), some_answers(3)
+    shown(view, {PROBE: found})
     right = np.eye(3)[found.extra["right"]]
     for index in range(3):
         wanted = measured(right[:, index], found.array[:, index])  # type: ignore[operator]
-        assert picture.curves[f"class {index}"].area == pytest.approx(wanted)
-        assert f"class {index} {wanted:.3f}" in [entry.name for entry in picture.chart.frame_shown.legend]
+        assert view.curves[f"class {index}"].area == pytest.approx(wanted)
+        assert f"class {index} {wanted:.3f}" in [entry.name for entry in view.chart.frame_shown.legend]
     together = measured(right, found.array, average="micro")  # type: ignore[operator]
-    assert picture.curves["micro"].area == pytest.approx(together)
-    assert "120 of 500" in picture.note
+    assert view.curves["micro"].area == pytest.approx(together)
+    assert "120 of 500" in view.note
 
 
 def test_two_classes_have_one_curve(shaped: Workspace) -> None:
     add_points(shaped)
-    picture = Roc(Subject(shaped, "n3"))
-    shown(picture, {PROBE: some_answers(2)})
-    assert list(picture.curves) == ["class 1"]
+    view = Roc(Subject(shaped, "n3"))
+    shown(view, {PROBE: some_answers(2)})
+    assert list(view.curves) == ["class 1"]
 
 
 def test_a_perfect_model_hugs_the_corner(shaped: Workspace) -> None:
     add_points(shaped)
-    picture = Roc(Subject(shaped, "n3"))
+    view = Roc(Subject(shaped, "n3"))
     right = np.array([0, 0, 1, 1])
     shown(
-        picture,
+        view,
         {
             PROBE: snapshot(
                 np.eye(2)[right], right=right, classes=("no", "yes"), rows=right, total=4, kind="classes"
             )
         },
     )
-    painted(picture)
-    curve = [layer for layer in picture.chart.layers if isinstance(layer, Curve)][-1]
+    painted(view)
+    curve = [layer for layer in view.chart.layers if isinstance(layer, Curve)][-1]
     assert (0.0, 1.0) in set(zip(curve.x.tolist(), curve.y.tolist(), strict=True))
-    assert picture.curves["yes"].area == 1.0
+    assert view.curves["yes"].area == 1.0
 
 
 def test_one_class_is_chosen_and_kept(shaped: Workspace) -> None:
     add_iris(shaped)
-    picture = PrecisionRecall(Subject(shaped, "n3"))
-    picture.restore({"class": 2})
-    shown(picture, {PROBE: some_answers(3)})
-    assert list(picture.curves) == ["class 1"] and picture.state() == {"class": 2}
-    box = picture.controls().findChild(QComboBox)
+    view = PrecisionRecall(Subject(shaped, "n3"))
+    view.restore({"class": 2})
+    shown(view, {PROBE: some_answers(3)})
+    assert list(view.curves) == ["class 1"] and view.state() == {"class": 2}
+    box = view.controls().findChild(QComboBox)
     assert box.currentText() == "class 1"
-    header, rows = picture.table()
+    header, rows = view.table()
     assert header == ("class", "recall", "precision", "threshold") and {row[0] for row in rows} == {"class 1"}
 
 
 def test_a_choice_beyond_the_classes_is_passed_over(shaped: Workspace) -> None:
     add_iris(shaped)
-    picture = Roc(Subject(shaped, "n3"))
-    picture.restore({"class": 9})
-    shown(picture, {PROBE: some_answers(3)})
-    assert "micro" in picture.curves
+    view = Roc(Subject(shaped, "n3"))
+    view.restore({"class": 9})
+    shown(view, {PROBE: some_answers(3)})
+    assert "micro" in view.curves

@@ -31,34 +31,34 @@ def halves(**more: object) -> Snapshot:
 
 
 def drawn(workspace: Workspace, grid: Snapshot, points: Snapshot | None = None) -> Regions:
-    picture = Regions(Subject(workspace, "n3"))
+    view = Regions(Subject(workspace, "n3"))
     found = {Probe("n3", "regions", (0, 1)): grid}
     if points is not None:
         found[Probe("n3", "points", (0, 1))] = points
-    shown(picture, found)
-    return picture
+    shown(view, found)
+    return view
 
 
 def test_each_side_has_its_class_colour_and_the_line_stands_at_equal_scores(shaped: Workspace) -> None:
     add_points(shaped)
-    picture = drawn(shaped, halves())
-    image, area = painted(picture, 340, 300).astype(int), picture.chart.area()
+    view = drawn(shaped, halves())
+    image, area = painted(view, 340, 300).astype(int), view.chart.area()
     theme = current_theme()
     ground = np.array([theme.panel.red(), theme.panel.green(), theme.panel.blue()])
-    for share, index in ((0.05, 0), (0.98, 1)):
-        seen = image[int(area.center().y()), int(area.left() + share * area.width())]
+    for fraction, index in ((0.05, 0), (0.98, 1)):
+        seen = image[int(area.center().y()), int(area.left() + fraction * area.width())]
         colour = class_colour(theme, index)
         wanted = ground + 0.45 * (np.array([colour.red(), colour.green(), colour.blue()]) - ground)
         assert np.abs(seen - wanted).max() < 30
-    (line,) = [layer for layer in picture.chart.layers if isinstance(layer, Pieces)]
+    (line,) = [layer for layer in view.chart.layers if isinstance(layer, Pieces)]
     np.testing.assert_allclose(line.ends[..., 0], 0.2, atol=2e-3)
     assert line.ends[..., 1].min() == 0 and line.ends[..., 1].max() == pytest.approx(10)
 
 
 def test_unsure_answers_are_paler(shaped: Workspace) -> None:
     add_points(shaped)
-    picture = drawn(shaped, halves())
-    image, area = painted(picture, 340, 300).astype(int), picture.chart.area()
+    view = drawn(shaped, halves())
+    image, area = painted(view, 340, 300).astype(int), view.chart.area()
     ground = image[int(area.top()) + 30, int(area.left() + 0.55 * area.width())]
     edge = image[int(area.top()) + 30, int(area.left()) + 6]
     panel = current_theme().panel
@@ -69,14 +69,14 @@ def test_unsure_answers_are_paler(shaped: Workspace) -> None:
 def test_training_is_filled_and_validation_hollow_in_the_shape_of_the_class(shaped: Workspace) -> None:
     add_points(shaped)
     rows = [[-0.5, 1, 0], [0.5, 2, 1], [0.6, 3, 1]]
-    picture = drawn(shaped, halves(), snapshot(rows, training=2, kind="classes", classes=("first", "second")))
-    marks = [layer for layer in picture.chart.layers if isinstance(layer, Marks)]
+    view = drawn(shaped, halves(), snapshot(rows, training=2, kind="classes", classes=("first", "second")))
+    marks = [layer for layer in view.chart.layers if isinstance(layer, Marks)]
     assert [(mark.shape, mark.hollow, mark.x.tolist()) for mark in marks] == [
         ("circle", False, [-0.5]),
         ("square", False, [0.5]),
         ("square", True, [0.6]),
     ]
-    names = [entry.name for entry in picture.chart.frame_shown.legend]
+    names = [entry.name for entry in view.chart.frame_shown.legend]
     assert names == ["first", "second", "training", "validation"]
 
 
@@ -96,27 +96,27 @@ def test_steps_of_a_sign_make_a_straight_line(shaped: Workspace) -> None:
 def test_a_surface_has_its_levels_written_on(shaped: Workspace) -> None:
     add_surface(shaped)
     values = np.broadcast_to(np.linspace(0, 4, SIDE)[:, None], (SIDE, SIDE))
-    picture = drawn(shaped, snapshot(values, **{**FACTS, "kind": "values", "classes": ()}))
-    lines = [layer for layer in picture.chart.layers if isinstance(layer, Pieces) and len(layer.ends)]
-    words = [layer for layer in picture.chart.layers if isinstance(layer, Words)]
+    view = drawn(shaped, snapshot(values, **{**FACTS, "kind": "values", "classes": ()}))
+    lines = [layer for layer in view.chart.layers if isinstance(layer, Pieces) and len(layer.ends)]
+    words = [layer for layer in view.chart.layers if isinstance(layer, Words)]
     for line, word in zip(lines, words, strict=True):
         np.testing.assert_allclose(line.ends[..., 1], 2.5 * float(word.text), atol=1e-6)
-    assert "0 (dark) to 4 (bright)" in picture.note
+    assert "0 (dark) to 4 (bright)" in view.note
 
 
 def test_two_of_four_features_are_chosen_and_the_others_named(shaped: Workspace) -> None:
     add_iris(shaped)
-    picture = Regions(Subject(shaped, "n3"))
+    view = Regions(Subject(shaped, "n3"))
     asked: list[None] = []
-    picture.needs_changed.connect(lambda: asked.append(None))
-    assert picture.controls() is not None
-    picture.restore({"x": 2, "y": 3})
-    assert {probe.detail for probe in picture.probes()} == {(2, 3)} and asked
-    assert picture.state() == {"x": 2, "y": 3}
-    shown(picture, {Probe("n3", "regions", (2, 3)): halves(fixed=2, example=4)})
-    assert picture.note.endswith("the other 2 features as in validation example 5")
-    picture.restore({"x": 99, "y": "no"})
-    assert picture.state() == {"x": 0, "y": 1}
+    view.needs_changed.connect(lambda: asked.append(None))
+    assert view.controls() is not None
+    view.restore({"x": 2, "y": 3})
+    assert {probe.detail for probe in view.probes()} == {(2, 3)} and asked
+    assert view.state() == {"x": 2, "y": 3}
+    shown(view, {Probe("n3", "regions", (2, 3)): halves(fixed=2, example=4)})
+    assert view.note.endswith("the other 2 features as in validation example 5")
+    view.restore({"x": 99, "y": "no"})
+    assert view.state() == {"x": 0, "y": 1}
 
 
 def test_the_table_holds_every_point_of_the_grid(shaped: Workspace) -> None:

@@ -19,10 +19,10 @@ RIGHT = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 
 def drawn(workspace: Workspace) -> Threshold:
     add_points(workspace)
-    picture = Threshold(Subject(workspace, "n3"))
+    view = Threshold(Subject(workspace, "n3"))
     facts = {"right": RIGHT, "classes": ("no", "yes"), "rows": RIGHT, "total": 8, "kind": "classes"}
-    shown(picture, {Probe("n3", "answers"): snapshot(np.stack([1 - YES, YES], 1), **facts)})
-    return picture
+    shown(view, {Probe("n3", "answers"): snapshot(np.stack([1 - YES, YES], 1), **facts)})
+    return view
 
 
 def marked(chart: Chart) -> tuple[float, float]:
@@ -31,35 +31,35 @@ def marked(chart: Chart) -> tuple[float, float]:
 
 
 def test_the_counts_at_one_half(shaped: Workspace) -> None:
-    picture = drawn(shaped)
-    assert tuple(picture.counts.counts) == (3, 1, 3, 1)
-    assert marked(picture.roc) == (0.25, 0.75)
-    assert marked(picture.recall) == (0.75, 0.75)
-    assert picture.note == "yes: yes · 75.0 % right · 8 held out examples"
+    view = drawn(shaped)
+    assert tuple(view.counts.counts) == (3, 1, 3, 1)
+    assert marked(view.roc) == (0.25, 0.75)
+    assert marked(view.recall) == (0.75, 0.75)
+    assert view.note == "yes: yes · 75.0 % right · 8 held out examples"
 
 
 def test_moving_the_slider(shaped: Workspace) -> None:
-    picture = drawn(shaped)
-    painted(picture, 380, 300)
-    picture.slider.setFocus()
+    view = drawn(shaped)
+    painted(view, 380, 300)
+    view.slider.setFocus()
     for _ in range(11):  # a page is a hundredth
-        QTest.keyClick(picture.slider, Qt.Key.Key_PageDown)
-    assert picture.threshold == pytest.approx(0.39)
-    assert tuple(picture.counts.counts) == (4, 2, 2, 0)
-    header, rows = picture.table()
+        QTest.keyClick(view.slider, Qt.Key.Key_PageDown)
+    assert view.threshold == pytest.approx(0.39)
+    assert tuple(view.counts.counts) == (4, 2, 2, 0)
+    header, rows = view.table()
     assert dict(zip(header, rows[0], strict=True))["recall"] == 1.0
 
 
 def test_the_other_class_counts_as_yes(shaped: Workspace) -> None:
-    picture = drawn(shaped)
-    picture.restore({"class": 0, "threshold": 700})
-    picture.draw({Probe("n3", "answers"): picture._found})
-    assert tuple(picture.counts.counts) == (2, 0, 4, 2)
-    assert picture.state() == {"class": 0, "threshold": 700}
+    view = drawn(shaped)
+    view.restore({"class": 0, "threshold": 700})
+    view.draw({Probe("n3", "answers"): view._found})
+    assert tuple(view.counts.counts) == (2, 0, 4, 2)
+    assert view.state() == {"class": 0, "threshold": 700}
 
 
-def test_small_pictures_keep_the_numbers(shaped: Workspace) -> None:
-    picture = drawn(shaped)
-    image = painted(picture, 300, 160)
-    assert not picture.roc.isVisible() and picture.counts.isVisible()
+def test_small_views_keep_the_numbers(shaped: Workspace) -> None:
+    view = drawn(shaped)
+    image = painted(view, 300, 160)
+    assert not view.roc.isVisible() and view.counts.isVisible()
     assert (image != image[0, 0]).any()

@@ -35,11 +35,11 @@ def answer(array: object, **more: object) -> Snapshot:
 
 def test_the_ways_follow_what_the_model_takes(shaped: Workspace) -> None:
     add_iris(shaped)
-    picture = TryIt(Subject(shaped))
-    assert list(picture.inputs) == ["numbers", "example"]
+    view = TryIt(Subject(shaped))
+    assert list(view.inputs) == ["numbers", "example"]
     shaped.undo()
     add(shaped, "Mnist", "image", "CrossEntropy", "digit", 10)
-    assert list(picture.inputs) == ["draw", "example", "file"] and picture.ways.key == "example"
+    assert list(view.inputs) == ["draw", "example", "file"] and view.ways.key == "example"
 
 
 def test_it_is_proposed_for_the_whole_model(shaped: Workspace) -> None:
@@ -51,34 +51,34 @@ def test_it_is_proposed_for_the_whole_model(shaped: Workspace) -> None:
 def test_probabilities_as_bars_and_slopes_beside_the_fields(shaped: Workspace) -> None:
     add_iris(shaped)
     assert shaped.apply("Plain", SetParam("n1", "standardise", False))
-    picture = TryIt(Subject(shaped))
-    painted(picture, 520, 260)
-    shown(picture, {PROBE: answer([0.1, 0.7, 0.2], slope=np.array([1.0, -2.0, 0.0, 0.5]))})
-    assert [(bar.name, bar.strong) for bar in picture.bars.bars] == [
+    view = TryIt(Subject(shaped))
+    painted(view, 520, 260)
+    shown(view, {PROBE: answer([0.1, 0.7, 0.2], slope=np.array([1.0, -2.0, 0.0, 0.5]))})
+    assert [(bar.name, bar.strong) for bar in view.bars.bars] == [
         ("setosa", False),
         ("versicolor", True),
         ("virginica", False),
     ]
-    assert picture.inputs["numbers"].slopes[1].text() == "-2"
-    _, rows = picture.table()
+    assert view.inputs["numbers"].slopes[1].text() == "-2"
+    _, rows = view.table()
     assert rows == [("setosa", 0.1), ("versicolor", 0.7), ("virginica", 0.2)]
 
 
 def test_a_single_number_is_written(shaped: Workspace) -> None:
     add_line(shaped)
-    picture = TryIt(Subject(shaped))
-    shown(picture, {PROBE: answer([0.25], kind="values", classes=(), shape=(1,), column="x", target="y")})
-    assert picture.single.text() == "y  0.25"
+    view = TryIt(Subject(shaped))
+    shown(view, {PROBE: answer([0.25], kind="values", classes=(), shape=(1,), column="x", target="y")})
+    assert view.single.text() == "y  0.25"
 
 
 def test_a_node_is_chosen_and_kept(shaped: Workspace) -> None:
     add_iris(shaped)
-    picture = TryIt(Subject(shaped))
-    picture.restore({"way": "example", "node": "n2"})
-    assert picture.probes() == frozenset({Probe("", "try_it", ("n2",))})
-    assert picture.state() == {"way": "example", "node": "n2"}
-    picture.restore({"way": "nonsense", "node": "gone"})
-    assert picture.state() == {"way": "example", "node": "n2"}
+    view = TryIt(Subject(shaped))
+    view.restore({"way": "example", "node": "n2"})
+    assert view.probes() == frozenset({Probe("", "try_it", ("n2",))})
+    assert view.state() == {"way": "example", "node": "n2"}
+    view.restore({"way": "nonsense", "node": "gone"})
+    assert view.state() == {"way": "example", "node": "n2"}
 
 
 def test_an_answer_stands_there_as_soon_as_the_trainer_has_it(shaped: Workspace) -> None:
@@ -89,22 +89,22 @@ def test_an_answer_stands_there_as_soon_as_the_trainer_has_it(shaped: Workspace)
         trainer.watch(frozenset({PROBE}))
         trainer.prepare(shaped.document.snapshot())
         assert trainer.wait(30, until=lambda: trainer.data is not None)
-        picture = TryIt(Subject(shaped))
-        painted(picture, 560, 340)
-        pad = picture.inputs["draw"].pad
+        view = TryIt(Subject(shaped))
+        painted(view, 560, 340)
+        pad = view.inputs["draw"].pad
         pad.stroke(QPointF(40, 20), QPointF(40, 120))
-        wanted = picture.number
+        wanted = view.number
 
         def answered() -> bool:
             found = trainer.feed.latest(PROBE)
             return found is not None and found.extra.get("try") == wanted
 
         assert trainer.wait(30, until=answered)
-        picture._look()
-        assert picture._seen is trainer.feed.latest(PROBE) and not picture._timer.isActive()
-        assert picture.bars.bars and picture._seen.extra["slope"].shape == (8, 8)
-        picture.hide()
-        assert not picture._timer.isActive()
+        view._look()
+        assert view._seen is trainer.feed.latest(PROBE) and not view._timer.isActive()
+        assert view.bars.bars and view._seen.extra["slope"].shape == (8, 8)
+        view.hide()
+        assert not view._timer.isActive()
     finally:
         assert trainer.close()
 
@@ -125,14 +125,14 @@ def test_tried_things_are_counted(shaped: Workspace) -> None:
     rows = {"features": torch.arange(8.0).reshape(2, 4), "species": torch.tensor([0, 1])}
     shaped.trainer = RestingTrainer(data={"train": rows, "validation": rows})
     sent = shaped.trainer.tried
-    picture = TryIt(Subject(shaped))
-    painted(picture, 520, 260)
+    view = TryIt(Subject(shaped))
+    painted(view, 520, 260)
     before = len(sent)
-    picture.inputs["numbers"].fields[0].set_value(9.0)
-    picture.send()
-    assert len(sent) == before + 1 and sent[-1].number == picture._number
+    view.inputs["numbers"].fields[0].set_value(9.0)
+    view.send()
+    assert len(sent) == before + 1 and sent[-1].number == view._number
     np.testing.assert_allclose(sent[-1].columns["features"], [9, 1, 2, 3])
-    picture._timer.stop()
+    view._timer.stop()
 
 
 @pytest.mark.parametrize("standardise", [False, True])
@@ -141,12 +141,12 @@ def test_cells_are_typed_as_they_stand_in_the_file_and_answers_are_in_its_units(
 ) -> None:
     add_table(shaped, tmp_path / "people.csv", standardise)
     trainer = fed(shaped)
-    picture = TryIt(Subject(shaped))
-    cells = picture.inputs["numbers"]
+    view = TryIt(Subject(shaped))
+    cells = view.inputs["numbers"]
     assert isinstance(cells, CellsInput) and not cells.fields[0].isEnabled()
-    painted(picture, 620, 300)
-    qtbot.waitUntil(lambda: picture.inputs["numbers"].fields[0].isEnabled())
-    cells = picture.inputs["numbers"]
+    painted(view, 620, 300)
+    qtbot.waitUntil(lambda: view.inputs["numbers"].fields[0].isEnabled())
+    cells = view.inputs["numbers"]
     column = "scaled" if standardise else "features"
     row = trainer.data["validation"][column][0]
     age = int(cells.fields[0].text())
@@ -162,34 +162,34 @@ def test_cells_are_typed_as_they_stand_in_the_file_and_answers_are_in_its_units(
     wanted = next(
         year
         for year in years
-        if np.allclose(typed(picture, year), other.numpy(), atol=1e-4)  # only that very row fits
+        if np.allclose(typed(view, year), other.numpy(), atol=1e-4)  # only that very row fits
     )
     assert wanted in years
 
     facts = {"kind": "values", "classes": (), "shape": (1,), "column": column, "target": "grams"}
     target = trainer.data["train"]["grams"]
     told = float(target[3, 0])
-    shown(picture, {PROBE: answer([told], slope=np.eye(5, dtype=np.float32)[0], **facts)})
-    name, value = picture.single.text().split()
+    shown(view, {PROBE: answer([told], slope=np.eye(5, dtype=np.float32)[0], **facts)})
+    name, value = view.single.text().split()
     value = value.replace(",", "")
     assert name == "grams" and float(value) % 50 == 0 and 100 <= float(value) <= 2050
-    _, rows = picture.table()
+    _, rows = view.table()
     assert rows[0][1] == pytest.approx(float(value), rel=1e-3)
     # one deviation of grams for one deviation of age; both spread over all rows alike, 50 g for a year
     per_year = float(cells.slopes[0].text())
     assert per_year == pytest.approx(50, rel=0.02) and cells.slopes[1].text() == ""
 
 
-def typed(picture: TryIt, age: int) -> np.ndarray:
+def typed(view: TryIt, age: int) -> np.ndarray:
     """What is sent for the cells of the row with that age."""
-    cells = picture.inputs["numbers"]
+    cells = view.inputs["numbers"]
     texts = ((cells.fields[0], f"{age}"), (cells.fields[2], f"2021-02-{(age - 20) % 28 + 1:02}"))
     for field, text in texts:
         field.setText(text)
         field.textEdited.emit(text)
     cells.fields[1].setCurrentIndex((age - 20) % 3)
     cells.fields[1].activated.emit((age - 20) % 3)
-    sent = picture.subject.workspace.trainer.tried[-1].columns
+    sent = view.subject.workspace.trainer.tried[-1].columns
     return sent["scaled" if "scaled" in sent else "features"]
 
 
@@ -200,10 +200,10 @@ def test_without_the_file_numbers_stay_as_the_network_sees_them(
     add_table(shaped, path)
     fed(shaped)
     path.unlink()
-    picture = TryIt(Subject(shaped))
-    painted(picture, 620, 300)
-    qtbot.waitUntil(lambda: isinstance(picture.inputs["numbers"], NumbersInput))
-    assert picture.inputs["numbers"].said() == "scaled, as the network sees them"
+    view = TryIt(Subject(shaped))
+    painted(view, 620, 300)
+    qtbot.waitUntil(lambda: isinstance(view.inputs["numbers"], NumbersInput))
+    assert view.inputs["numbers"].said() == "scaled, as the network sees them"
     facts = {"kind": "values", "classes": (), "shape": (1,), "column": "features", "target": "grams"}
-    shown(picture, {PROBE: answer([0.25], **facts)})
-    assert picture.single.text() == "grams  0.25 (scaled)"
+    shown(view, {PROBE: answer([0.25], **facts)})
+    assert view.single.text() == "grams  0.25 (scaled)"

@@ -41,12 +41,12 @@ def rgb(colour: int) -> tuple[int, int, int]:
 
 def test_a_map_a_head_with_what_is_barred_hatched(shaped: Workspace, qtbot: QtBot) -> None:
     add_iris(shaped)
-    picture = AttentionMaps(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
-    shown(picture, {PROBE: snapshot(WEIGHTS, **FACTS)})
-    pixels = painted(picture, 400, 220)
+    view = AttentionMaps(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    shown(view, {PROBE: snapshot(WEIGHTS, **FACTS)})
+    pixels = painted(view, 400, 220)
     for head in (0, 1):
-        area = picture.map.area(head)
+        area = view.map.area(head)
         high, wide = area.height() / 3, area.width() / 3
         for row in range(3):
             for column in range(3):
@@ -59,64 +59,64 @@ def test_a_map_a_head_with_what_is_barred_hatched(shaped: Workspace, qtbot: QtBo
                 else:
                     level = round(float(WEIGHTS[head, row, column]) * 255)
                     assert abs(pixels[y, x].astype(int) - rgb(VIRIDIS[level])).max() <= 4
-    assert picture.note == "2 heads · validation example 2 · hatched: barred by the mask"
-    header, rows = picture.table()
+    assert view.note == "2 heads · validation example 2 · hatched: barred by the mask"
+    header, rows = view.table()
     assert header == ("head", "query", "key", "weight") and rows[3][:3] == (1, "cat", "the")
     assert sum(row[3] for row in rows) == pytest.approx(6, abs=0.01)  # six rows that sum to 1
 
 
 def test_a_click_shows_one_head_alone_and_its_words(shaped: Workspace, qtbot: QtBot) -> None:
     add_iris(shaped)
-    picture = AttentionMaps(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
-    shown(picture, {PROBE: snapshot(WEIGHTS, **FACTS)})
-    painted(picture, 400, 220)
-    assert picture.map.alone == -1
-    area = picture.map.area(1)
-    qtbot.mouseClick(picture.map, Qt.MouseButton.LeftButton, pos=area.center().toPoint())
-    assert picture.map.alone == 1 and picture.state()["head"] == 1
-    area = picture.map.area(1)
+    view = AttentionMaps(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    shown(view, {PROBE: snapshot(WEIGHTS, **FACTS)})
+    painted(view, 400, 220)
+    assert view.map.alone == -1
+    area = view.map.area(1)
+    qtbot.mouseClick(view.map, Qt.MouseButton.LeftButton, pos=area.center().toPoint())
+    assert view.map.alone == 1 and view.state()["head"] == 1
+    area = view.map.area(1)
     at = QPoint(int(area.left() + area.width() / 6), int(area.bottom() - area.height() / 6))
-    words = picture.map.describe(at)
+    words = view.map.describe(at)
     assert "query sat → key the: 0.9" in words and "the row sums to 1" in words
     barred = QPoint(int(area.right() - area.width() / 6), int(area.top() + area.height() / 6))
-    assert "barred by the mask" in picture.map.describe(barred)
+    assert "barred by the mask" in view.map.describe(barred)
 
 
 def test_lines_are_as_wide_as_the_weights_and_one_token_can_stand_alone(
     shaped: Workspace, qtbot: QtBot
 ) -> None:
     add_iris(shaped)
-    picture = AttentionLines(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
-    picture.restore({"head": 1})
-    shown(picture, {PROBE: snapshot(WEIGHTS, **FACTS)})
-    everything = painted(picture, 300, 200)
-    np.testing.assert_allclose(picture.arcs.weights, WEIGHTS[1:2], atol=1e-3)
-    start, _ = picture.arcs.ends_of(1, 1)
+    view = AttentionLines(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    view.restore({"head": 1})
+    shown(view, {PROBE: snapshot(WEIGHTS, **FACTS)})
+    everything = painted(view, 300, 200)
+    np.testing.assert_allclose(view.arcs.weights, WEIGHTS[1:2], atol=1e-3)
+    start, _ = view.arcs.ends_of(1, 1)
     near = int(start.x()) + 4  # where the lines have not met yet
     coloured = np.abs(everything[:, near].astype(int) - everything[0, near]).max(axis=1) > 40
     thick = coloured[int(start.y()) - 8 : int(start.y()) + 9].sum()
-    assert abs(thick - picture.arcs.width_of(1.0)) <= 2
-    assert picture.arcs.width_of(1.0) > 3 * picture.arcs.width_of(0.2)
-    qtbot.mouseClick(picture.arcs, Qt.MouseButton.LeftButton, pos=QPoint(6, int(start.y())))
-    assert picture.arcs.chosen == 1
-    alone = painted(picture, 300, 200)
-    first, _ = picture.arcs.ends_of(0, 0)
+    assert abs(thick - view.arcs.width_of(1.0)) <= 2
+    assert view.arcs.width_of(1.0) > 3 * view.arcs.width_of(0.2)
+    qtbot.mouseClick(view.arcs, Qt.MouseButton.LeftButton, pos=QPoint(6, int(start.y())))
+    assert view.arcs.chosen == 1
+    alone = painted(view, 300, 200)
+    first, _ = view.arcs.ends_of(0, 0)
     assert (alone[int(first.y()), near] == alone[2, near]).all()  # the line of the first token is gone
     assert (alone[int(start.y()), near] != alone[2, near]).any()
-    assert "head 2: cat 1" in picture.arcs.describe(QPoint(6, int(start.y())))
+    assert "head 2: cat 1" in view.arcs.describe(QPoint(6, int(start.y())))
 
 
 def test_an_alignment_has_a_ring_at_the_strongest_input(shaped: Workspace, qtbot: QtBot) -> None:
     add_iris(shaped)
-    picture = Alignment(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
+    view = Alignment(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
     weights = np.array([[[0.1, 0.8, 0.1, 0.0], [0.7, 0.1, 0.1, 0.1]]], np.float16)
     facts = {**FACTS, "barred": None, "size": (2, 4), "queries": ("le", "chat"), "keys": ()}
-    shown(picture, {PROBE: snapshot(weights, **facts)})
-    pixels = painted(picture, 300, 200)
-    area = picture.map.area(0)
+    shown(view, {PROBE: snapshot(weights, **facts)})
+    pixels = painted(view, 300, 200)
+    area = view.map.area(0)
     light = np.array((0xF2, 0xF4, 0xF8))
     for row, expected in enumerate((1, 0)):
         top, bottom = (int(area.top() + area.height() * part / 2) for part in (row, row + 1))
@@ -127,19 +127,19 @@ def test_an_alignment_has_a_ring_at_the_strongest_input(shaped: Workspace, qtbot
 
 def test_positions_and_how_alike_they_are(shaped: Workspace, qtbot: QtBot) -> None:
     add_iris(shaped)
-    picture = Positions(Subject(shaped, "n2"))
-    qtbot.addWidget(picture)
+    view = Positions(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
     codes = np.array([[1, 0], [0, 1], [-1, 0]], float)
     found = {Probe("n2", "positions"): snapshot(codes, likeness=codes @ codes.T, size=(3, 2))}
-    shown(picture, found)
-    pixels = painted(picture, 500, 200)
-    area = picture.likeness.area
-    left = picture.likeness.x()
+    shown(view, found)
+    pixels = painted(view, 500, 200)
+    area = view.likeness.area
+    left = view.likeness.x()
     corner = pixels[int(area.height() / 6), left + int(area.left() + area.width() / 6)]
     far = pixels[int(area.height() / 6), left + int(area.left() + area.width() * 5 / 6)]
     assert corner[0] > corner[2] and far[2] > far[0]  # red where they are the same, blue where opposite
-    assert picture.note == "3 positions × 2 · mean step 1.41"
-    assert picture.table() == (
+    assert view.note == "3 positions × 2 · mean step 1.41"
+    assert view.table() == (
         ("position", "dimension 1", "dimension 2"),
         [(1, 1.0, 0.0), (2, 0.0, 1.0), (3, -1.0, 0.0)],
     )

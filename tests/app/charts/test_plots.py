@@ -1,4 +1,4 @@
-"""The pictures painted by hand: layout, colours, tool tips, and what a pointer does to them."""
+"""The plots painted by hand: layout, colours, tool tips, and what a pointer does to them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
 from app.charts.arrays.activations import Activations
-from app.charts.arrays.confusion import TICK, Confusion, most_confused, told_apart
+from app.charts.arrays.confusion import TICK, Confusion, most_confused, short_names
 from app.charts.arrays.filters import Filters, caption
 from app.charts.arrays.tiles import Tiles, lay_out, mosaic
 from app.charts.bars import ROW, Bar, Bars
 from app.charts.colourmaps import NOT_FINITE, SIGNED, VIRIDIS, limits, shade
 from app.charts.columns import Columns
 from app.charts.histogram import Distribution, Histogram
-from app.charts.picture import Picture, number, percent
+from app.charts.plot import Plot, number, percent
 from app.charts.series import Line, SeriesPlot, extremes
 from app.theme import current_theme, set_theme
 from engine.feed.feed import Snapshot
 
 
-def show(qtbot: QtBot, picture: Picture, width: int = 240, height: int = 120) -> None:
-    qtbot.addWidget(picture)
-    picture.resize(width, height)
-    with qtbot.waitExposed(picture):
-        picture.show()
+def show(qtbot: QtBot, plot: Plot, width: int = 240, height: int = 120) -> None:
+    qtbot.addWidget(plot)
+    plot.resize(width, height)
+    with qtbot.waitExposed(plot):
+        plot.show()
 
 
 @given(
@@ -38,7 +38,7 @@ def show(qtbot: QtBot, picture: Picture, width: int = 240, height: int = 120) ->
     st.integers(1, 900),
     st.integers(1, 400),
 )
-def test_tiles_never_leave_the_picture(count: int, high: int, wide: int, width: int, height: int) -> None:
+def test_tiles_never_leave_the_plot(count: int, high: int, wide: int, width: int, height: int) -> None:
     grid = lay_out(count, high, wide, width, height, 3, 10, 96)
     assert 1 <= grid.shown <= count
     assert min(grid.columns, grid.shown) * (grid.tile_width + 3) - 3 <= width
@@ -125,7 +125,7 @@ def test_more_tiles_than_fit_are_cut_and_said_so(qtbot: QtBot) -> None:
     assert 0 < tiles.shown < 500
 
 
-def test_a_hidden_picture_builds_nothing(qtbot: QtBot) -> None:
+def test_a_hidden_plot_builds_nothing(qtbot: QtBot) -> None:
     tiles = Tiles()
     qtbot.addWidget(tiles)
     tiles.show_maps(np.zeros((4, 4, 4)))
@@ -143,15 +143,15 @@ def test_wide_maps_keep_their_proportions(qtbot: QtBot) -> None:
 
 
 def test_filters_name_filter_and_input(qtbot: QtBot) -> None:
-    picture = Filters()
-    show(qtbot, picture)
+    plot = Filters()
+    show(qtbot, plot)
     facts = {"kind": "kernels", "shape": (2, 3, 3, 3), "out": 2, "in": 3, "shown": 6}
     snapshot = Snapshot(0, 0, np.random.default_rng(1).normal(size=(6, 3, 3)), facts)
-    picture.show_snapshot(snapshot)
-    picture.repaint()
-    assert picture.describe(QPoint(2, 2)).startswith("filter 1, input channel 1")
+    plot.show_snapshot(snapshot)
+    plot.repaint()
+    assert plot.describe(QPoint(2, 2)).startswith("filter 1, input channel 1")
     assert caption(snapshot) == "2 × 3 kernels"
-    low, high = picture.scale
+    low, high = plot.scale
     assert low == -high
 
 
@@ -184,13 +184,13 @@ def test_a_distribution_counts_zeros_and_what_is_not_finite() -> None:
 
 
 def test_a_histogram_tells_a_bin(qtbot: QtBot) -> None:
-    picture = Histogram()
-    show(qtbot, picture)
+    plot = Histogram()
+    show(qtbot, plot)
     found = Distribution.of(np.linspace(-1, 1, 100), 10)
     assert found is not None
-    picture.show_distribution(found)
-    picture.repaint()
-    assert "10 % of values" in picture.describe(QPoint(120, 60))
+    plot.show_distribution(found)
+    plot.repaint()
+    assert "10 % of values" in plot.describe(QPoint(120, 60))
 
 
 def test_bars_tell_their_values_and_grow_with_their_number(qtbot: QtBot) -> None:
@@ -206,11 +206,11 @@ def test_bars_tell_their_values_and_grow_with_their_number(qtbot: QtBot) -> None
 
 
 def test_classes_are_told_apart_where_their_names_begin_alike() -> None:
-    assert told_apart(["class 1", "class 2", "class 11"]) == ("1", "2", "11")
-    assert told_apart(["component_a", "component_b"]) == ("a", "b")
-    assert told_apart(["Biscoe", "Bream"]) == ("Biscoe", "Bream")  # no whole word is shared
-    assert told_apart(["class ", "class 2"]) == ("class ", "class 2")  # nothing would be left of one
-    assert told_apart(["face"]) == ("face",) and told_apart([]) == ()
+    assert short_names(["class 1", "class 2", "class 11"]) == ("1", "2", "11")
+    assert short_names(["component_a", "component_b"]) == ("a", "b")
+    assert short_names(["Biscoe", "Bream"]) == ("Biscoe", "Bream")  # no whole word is shared
+    assert short_names(["class ", "class 2"]) == ("class ", "class 2")  # nothing would be left of one
+    assert short_names(["face"]) == ("face",) and short_names([]) == ()
 
 
 def test_the_most_confused_classes_come_first() -> None:
@@ -219,14 +219,14 @@ def test_the_most_confused_classes_come_first() -> None:
 
 
 def test_a_confusion_matrix_tells_a_cell(qtbot: QtBot) -> None:
-    picture = Confusion()
-    show(qtbot, picture, 220, 220)
-    picture.show_matrix(np.array([[90, 10], [5, 95]]), ("cat", "dog"))
-    picture.repaint()
-    left = picture.image_origin().x()
-    assert picture.describe(QPoint(left + 2, 2)) == "cat: 90 of 100 right"
-    assert picture.describe(QPoint(left + 150, 10)) == "cat taken for dog: 10 of 100"
-    assert picture.describe(QPoint(2, 2)) == ""
+    plot = Confusion()
+    show(qtbot, plot, 220, 220)
+    plot.show_matrix(np.array([[90, 10], [5, 95]]), ("cat", "dog"))
+    plot.repaint()
+    left = plot.image_origin().x()
+    assert plot.describe(QPoint(left + 2, 2)) == "cat: 90 of 100 right"
+    assert plot.describe(QPoint(left + 150, 10)) == "cat taken for dog: 10 of 100"
+    assert plot.describe(QPoint(2, 2)) == ""
 
 
 def test_series_keep_spikes_and_break_at_gaps(qtbot: QtBot) -> None:
@@ -245,7 +245,7 @@ def test_series_keep_spikes_and_break_at_gaps(qtbot: QtBot) -> None:
     assert plot.describe(QPoint(48, 50)).startswith("reading 0\nlaser")
 
 
-def test_activations_choose_the_picture_by_shape(qtbot: QtBot) -> None:
+def test_activations_choose_the_plot_by_shape(qtbot: QtBot) -> None:
     shown = Activations()
     qtbot.addWidget(shown)
     shown.show_array(np.zeros((3, 5, 5)))
@@ -260,14 +260,14 @@ def test_activations_choose_the_picture_by_shape(qtbot: QtBot) -> None:
     "values", [np.array([1.0, -2.0, np.nan]), np.zeros(3), np.random.default_rng(0).normal(size=3000)]
 )
 def test_columns_paint_anything(qtbot: QtBot, values: np.ndarray) -> None:
-    picture = Columns()
-    show(qtbot, picture)
-    picture.show_values(values)
-    picture.repaint()
-    assert picture.describe(QPoint(44, 20)).startswith("unit 1 of")
+    plot = Columns()
+    show(qtbot, plot)
+    plot.show_values(values)
+    plot.repaint()
+    assert plot.describe(QPoint(44, 20)).startswith("unit 1 of")
 
 
-def test_pictures_follow_the_theme(qtbot: QtBot) -> None:
+def test_plots_follow_the_theme(qtbot: QtBot) -> None:
     bars = Bars()
     show(qtbot, bars)
     bars.show_bars([Bar("a", 1.0)])
@@ -280,10 +280,10 @@ def test_pictures_follow_the_theme(qtbot: QtBot) -> None:
 
 
 def test_two_long_class_names_are_written_in_full_beside_a_small_matrix(qtbot: QtBot) -> None:
-    picture = Confusion()
-    show(qtbot, picture, 156, 130)
-    picture.show_matrix(np.array([[19, 1], [0, 20]]), ("background", "face"))
-    picture.repaint()
+    plot = Confusion()
+    show(qtbot, plot, 156, 130)
+    plot.show_matrix(np.array([[19, 1], [0, 20]]), ("background", "face"))
+    plot.repaint()
     metrics = QFontMetrics(current_theme().mono(TICK))
-    assert picture.rect_of(0, 0).left() - 6 >= metrics.horizontalAdvance("background")
-    assert picture.rect_of(0, 1).right() < 156
+    assert plot.rect_of(0, 0).left() - 6 >= metrics.horizontalAdvance("background")
+    assert plot.rect_of(0, 1).right() < 156

@@ -1,4 +1,4 @@
-"""A share for each unit as upright bars from 0 to 100 %; units that reach the end are marked."""
+"""A fraction for each unit as upright bars from 0 to 100 %; units that reach the end are marked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.charts.picture import Picture, percent
+from app.charts.plot import Plot, percent
 from app.theme import Theme
 
 TICK = 10
@@ -16,25 +16,25 @@ LEFT, ABOVE, BELOW = 42, 14, 18
 CROSS = 6  # pixels of a bar from which each marked unit has a cross of its own
 
 
-class UnitShares(Picture):
-    """Shares `(units,)`, one bar a unit."""
+class UnitFractions(Plot):
+    """Fractions `(units,)`, one bar a unit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shares: NDArray[np.float64] = np.empty(0)
+        self._fractions: NDArray[np.float64] = np.empty(0)
         self._what = ""
         self._marked: NDArray[np.bool_] = np.empty(0, bool)
 
-    def show_shares(self, shares: NDArray[np.float64], marked: NDArray[np.bool_], what: str) -> None:
-        """Show other shares; `what` says of what, those that are `marked` stand out."""
-        self._shares, self._marked, self._what = shares, marked, what
+    def show_fractions(self, fractions: NDArray[np.float64], marked: NDArray[np.bool_], what: str) -> None:
+        """Show other fractions; `what` says of what, those that are `marked` stand out."""
+        self._fractions, self._marked, self._what = fractions, marked, what
         self._message = ""
         self.changed()
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def fractions(self) -> NDArray[np.float64]:
         """What is on screen."""
-        return self._shares
+        return self._fractions
 
     def bar(self, index: int) -> QRectF:
         """Where the bar of a unit stands at its full height."""
@@ -43,30 +43,30 @@ class UnitShares(Picture):
         return QRectF(area.left() + index * step, area.top(), step, area.height())
 
     def _step(self) -> float:
-        return min(28.0, self._area().width() / max(1, len(self._shares)))
+        return min(28.0, self._area().width() / max(1, len(self._fractions)))
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
-        if not len(self._shares):
+        if not len(self._fractions):
             return
         area, step = self._area(), self._step()
         painter.setFont(theme.mono(TICK))
-        for share in (0.0, 0.5, 1.0):
-            y = round(area.bottom() - share * area.height()) + 0.5
+        for fraction in (0.0, 0.5, 1.0):
+            y = round(area.bottom() - fraction * area.height()) + 0.5
             painter.setPen(theme.line)
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(theme.dim)
             box = QRectF(0, y - 7, LEFT - 6, 14)
             align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, align, f"{100 * share:.0f} %")
+            painter.drawText(box, align, f"{100 * fraction:.0f} %")
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, step >= 3)
         gap = 2 if step >= 6 else 1 if step >= 3 else 0
         painter.setPen(Qt.PenStyle.NoPen)
-        for index, (share, marked) in enumerate(
-            zip(self._shares.tolist(), self._marked.tolist(), strict=True)
+        for index, (fraction, marked) in enumerate(
+            zip(self._fractions.tolist(), self._marked.tolist(), strict=True)
         ):
-            if share > 0:
+            if fraction > 0:
                 bar = self.bar(index)
-                tall = max(1.0, bar.height() * share)
+                tall = max(1.0, bar.height() * fraction)
                 painter.setBrush(theme.bad if marked else theme.accent)
                 painter.drawRect(QRectF(bar.left(), bar.bottom() - tall, max(1.0, step - gap), tall))
         painter.setPen(QPen(theme.bad, 1.5))
@@ -80,7 +80,7 @@ class UnitShares(Picture):
         painter.setFont(theme.font(TICK))
         painter.setPen(theme.dim)
         below = QRectF(area.left(), area.bottom() + 4, area.width(), 14)
-        count = len(self._shares)
+        count = len(self._fractions)
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft, "unit 1" if count > 1 else "unit")
         if count > 1:
             right = min(area.width(), count * step)
@@ -88,10 +88,10 @@ class UnitShares(Picture):
             painter.drawText(below, Qt.AlignmentFlag.AlignRight, f"{count:,}")
 
     def describe(self, at: QPoint) -> str:
-        index = int((at.x() - self._area().left()) // self._step()) if len(self._shares) else -1
-        if not 0 <= index < len(self._shares):
+        index = int((at.x() - self._area().left()) // self._step()) if len(self._fractions) else -1
+        if not 0 <= index < len(self._fractions):
             return ""
-        return f"unit {index + 1}: {percent(float(self._shares[index]))} {self._what}"
+        return f"unit {index + 1}: {percent(float(self._fractions[index]))} {self._what}"
 
     def sizeHint(self) -> QSize:
         return QSize(280, 150)

@@ -1,4 +1,4 @@
-"""The dialog that saves a picture of the graph."""
+"""The dialog that saves an image of the graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.canvas.scene.canvas import GraphOnShow
-from app.canvas.scene.snapshot import SUFFIXES, Look, save_picture
+from app.canvas.scene.snapshot import SUFFIXES, Look, save_image
 from app.widgets.labels import label
 from engine.errors import NeuroloomError
 
@@ -27,38 +27,38 @@ _THEMES = (("Light, for print", "light"), ("Dark", "dark"), ("As the window", ""
 _FILTER = "Vector graphics (*.svg);;PDF (*.pdf);;Image (*.png)"
 
 
-class PictureDialog(QDialog):
-    """Asks for the file and the look; `written` is the picture once it stands."""
+class ImageDialog(QDialog):
+    """Asks for the file and the look; `written` is the image once it stands."""
 
     def __init__(self, canvas: GraphOnShow, folder: Path, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("pictureDialog")
-        self.setWindowTitle("Save picture")
+        self.setObjectName("imageDialog")
+        self.setWindowTitle("Save image")
         self.setMinimumWidth(460)
         self._canvas = canvas
         self.written: Path | None = None
         self.path_field = QLineEdit(str(folder / f"{name}.svg"))
-        self.path_field.setObjectName("picturePath")
+        self.path_field.setObjectName("imagePath")
         self.path_field.setAccessibleName("File to write")
         browse = QPushButton("Browse…")
         browse.clicked.connect(self._browse)
         self.theme_box = QComboBox()
-        self.theme_box.setObjectName("pictureTheme")
+        self.theme_box.setObjectName("imageTheme")
         self.theme_box.setAccessibleName("Colours")
         for text, theme in _THEMES:
             self.theme_box.addItem(text, theme)
         self.background_box = QCheckBox("Background")
-        self.background_box.setObjectName("pictureBackground")
+        self.background_box.setObjectName("imageBackground")
         self.background_box.setChecked(True)
         chosen = len(canvas.workspace.selection)
         self.selection_box = QCheckBox(f"Only the selection ({chosen:,})" if chosen else "Only the selection")
-        self.selection_box.setObjectName("pictureSelection")
+        self.selection_box.setObjectName("imageSelection")
         self.selection_box.setEnabled(bool(chosen))
         self._error = label("", "error", wrap=True)
-        self._error.setObjectName("pictureError")
+        self._error.setObjectName("imageError")
         self._error.hide()
         self.save_button = QPushButton("Save")
-        self.save_button.setObjectName("pictureSave")
+        self.save_button.setObjectName("imageSave")
         self.save_button.setProperty("kind", "main")
         self.save_button.setDefault(True)
         self.save_button.clicked.connect(self.save)
@@ -92,7 +92,7 @@ class PictureDialog(QDialog):
         column.addLayout(foot)
 
     def save(self) -> None:
-        """Writes the picture; the dialog closes when it stands."""
+        """Writes the image; the dialog closes when it stands."""
         text = self.path_field.text().strip()
         if not text:
             self._fail("Name the file to write.")
@@ -105,7 +105,7 @@ class PictureDialog(QDialog):
         only = self._canvas.workspace.selection if self.selection_box.isChecked() else ()
         QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
         try:
-            self.written = save_picture(
+            self.written = save_image(
                 self._canvas.workspace, path, look, only=only, shown=self._canvas.graph_scene
             )
         except NeuroloomError as error:
@@ -113,7 +113,7 @@ class PictureDialog(QDialog):
             return
         finally:
             QGuiApplication.restoreOverrideCursor()
-        self._canvas.workspace.message.emit(f"Saved a picture to {self.written}.", "info")
+        self._canvas.workspace.message.emit(f"Saved the image to {self.written}.", "info")
         self.accept()
 
     def _fail(self, sentence: str) -> None:
@@ -121,7 +121,7 @@ class PictureDialog(QDialog):
         self._error.show()
 
     def _browse(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, "Save picture", self.path_field.text(), _FILTER)
+        name, _ = QFileDialog.getSaveFileName(self, "Save image", self.path_field.text(), _FILTER)
         if name:
             path = Path(name)
             self.path_field.setText(str(path if path.suffix.casefold() in SUFFIXES else f"{path}.svg"))

@@ -16,10 +16,10 @@ from app.look.playground.rows import Row
 from app.workspace.token_words import READABLE, are_tokens, read_as_letters, token_words
 from engine.catalogue import Column
 
-MOST_NODES = 2000  # of a graph that is laid out while a person waits
+MOST_NODES = 2000  # of a graph that is laid out while the user waits
 
 
-class ExamplePicture(QWidget):
+class ExampleView(QWidget):
     """One example of the data, shown in the way that suits it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -10,12 +10,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.charts.arrays.cells import Sheet, Sheets
-from app.charts.picture import number
+from app.charts.plot import number
 from app.charts.scale import WIDTH
 from app.look.arrays import rows_of
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
 from engine.look.pixels import copied, from_noise
 
@@ -25,7 +25,7 @@ STRIP_FROM = 150  # pixels of height that leave room for the strip
 
 
 def copies(subject: Subject) -> bool:
-    """Whether the node's answer, or some answer of the model, shall equal an image that went in."""
+    """Whether the node's answer, or some answer of the model, is to equal an image that went in."""
     project, book = subject.as_trained
     return book is not None and copied(project, book, subject.node_id) is not None
 
@@ -78,10 +78,10 @@ class _Copies(OneProbe):
         return ("example", "mean squared error"), [(row + 1, error) for row, error in rows]
 
 
-@picture_kind(
+@view_kind(
     "reconstructions",
     "Reconstructions",
-    "Held out images above, what the network makes of them below, with the mean squared error of each.",
+    "Held out images above, their reconstructions below, with the mean squared error of each.",
     "Images",
     copies,
     rank=6,
@@ -90,10 +90,10 @@ class Reconstructions(_Copies):
     """Of the answer of a node."""
 
 
-@picture_kind(
+@view_kind(
     "model-reconstructions",
     "Reconstructions",
-    "Held out images above, what the network makes of them below, with the mean squared error of each.",
+    "Held out images above, their reconstructions below, with the mean squared error of each.",
     "Images",
     copies,
     rank=6,
@@ -103,10 +103,10 @@ class ModelReconstructions(_Copies):
     """Of the first such answer of the model."""
 
 
-@picture_kind(
+@view_kind(
     "samples",
     "Samples through time",
-    "What the layer makes of the same random numbers again and again while it learns; earlier ones below.",
+    "Samples generated from the same random numbers while the layer learns; earlier ones below.",
     "Images",
     makes_of_noise,
     rank=6,
@@ -120,7 +120,7 @@ class Samples(OneProbe):
         super().__init__(subject, parent)
         self._try = 0
         self.earlier: list[tuple[int, NDArray[np.floating]]] = []
-        self.again = button("samplesAgain", "Other noise", "Make samples of other random numbers")
+        self.again = button("samplesAgain", "Other noise", "Generate samples from other random numbers")
         self.again.clicked.connect(self._again)
         self.newest, self.strip = Sheets(), Sheets()
         stacked(self, (self.newest, 3), (self.strip, 1), spacing=8)

@@ -1,4 +1,4 @@
-"""A small picture of a learning-rate schedule: the rate from the first epoch to the last."""
+"""A small plot of a learning-rate schedule: the rate from the first epoch to the last."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from engine.document.plan import Choice
 from engine.errors import ParamError
 
 POINTS = 240
-STEPS_PER_EPOCH = 64  # for the picture; a run has its own, and the curve hardly depends on them
+STEPS_PER_EPOCH = 64  # for the plot; a run has its own, and the curve hardly depends on them
 MOST_EPOCHS = 1_000  # drawn of longer runs
 HEIGHT = 76
 
 
-class SchedulePicture(QWidget):
+class SchedulePlot(QWidget):
     """Hidden for a rate that stays the same, and for one that depends on what training brings."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("schedulePicture")
+        self.setObjectName("schedulePlot")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.factors: tuple[float, ...] = ()
         self._rate = 0.0

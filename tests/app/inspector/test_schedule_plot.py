@@ -1,11 +1,11 @@
-"""The picture of a schedule draws what a run will do, and nothing where that isn't known."""
+"""The plot of a schedule draws what a run will do, and nothing where that isn't known."""
 
 from __future__ import annotations
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.inspector.schedule_picture import POINTS, SchedulePicture, curve
+from app.inspector.schedule_plot import POINTS, SchedulePlot, curve
 from engine.catalogue.training.schedules import SCHEDULES, factor_curve
 from engine.document.plan import Choice
 
@@ -28,10 +28,10 @@ def test_bad_values_are_no_curve() -> None:
 
 
 def test_a_schedule_of_a_very_long_run_is_drawn_in_part(qtbot: QtBot) -> None:
-    picture = SchedulePicture()
-    qtbot.addWidget(picture)
-    picture.show_schedule(Choice("Restarts", {"growth": 1.0}), 0.1, 10**9)
-    assert len(picture.factors) == POINTS
-    assert "1,000 epochs" in picture.accessibleName()
-    picture.show_schedule(Choice("Constant"), 0.1, 10)
-    assert picture.isHidden()
+    plot = SchedulePlot()
+    qtbot.addWidget(plot)
+    plot.show_schedule(Choice("Restarts", {"growth": 1.0}), 0.1, 10**9)
+    assert len(plot.factors) == POINTS
+    assert "1,000 epochs" in plot.accessibleName()
+    plot.show_schedule(Choice("Constant"), 0.1, 10)
+    assert plot.isHidden()

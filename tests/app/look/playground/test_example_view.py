@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.look.playground.example_picture import ExamplePicture, matrix_of
+from app.look.playground.example_view import ExampleView, matrix_of
 from engine.catalogue import Column
 
 EDGES = np.array([[0, 1], [1, 0], [1, 2], [2, 1]])
@@ -38,7 +38,7 @@ def test_what_is_no_graph_or_too_large_has_no_matrix(row: dict[str, np.ndarray])
 
 
 def test_each_kind_is_shown_in_its_own_way(qtbot: object) -> None:
-    shown = ExamplePicture()
+    shown = ExampleView()
     shown.show_row({"sizes": np.array(3), "edges": EDGES}, None)
     assert len(shown.shape_shown.shown[0]) == 3 and not shown.shape_shown.isHidden()
     points = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]])

@@ -1,4 +1,4 @@
-"""Base of the pictures that are painted by hand."""
+"""Base of the plots that are painted by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.theme import SMALL, Theme, current_theme, themes
 
 
-class Picture(QWidget):
+class Plot(QWidget):
     """Shows an image that is built only when it is both out of date and on screen, or a message in its place.
 
     A subclass overrides `build` (the image, in device pixels), `decorate` (what is painted over it at each
@@ -26,11 +26,11 @@ class Picture(QWidget):
 
     @property
     def message(self) -> str:
-        """What stands in place of the picture; empty while there is a picture."""
+        """What stands in place of the plot; empty while there is a plot."""
         return self._message
 
     def say(self, message: str) -> None:
-        """Show a sentence instead of the picture."""
+        """Show a sentence instead of the plot."""
         if message != self._message:
             self._message = message
             self.changed()
@@ -125,9 +125,9 @@ def figures(value: float) -> str:
     return f"{value:.4f}" if value == 0 or 5e-4 <= abs(value) < 100 else number(value)
 
 
-def percent(share: float) -> str:
-    """A share of 1 as `0 %`, `0.13 %`, `50 %`."""
-    return f"{share * 100:.3g} %" if share < 0.995 else f"{share * 100:.4g} %"
+def percent(fraction: float) -> str:
+    """A fraction of 1 as `0 %`, `0.13 %`, `50 %`."""
+    return f"{fraction * 100:.3g} %" if fraction < 0.995 else f"{fraction * 100:.4g} %"
 
 
 def colour_of(theme: Theme, role: str) -> QColor:

@@ -1,4 +1,4 @@
-"""Dreams of a Boltzmann machine step by step, and images on their way out of noise."""
+"""Gibbs sampling of a Boltzmann machine, and images on their way out of noise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.colourmaps import VIRIDIS
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, choice, choose, dial, stacked
-from app.look.registry import picture_kind
+from app.look.registry import view_kind
 from app.look.shown import gives, of_example
 from app.widgets.labels import label
 from engine.feed.feed import Probe, Snapshot
@@ -23,7 +23,7 @@ HELD = (("none held", 0.0), ("top ¼ held", 0.25), ("top ½ held", 0.5), ("top �
 COUNTS = (("1 image", 1), ("2 images", 2), ("4 images", 4), ("8 images", 8))
 
 
-def dreams(subject: Subject) -> bool:
+def has_hidden_states(subject: Subject) -> bool:
     """Whether the node has visible and hidden states."""
     return gives(subject, "gibbs")
 
@@ -33,12 +33,12 @@ def denoises(subject: Subject) -> bool:
     return gives(subject, "denoising")
 
 
-@picture_kind(
+@view_kind(
     "gibbs",
     "Gibbs sampling",
     "Chains that begin at examples and go back and forth between visible and hidden units, step by step.",
     "Generation",
-    dreams,
+    has_hidden_states,
     rank=5,
 )
 class Gibbs(OneProbe):
@@ -55,8 +55,8 @@ class Gibbs(OneProbe):
             "gibbsHeld", HELD, "What keeps the example's values, while the rest is filled in", 112
         )
         self.again = button("gibbsAgain", "Again", "Draw other states")
-        self.chain.activated.connect(self._ask_anew)
-        self.held.activated.connect(self._ask_anew)
+        self.chain.activated.connect(self._ask_again)
+        self.held.activated.connect(self._ask_again)
         self.again.clicked.connect(self._once_more)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("gibbsStep")
@@ -142,7 +142,7 @@ def _fitted(images: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return images[:, down][:, :, across]
 
 
-@picture_kind(
+@view_kind(
     "denoising",
     "Out of noise",
     "Images from pure noise on the left to the finished ones on the right.",
@@ -160,7 +160,7 @@ class Denoising(OneProbe):
         self.count = choice("denoisingCount", COUNTS, "How many images", 104)
         choose(self.count, 4)
         self.again = button("denoisingAgain", "Again", "Begin with other noise")
-        self.count.activated.connect(self._ask_anew)
+        self.count.activated.connect(self._ask_again)
         self.again.clicked.connect(self._once_more)
         self.film = ImageRows()
         stacked(self, self.film)

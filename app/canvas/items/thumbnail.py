@@ -1,4 +1,4 @@
-"""Small pictures of what a node computes: tiles of maps, or bars of a vector."""
+"""Small thumbnails of what a node computes: tiles of maps, or bars of a vector."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Thumbnail:
     """Tiles in their own resolution, or bars, to be painted into a room of `width` and `height`.
 
     `lines` of a text take the place of the bars where words can be read.
@@ -84,16 +84,16 @@ def caption_in(caption: str, metrics: QFontMetrics, room: float) -> str:
     return "\n".join(lines)
 
 
-def picture_of(
+def thumbnail_of(
     snapshot: Snapshot,
     room: tuple[float, float],
     *,
     data: bool = False,
     classes: Mapping[str, tuple[str, ...]] | None = None,
-) -> Picture | None:
-    """Tiles for maps `(C, H, W)` and `(H, W)`, bars for vectors; None for what is no picture.
+) -> Thumbnail | None:
+    """Tiles for maps `(C, H, W)` and `(H, W)`, bars for vectors; None for what is no thumbnail.
 
-    `room` is the width and height there is. A picture of data is grey, or in the colours of its three
+    `room` is the width and height there is. A thumbnail of data is grey, or in the colours of its three
     channels, and has its labels beside it, by the names of their `classes` {port: names}.
     """
     array = np.asarray(snapshot.array)
@@ -113,9 +113,9 @@ def picture_of(
     mask = _mask(snapshot, maps.shape[1:], classes or {}) if data else None
     if mask is not None:
         colours = _coloured(maps[:3]) if len(maps) in (3, 4) else shade(maps[0], GREY, *limits(maps[:1]))
-        return Picture(room[0], room[1], (_tile(colours), mask))
+        return Thumbnail(room[0], room[1], (_tile(colours), mask))
     if data and len(maps) in (3, 4):
-        return Picture(
+        return Thumbnail(
             room[0], room[1], (_tile(_coloured(maps[:3])),), caption=_labels(snapshot, classes or {})
         )
     count = 1 if data else max(1, int((room[0] + TILE_GAP) // (room[1] + TILE_GAP)))
@@ -123,7 +123,7 @@ def picture_of(
     low, high = limits(shown)
     tiles = tuple(_tile(shade(values, GREY if data else VIRIDIS, low, high)) for values in shown)
     width = room[0] if data else len(tiles) * (room[1] + TILE_GAP) - TILE_GAP
-    return Picture(width, room[1], tiles, caption=_labels(snapshot, classes or {}) if data else "")
+    return Thumbnail(width, room[1], tiles, caption=_labels(snapshot, classes or {}) if data else "")
 
 
 def _mask(
@@ -172,7 +172,7 @@ def _lines(text: str, width: float, height: float) -> tuple[str, ...]:
     return tuple(shown[: int(height // LINE)])
 
 
-def _bars(values: Array, width: float, height: float) -> Picture:
+def _bars(values: Array, width: float, height: float) -> Thumbnail:
     """A vector as bars about a zero line; a long one is shown by the largest of each stretch."""
     values = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
     most = max(2, int(width // NARROWEST_BAR))
@@ -192,4 +192,4 @@ def _bars(values: Array, width: float, height: float) -> Picture:
         top = zero - size if value >= 0 else zero
         bar = QRectF(left + index * step, min(max(0.0, top), height - 1), max(1.0, step - 1), size)
         (above if value >= 0 else below).append(bar)
-    return Picture(width, height, above=tuple(above), below=tuple(below))
+    return Thumbnail(width, height, above=tuple(above), below=tuple(below))
