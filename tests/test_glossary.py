@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FLOORS = ("engine", "nodes")  # to come: "app"
+FLOORS = ("engine", "nodes", "app")
 # {words: what to write instead}, in names split at their capitals and underscores and in texts.
 BANNED = {
     r"foret(ell|ells|old|elling)": "predict",
@@ -56,7 +56,8 @@ ALLOWED_NAMES = {
 }
 # Phrases in which the word is meant literally.
 ALLOWED_TEXTS = re.compile(
-    r"`pictures\.npz`|`pictures-share`|`memory-pictures`|share: |`noise_as` .share.|\"picture\":|\"Dream\"|To foresee",
+    r"`pictures\.npz`|`pictures-share`|`memory-pictures`|share: |`noise_as` .share.|\"picture\":|\"Dream\""
+    r"|To foresee",
     re.IGNORECASE,
 )
 

@@ -41,9 +41,9 @@ def test_a_single_class_is_no_text() -> None:
 
 def test_a_node_of_texts_shows_the_text_where_words_can_be_read() -> None:
     found = snapshot(np.array([5, 6, 7] * 4, np.float32), port="tokens", ports={})
-    picture = thumbnail_of(found, (120.0, 30.0), data=True, classes={"tokens": WORDS})
-    assert picture is not None and picture.above  # bars, from afar
-    assert picture.lines == ("a good film a good", "film a good film a")
+    thumbnail = thumbnail_of(found, (120.0, 30.0), data=True, classes={"tokens": WORDS})
+    assert thumbnail is not None and thumbnail.above  # bars, from afar
+    assert thumbnail.lines == ("a good film a good", "film a good film a")
     plain = thumbnail_of(found, (120.0, 30.0), data=True, classes={"label": WORDS})
     assert plain is not None and plain.lines == ()
     low = thumbnail_of(found, (120.0, 8.0), data=True, classes={"tokens": WORDS})
