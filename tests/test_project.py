@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "engine", "nodes", "resources", "tests")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_LINES = 500
+MOST_MODULES = 25  # in one folder
 # Words that name nothing, and so collect everything.
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "managers", "manager", "misc", "common"}
 # Text that only makes sense on the computer it was written on.
@@ -27,6 +29,14 @@ def test_no_module_is_longer_than_it_may_be() -> None:
     lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     # What is listed here wants to be split along what it holds.
     assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
+
+
+def test_no_folder_holds_more_modules_than_it_may() -> None:
+    """Before the next one, a family of them becomes a folder."""
+    floors = (path for path in MODULES if path.relative_to(ROOT).parts[0] in ("app", "engine", "nodes"))
+    held = Counter(path.parent for path in floors if path.stem != "__init__")
+    full = {str(folder.relative_to(ROOT)): n for folder, n in held.items() if n > MOST_MODULES}
+    assert full == {}
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
