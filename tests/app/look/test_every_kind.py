@@ -96,6 +96,7 @@ def test_it_draws_what_a_real_run_gives(shaped: Workspace, kind_id: str) -> None
     else:
         assert not refusals, refusals
         pytest.skip(f"no network here has what {kind.title!r} shows: its own tests make one")
+    set_theme("dark")
     shown(view, there)
     painted_in = {}
     for theme in ("dark", "light"):
