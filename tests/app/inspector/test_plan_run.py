@@ -91,7 +91,7 @@ def test_a_run_of_several_phases_tells_which_one(qtbot: QtBot) -> None:
     progress = Progress(epoch=6, epochs=12, step=600, steps_per_epoch=1, phase=2, phases=3)
     text.show_progress("running", progress, "")
     assert text.text() == "Phase 2 of 3 · epoch 7 of 12"
-    assert text.share == 0.5  # steps mean nothing where batches differ
+    assert text.fraction == 0.5  # steps mean nothing where batches differ
 
 
 def test_objectives_share_the_plot_of_the_loss() -> None:
