@@ -39,9 +39,9 @@ class Edit(ABC):
         """Change the project and return the edit that takes the change back. Raises GraphError."""
 
     @property
-    @abstractmethod
     def touched(self) -> frozenset[str]:
-        """The ids of the nodes whose own data or inputs this changes."""
+        """The ids of the nodes whose own data or inputs this changes; none, unless an edit says so."""
+        return frozenset()
 
 
 @dataclass(frozen=True)

@@ -67,10 +67,6 @@ class SetPlan(Edit):
         before, project.plan = project.plan, self.plan
         return SetPlan(before)
 
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
 class SetTitle(Edit):
@@ -82,10 +78,6 @@ class SetTitle(Edit):
         before, project.title = project.title, checked_text(self.title, "A title")
         return SetTitle(before)
 
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
 class SetNotes(Edit):
@@ -96,10 +88,6 @@ class SetNotes(Edit):
     def apply(self, project: Project) -> Edit:
         before, project.notes = project.notes, checked_text(self.notes, "A note")
         return SetNotes(before)
-
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
 
 
 def does_nothing(edit: Edit, inverse: Edit) -> bool:

@@ -64,10 +64,6 @@ class RemoveBlock(Edit):
         back = (AddBlock(block), *map(AddFrame, frames), *map(AddNote, notes))
         return back[0] if len(back) == 1 else Together(back)
 
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
 class RenameBlock(Edit):
@@ -81,7 +77,3 @@ class RenameBlock(Edit):
         named = replace(block, name=checked_text(self.name, "A block's name"))
         project.blocks[self.block_id] = named
         return RenameBlock(self.block_id, block.name)
-
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()

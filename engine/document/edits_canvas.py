@@ -66,10 +66,6 @@ class AddFrame(Edit):
         keep_ids(project, self.frame.id)
         return RemoveFrame(self.frame.id)
 
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
 class RemoveFrame(Edit):
@@ -81,10 +77,6 @@ class RemoveFrame(Edit):
         before = one_of(project.frames, self.frame_id, "frame")
         del project.frames[self.frame_id]
         return AddFrame(before)
-
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
 
 
 @dataclass(frozen=True)
@@ -98,10 +90,6 @@ class ChangeFrame(Edit):
         refuse_frame(project, self.frame)
         project.frames[self.frame.id] = self.frame
         return ChangeFrame(before)
-
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
 
 
 @dataclass(frozen=True)
@@ -118,10 +106,6 @@ class AddNote(Edit):
         keep_ids(project, self.note.id)
         return RemoveNote(self.note.id)
 
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
-
 
 @dataclass(frozen=True)
 class RemoveNote(Edit):
@@ -133,10 +117,6 @@ class RemoveNote(Edit):
         before = one_of(project.notes_on_canvas, self.note_id, "note")
         del project.notes_on_canvas[self.note_id]
         return AddNote(before)
-
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
 
 
 @dataclass(frozen=True)
@@ -150,7 +130,3 @@ class ChangeNote(Edit):
         project.graph_of(self.note.scope)
         project.notes_on_canvas[self.note.id] = self.note
         return ChangeNote(before)
-
-    @property
-    def touched(self) -> frozenset[str]:
-        return frozenset()
