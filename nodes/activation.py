@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import Expr, F, torch
 from engine.catalogue.traits import LayerTraits, Squash
@@ -47,7 +45,7 @@ class Activation(Layer, abstract=True):
 class ReLU(Activation):
     """Keeps positive numbers and turns negative ones into zero: max(0, x)."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("rectifier", "relu")
+    aliases = ("rectifier", "relu")
     formula = "y = max(0, x)"
     source = "Nair and Hinton, 2010"
 
@@ -83,7 +81,7 @@ class GELU(Activation):
 class SiLU(Activation):
     """A smooth ReLU, x·sigmoid(x)."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("swish",)
+    aliases = ("swish",)
     formula = "y = x / (1 + e⁻ˣ)"
     source = "Elfwing, Uchibe and Doya, 2017; Ramachandran, Zoph and Le, 2017"
 
@@ -94,7 +92,7 @@ class SiLU(Activation):
 class Sigmoid(Activation):
     """Squeezes each number between 0 and 1: 1 / (1 + e^-x)."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("logistic",)
+    aliases = ("logistic",)
     formula = "y = 1 / (1 + e⁻ˣ)"
     source = "Rumelhart, Hinton and Williams, 1986"
     traits = LayerTraits(squashes=Squash.SIGMOID)
@@ -141,7 +139,7 @@ class Hardtanh(Activation):
     """Clips each number to the range -1 to 1; straight in between."""
 
     title = "Hard tanh"
-    aliases: ClassVar[tuple[str, ...]] = ("saturating linear", "clip")
+    aliases = ("saturating linear", "clip")
     formula = "y = min(1, max(-1, x))"
     source = "Collobert, 2004"
     traits = LayerTraits(squashes=Squash.HARD_TANH)

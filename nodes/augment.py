@@ -51,7 +51,7 @@ class RandomFlip(Augmentation):
     """While training, mirrors images at random, left to right or top to bottom."""
 
     title = "Random flip"
-    aliases: ClassVar[tuple[str, ...]] = ("mirror", "horizontal flip", "augment")
+    aliases = ("mirror", "horizontal flip", "augment")
     formula = "y[c, i, j] = x[c, i, W - 1 - j] with probability p; y = x after training"
     source = "Krizhevsky, Sutskever and Hinton, 2012"
     horizontal: float = param(0.5, minimum=0, maximum=1, doc="probability of being mirrored left to right")
@@ -72,7 +72,7 @@ class RandomQuarterTurn(Augmentation):
     """While training, turns square images by 0, 90, 180 or 270 degrees; for images that have no upright."""
 
     title = "Random quarter turn"
-    aliases: ClassVar[tuple[str, ...]] = ("rotate", "rot90", "augment")
+    aliases = ("rotate", "rot90", "augment")
     formula = "y = x turned by k · 90°, k = 0 … 3 as often; y = x after training"
     source = "Dieleman, De Fauw and Kavukcuoglu, 2016"
 
@@ -89,7 +89,7 @@ class RandomShift(Augmentation):
     """While training, moves images by whole pixels at random."""
 
     title = "Random shift"
-    aliases: ClassVar[tuple[str, ...]] = ("translate", "translation", "jitter", "augment")
+    aliases = ("translate", "translation", "jitter", "augment")
     formula = "y[c, i, j] = x[c, i - a, j - b], a = -p … p, b = -q … q; y = x after training"
     source = "LeCun, Bottou, Bengio and Haffner, 1998"
     pixels: Pair = param(2, minimum=0, label="At most", doc="pixels in each direction, rows × columns")
@@ -116,7 +116,7 @@ class RandomCrop(Augmentation):
     """While training, cuts a window from a random place of the padded image; after, from the middle."""
 
     title = "Random crop"
-    aliases: ClassVar[tuple[str, ...]] = ("cut", "window", "augment")
+    aliases = ("cut", "window", "augment")
     formula = "y[c, i, j] = x[c, i + a, j + b], a and b at random; after training the middle"
     source = "Krizhevsky, Sutskever and Hinton, 2012"
     size: Pair = param(24, minimum=1, doc="height × width that is kept")
@@ -160,7 +160,7 @@ class RandomRotate(Warp):
     """While training, turns images by a random angle about their middle."""
 
     title = "Random rotate"
-    aliases: ClassVar[tuple[str, ...]] = ("rotation", "turn", "augment")
+    aliases = ("rotation", "turn", "augment")
     formula = "y = x turned by a, a ~ U(-A, A); y = x after training"
     source = "Simard, Steinkraus and Platt, 2003"
     degrees: float = param(15.0, minimum=0, maximum=180, unit="°", label="At most", doc="to either side")
@@ -179,7 +179,7 @@ class RandomScale(Warp):
     """While training, makes images larger or smaller about their middle; their size in pixels stays."""
 
     title = "Random scale"
-    aliases: ClassVar[tuple[str, ...]] = ("zoom", "resize", "augment")
+    aliases = ("zoom", "resize", "augment")
     formula = "y = x enlarged s times, log s ~ U(log a, log b); y = x after training"
     source = "Simard, Steinkraus and Platt, 2003"
     smallest: float = param(0.8, above=0, maximum=100, doc="0.5 is half as large")
@@ -199,7 +199,7 @@ class RandomAffine(Warp):
     """While training, turns, resizes, moves and shears images at once: sharper than one after the other."""
 
     title = "Random affine"
-    aliases: ClassVar[tuple[str, ...]] = ("rotate", "scale", "translate", "shear", "warp", "augment")
+    aliases = ("rotate", "scale", "translate", "shear", "warp", "augment")
     formula = "y(p) = x(A⁻¹ (p - t)), A and t at random; y = x after training"
     source = "Simard, Steinkraus and Platt, 2003"
     degrees: float = param(10.0, minimum=0, maximum=180, unit="°", label="Turn", doc="to either side at most")
@@ -225,7 +225,7 @@ class RandomColour(Augmentation):
     """While training, changes brightness, contrast and colours at random; for numbers from 0 to 1."""
 
     title = "Random colour"
-    aliases: ClassVar[tuple[str, ...]] = ("color jitter", "brightness", "contrast", "saturation", "hue")
+    aliases = ("color jitter", "brightness", "contrast", "saturation", "hue")
     formula = "x · b, then m + (x - m) · c, then g + (x - g) · s, then turned in hue; y = x after training"
     source = "Krizhevsky, Sutskever and Hinton, 2012; Howard, 2013"
     brightness: float = param(0.2, minimum=0, maximum=1, doc="0.2 multiplies by 0.8 to 1.2")
@@ -258,7 +258,7 @@ class RandomErase(Augmentation):
     """While training, covers a random rectangle, so that the network looks at all of an image."""
 
     title = "Random erase"
-    aliases: ClassVar[tuple[str, ...]] = ("cutout", "random erasing", "occlusion", "augment")
+    aliases = ("cutout", "random erasing", "occlusion", "augment")
     formula = "y = v inside a rectangle of area a · H · W, else x; y = x after training"
     source = "DeVries and Taylor, 2017; Zhong, Zheng, Kang, Li and Yang, 2017"
     chance: float = param(
@@ -287,7 +287,7 @@ class SaltAndPepper(Augmentation):
     """While training, sets random numbers to the lowest or the highest value."""
 
     title = "Salt and pepper"
-    aliases: ClassVar[tuple[str, ...]] = ("impulse noise", "corrupt", "denoising", "augment")
+    aliases = ("impulse noise", "corrupt", "denoising", "augment")
     formula = "y = a or b with probability p/2 each, else x; y = x after training"
     source = "Vincent, Larochelle, Lajoie, Bengio and Manzagol, 2010"
     share: float = param(0.1, minimum=0, maximum=1, label="Fraction changed", doc="of all numbers")
@@ -310,7 +310,7 @@ class MaskingNoise(Augmentation):
     """
 
     title = "Masking noise"
-    aliases: ClassVar[tuple[str, ...]] = ("corrupt", "denoising autoencoder", "masked autoencoder", "hide")
+    aliases = ("corrupt", "denoising autoencoder", "masked autoencoder", "hide")
     formula = "y = v with probability p, else x; y = x after training"
     source = "Vincent, Larochelle, Bengio and Manzagol, 2008; He and others, 2022"
     share: float = param(0.3, minimum=0, maximum=1, label="Fraction hidden", doc="of all numbers or blocks")
@@ -337,7 +337,7 @@ class LabelNoise(Augmentation):
     """
 
     title = "Label noise"
-    aliases: ClassVar[tuple[str, ...]] = ("wrong labels", "disturblabel", "corrupt targets")
+    aliases = ("wrong labels", "disturblabel", "corrupt targets")
     takes_whole = True
     shows = ()
     hands_on: ClassVar[Mapping[str, str]] = {"output": "x"}
@@ -395,7 +395,7 @@ class MixUp(Mixing):
     """While training, blends each example with another, and their targets as much."""
 
     title = "Mixup"
-    aliases: ClassVar[tuple[str, ...]] = ("mix", "blend", "vicinal risk", "soft labels", "augment")
+    aliases = ("mix", "blend", "vicinal risk", "soft labels", "augment")
     formula = "y = λ x + (1 - λ) x2, t = λ t + (1 - λ) t2, λ ~ Beta(α, α); y = x after training"
     source = "Zhang, Cisse, Dauphin and Lopez-Paz, 2018"
 
@@ -409,7 +409,7 @@ class CutMix(Mixing):
     """While training, pastes a rectangle of another image into each; the target is mixed by area."""
 
     title = "CutMix"
-    aliases: ClassVar[tuple[str, ...]] = ("mix", "paste", "soft labels", "augment")
+    aliases = ("mix", "paste", "soft labels", "augment")
     formula = "y = x2 inside a rectangle of area 1 - λ, else x; t = λ t + (1 - λ) t2; y = x after training"
     source = "Yun, Han, Oh, Chun, Choe and Yoo, 2019"
 

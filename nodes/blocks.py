@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Column, Composite, Emitted, Emitter, Input, Output, Wire, param
 from engine.catalogue.params import Ints
 from engine.catalogue.symbols import Expr, carried, many_of, nn
@@ -43,7 +41,7 @@ class Block(Composite):
 
     palette = False
     takes_whole = True
-    aliases: ClassVar[tuple[str, ...]] = ("group", "subgraph", "function")
+    aliases = ("group", "subgraph", "function")
     formula = "y = B(x); repeated: y = B(B(…x)); along a sequence: yₜ, sₜ = B(xₜ, sₜ₋₁)"
     block: str = param("", doc="which block this is")
     times: int = param(

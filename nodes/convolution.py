@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.params import Pair
@@ -48,7 +48,7 @@ class Conv2d(Convolution):
     """Slides learned kernels over an image; each filter answers to one pattern."""
 
     title = "Conv 2-D"
-    aliases: ClassVar[tuple[str, ...]] = ("convolution", "cnn")
+    aliases = ("convolution", "cnn")
     formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), stride s"
     source = "LeCun, Bottou, Bengio and Haffner, 1998"
     kernel: Pair = param(3, minimum=1, doc="height × width of the window")
@@ -91,7 +91,7 @@ class Conv1d(Convolution):
     """Slides learned kernels along a sequence; each filter answers to one local pattern."""
 
     title = "Conv 1-D"
-    aliases: ClassVar[tuple[str, ...]] = ("convolution", "temporal")
+    aliases = ("convolution", "temporal")
     formula = "yₖ[t] = f(bₖ + Σ W[k, c, u] · x[c, s·t + u]), stride s"
     source = "Waibel, Hanazawa, Hinton, Shikano and Lang, 1989"
     traits = LayerTraits(channels_first=True)
@@ -129,7 +129,7 @@ class ConvTranspose2d(Convolution):
     """Spreads each input over a window of the output: a convolution run backwards, to enlarge an image."""
 
     title = "Transposed conv"
-    aliases: ClassVar[tuple[str, ...]] = ("deconvolution", "upsample")
+    aliases = ("deconvolution", "upsample")
     formula = "x[c, i, j] · W[c, k, u, v] is added to yₖ[s·i + u, s·j + v]; then bₖ and f"
     source = "Zeiler, Krishnan, Taylor and Fergus, 2010"
     kernel: Pair = param(2, minimum=1, doc="height × width of the window")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
@@ -16,7 +14,7 @@ class Linear(Layer):
     """Every unit is a weighted sum of all inputs plus a bias: y = Wx + b."""
 
     family = "dense"
-    aliases: ClassVar[tuple[str, ...]] = ("dense", "fc", "fully connected", "perceptron", "affine")
+    aliases = ("dense", "fc", "fully connected", "perceptron", "affine")
     formula = "y = f(W x + b)"
     source = "Rosenblatt, 1958; Rumelhart, Hinton and Williams, 1986"
     traits = LayerTraits(units="units", dense=True, takes_matrix=True)
@@ -41,7 +39,7 @@ class DropConnect(Layer):
 
     family = "dense"
     title = "DropConnect"
-    aliases: ClassVar[tuple[str, ...]] = ("dense", "dropped weights", "linear")
+    aliases = ("dense", "dropped weights", "linear")
     formula = "y = f((M · W) x / (1 - p) + b), M = 0 with probability p, else 1; all of W after training"
     source = "Wan, Zeiler, Zhang, LeCun and Fergus, 2013"
     traits = LayerTraits(units="units")
@@ -72,7 +70,7 @@ class NoisyLinear(Layer):
 
     family = "dense"
     title = "Noisy weights"
-    aliases: ClassVar[tuple[str, ...]] = ("dense", "weight noise", "linear", "gaussian noise")
+    aliases = ("dense", "weight noise", "linear", "gaussian noise")
     formula = "y = f((W + N(0, s²)) x + b); W alone after training"
     source = "An, 1996; Graves, 2011"
     traits = LayerTraits(units="units")
@@ -100,7 +98,7 @@ class Embedding(Layer):
     """A table with one learned vector for each word or category; the input is whole numbers."""
 
     family = "dense"
-    aliases: ClassVar[tuple[str, ...]] = ("lookup", "token", "word vectors")
+    aliases = ("lookup", "token", "word vectors")
     takes_whole = True
     formula = "y = W[x], row x of the table"
     source = "Bengio, Ducharme, Vincent and Jauvin, 2003"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import comb
-from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import carried, without_defaults
@@ -43,7 +42,7 @@ class OneHot(OfClasses):
     """Writes a class as a row with 1 at its place and 0 elsewhere; numbers outside give zeros only."""
 
     title = "One-hot"
-    aliases: ClassVar[tuple[str, ...]] = ("dummy variables", "categorical", "indicator")
+    aliases = ("dummy variables", "categorical", "indicator")
     formula = "y[k] = 1 where x = k, else 0"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -56,7 +55,7 @@ class OneHot(OfClasses):
 class Thermometer(OfClasses):
     """Writes ordered classes as steps: as many ones as the class is high."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("ordinal", "cumulative", "ordered classes", "rank")
+    aliases = ("ordinal", "cumulative", "ordered classes", "rank")
     formula = "y[k] = 1 where x > k, else 0; k = 0 … K - 2"
     source = "Cheng, Wang and Pollastri, 2008"
 
@@ -71,7 +70,7 @@ class PolynomialFeatures(Encoding):
     """Adds powers and products of the features, so that a linear layer can fit curves."""
 
     title = "Polynomial"
-    aliases: ClassVar[tuple[str, ...]] = ("powers", "products", "interactions", "basis")
+    aliases = ("powers", "products", "interactions", "basis")
     formula = "x₁, x₂, …, x₁², x₁x₂, …; no constant, which is the bias of the layer behind"
     source = "Gergonne, 1815"
     degree: int = param(2, minimum=1, maximum=30, doc="how many factors at most")
@@ -98,7 +97,7 @@ class Waves(Encoding):
     """Writes each number as sines and cosines: for angles, hours, and functions with fine detail."""
 
     title = "Sine features"
-    aliases: ClassVar[tuple[str, ...]] = ("fourier", "sinusoidal", "cyclic", "periodic", "nerf", "basis")
+    aliases = ("fourier", "sinusoidal", "cyclic", "periodic", "nerf", "basis")
     formula = "sin(2π k x / T), cos(2π k x / T), k = 1 … K, or 1, 2, 4, …"
     source = "Fourier, 1822; Mildenhall and others, 2020"
     count: int = param(4, minimum=1, maximum=64, label="Waves", doc="how many sines, and as many cosines")
@@ -119,7 +118,7 @@ class RandomFourierFeatures(Encoding):
     """Cosines along random directions: a linear layer behind them is nearly a Gaussian kernel machine."""
 
     title = "Random Fourier features"
-    aliases: ClassVar[tuple[str, ...]] = ("kernel", "rff", "gaussian process", "random kitchen sinks")
+    aliases = ("kernel", "rff", "gaussian process", "random kitchen sinks")
     formula = "√(2/D) cos(W x + b), W ~ N(0, 1/s²), b ~ U(0, 2π), never learned"
     source = "Rahimi and Recht, 2007"
     count: int = param(128, minimum=1, maximum=100_000, label="Features", doc="how many come out")
@@ -141,7 +140,7 @@ class RadialBasis(Encoding):
     """Writes each number as how near it is to each of a row of centres."""
 
     title = "Radial basis"
-    aliases: ClassVar[tuple[str, ...]] = ("rbf", "gaussian bumps", "soft binning", "basis")
+    aliases = ("rbf", "gaussian bumps", "soft binning", "basis")
     formula = "y[k] = exp(-(x - cₖ)² / 2w²), c evenly from low to high"
     source = "Broomhead and Lowe, 1988"
     count: int = param(8, minimum=2, maximum=10_000, label="Centres", doc="for each feature")
@@ -165,7 +164,7 @@ class SplineBasis(Encoding):
     """Writes each number as B-splines: smooth bumps, of which a few touch and all sum to 1."""
 
     title = "Spline basis"
-    aliases: ClassVar[tuple[str, ...]] = ("b-spline", "cubic spline", "basis", "gam", "kan")
+    aliases = ("b-spline", "cubic spline", "basis", "gam", "kan")
     formula = "y[k] = Bₖ(x), by the recursion of Cox and de Boor over even knots"
     source = "Cox, 1972; de Boor, 1972"
     intervals: int = param(5, minimum=1, maximum=10_000, doc="into how many the range is divided")
@@ -194,7 +193,7 @@ class PositionalEncoding(Encoding):
     """Tells each step of a sequence where it stands, for layers that see no order, such as attention."""
 
     title = "Positions"
-    aliases: ClassVar[tuple[str, ...]] = ("positional encoding", "position embedding", "sinusoidal", "order")
+    aliases = ("positional encoding", "position embedding", "sinusoidal", "order")
     shows = ("positions",)
     formula = "y[t] = x[t] + p[t], p[t, 2i] = sin(t / 10000^(2i/d)), p[t, 2i + 1] = cos of it; or p learned"
     source = "Vaswani and others, 2017; learned: Gehring and others, 2017"

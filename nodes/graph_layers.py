@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.symbols import carried, nn, without_defaults
@@ -54,7 +54,7 @@ class NeighbourSum(AlongEdges):
     """Adds up, or averages, the features of the nodes from which edges lead to each node."""
 
     title = "Neighbour sum"
-    aliases: ClassVar[tuple[str, ...]] = ("message passing", "aggregate", "adjacency", "graph", "gnn")
+    aliases = ("message passing", "aggregate", "adjacency", "graph", "gnn")
     formula = "yᵢ = Σⱼ wⱼᵢ xⱼ over the edges j → i; mean: that over Σⱼ |wⱼᵢ|"
     source = "Scarselli, Gori, Tsoi, Hagenbuchner and Monfardini, 2009"
     how: str = param(SUM, choices=(SUM, MEAN), doc="what is made of the neighbours; 0 for a node without any")
@@ -77,7 +77,7 @@ class GraphConvolution(AlongEdges):
     """A dense layer on each node together with its neighbours, with one set of weights for all nodes."""
 
     title = "Graph convolution"
-    aliases: ClassVar[tuple[str, ...]] = ("gcn", "kipf", "graph network", "gnn", "message passing", "conv")
+    aliases = ("gcn", "kipf", "graph network", "gnn", "message passing", "conv")
     formula = "y = f(D^(-1/2) (A + I) D^(-1/2) x W + b), D: the degrees with the node itself"
     source = "Kipf and Welling, 2017"
     traits = LayerTraits(dense=True)
@@ -119,7 +119,7 @@ class GraphReadout(Layer):
     title = "Graph read-out"
     family = "graphs"
     takes_whole = True
-    aliases: ClassVar[tuple[str, ...]] = ("global pool", "graph mean", "graph pooling", "gnn", "readout")
+    aliases = ("global pool", "graph mean", "graph pooling", "gnn", "readout")
     formula = "y = (1/n) Σᵢ xᵢ over the nodes i of each graph; or their sum, or largest"
     source = "Duvenaud and others, 2015; sum: Xu, Hu, Leskovec and Jegelka, 2019"
     ports_in = (
@@ -151,7 +151,7 @@ class MaskedPool(Layer):
     title = "Masked pool"
     family = "graphs"
     takes_whole = True
-    aliases: ClassVar[tuple[str, ...]] = ("masked mean", "global pool", "pointnet", "deep sets", "set", "max")
+    aliases = ("masked mean", "global pool", "pointnet", "deep sets", "set", "max")
     formula = "y = (1/n) Σₜ xₜ over the n places t whose mask is not 0; or their sum, or largest"
     source = "sets: Zaheer and others, 2017; maximum: Qi, Su, Mo and Guibas, 2017"
     ports_in = (

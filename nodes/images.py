@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isqrt
-from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.params import Floats, Pair
@@ -40,7 +39,7 @@ class ImageLayer(Layer, abstract=True):
 class Resize(ImageLayer):
     """Gives images another size, larger or smaller."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("interpolate", "scale", "upsample", "downsample", "zoom")
+    aliases = ("interpolate", "scale", "upsample", "downsample", "zoom")
     formula = "y[c, i, j] = x[c] at ((i + ½) H/h - ½, (j + ½) W/w - ½)"
     source = "torch.nn.functional.interpolate"
     size: Pair = param(28, minimum=1, maximum=16384, doc="height × width that comes out")
@@ -69,7 +68,7 @@ class Crop(ImageLayer):
     """Keeps the middle of images and cuts the rest off."""
 
     title = "Centre crop"
-    aliases: ClassVar[tuple[str, ...]] = ("cut", "center crop", "trim")
+    aliases = ("cut", "center crop", "trim")
     formula = "y[c, i, j] = x[c, i + ⌊(H - h)/2⌋, j + ⌊(W - w)/2⌋]"
     size: Pair = param(24, minimum=1, doc="height × width that is kept")
 
@@ -95,7 +94,7 @@ class Pad(ImageLayer):
     """Adds pixels around images."""
 
     title = "Pad"
-    aliases: ClassVar[tuple[str, ...]] = ("border", "frame", "zero padding", "margin")
+    aliases = ("border", "frame", "zero padding", "margin")
     formula = "y[c, i, j] = x[c, i - p, j - q]; outside: a value, the edge or the image once more"
     source = "torch.nn.functional.pad"
     pixels: Pair = param(2, minimum=0, doc="how many at each side, rows × columns")
@@ -122,7 +121,7 @@ class Grey(ImageLayer):
     """Turns colours into brightness: one channel for three, weighed as the eye sees them."""
 
     title = "Greyscale"
-    aliases: ClassVar[tuple[str, ...]] = ("gray", "grey", "luma", "black and white", "grayscale")
+    aliases = ("gray", "grey", "luma", "black and white", "grayscale")
     formula = "y = 0.299 red + 0.587 green + 0.114 blue; other numbers of channels: their mean"
     source = "ITU-R BT.601"
 
@@ -137,7 +136,7 @@ class RGB(ImageLayer):
     """Gives grey images three channels, all alike, for a network that expects colours."""
 
     title = "Grey to RGB"
-    aliases: ClassVar[tuple[str, ...]] = ("colour", "color", "three channels")
+    aliases = ("colour", "color", "three channels")
     formula = "red = green = blue = x"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -155,7 +154,7 @@ class Normalise(ImageLayer):
 
     preparation = Preparation.SCALED
     title = "Normalise"
-    aliases: ClassVar[tuple[str, ...]] = ("normalize", "mean and deviation", "imagenet")
+    aliases = ("normalize", "mean and deviation", "imagenet")
     formula = "y[c] = (x[c] - mean[c]) / deviation[c]"
     source = "torchvision.transforms.Normalize"
     means: Floats = param((0.5,), doc="one for each channel, or one for all")
@@ -181,7 +180,7 @@ class Normalise(ImageLayer):
 class Patches(ImageLayer):
     """Cuts images into a sequence of patches, row by row, each with its numbers in a row."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("patchify", "vision transformer", "tiles", "unfold")
+    aliases = ("patchify", "vision transformer", "tiles", "unfold")
     formula = "C × H × W → (H/h · W/w) × (C · h · w)"
     source = "Dosovitskiy and others, 2021"
     size: Pair = param(4, minimum=1, doc="height × width of a patch; the image is a multiple of it")
@@ -207,7 +206,7 @@ class JoinPatches(Layer):
 
     family = "images"
     title = "Join patches"
-    aliases: ClassVar[tuple[str, ...]] = ("unpatchify", "fold", "image from patches")
+    aliases = ("unpatchify", "fold", "image from patches")
     formula = "(H/h · W/w) × (C · h · w) → C × H × W"
     source = "Dosovitskiy and others, 2021"
     size: Pair = param(4, minimum=1, doc="height × width of a patch")
@@ -242,7 +241,7 @@ class Coordinates(ImageLayer):
     """Adds channels that say where each pixel lies, so that a convolution can tell places apart."""
 
     title = "Add coordinates"
-    aliases: ClassVar[tuple[str, ...]] = ("coordconv", "position", "place")
+    aliases = ("coordconv", "position", "place")
     formula = "two channels more: row and column from -1 to 1"
     source = "Liu, Lehman, Molino, Such, Frank, Sergeev and Yosinski, 2018"
     radius: bool = param(False, doc="a third channel: how far from the middle")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue.symbols import carried
 from nodes.loss import WeightedLoss, numbers
@@ -14,7 +12,7 @@ class GaussianLikelihood(WeightedLoss):
     """Fits a mean and how far targets lie about it: an error costs less where the variance is large."""
 
     title = "Gaussian likelihood"
-    aliases: ClassVar[tuple[str, ...]] = ("nll", "heteroscedastic", "uncertainty", "variance", "regression")
+    aliases = ("nll", "heteroscedastic", "uncertainty", "variance", "regression")
     formula = "L = mean of ½ ( v + (x - y)² exp(-v) ); v: the logarithm of the variance"
     source = "Nix and Weigend, 1994"
     ports_in = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue import Loss as LossType
 from engine.catalogue.params import Floats
@@ -39,7 +37,7 @@ class CrossEntropy(WeightedLoss):
     """Compares class scores with the right class; contains the softmax, so it takes scores (logits)."""
 
     title = "Cross-entropy"
-    aliases: ClassVar[tuple[str, ...]] = ("softmax loss", "log loss", "nll", "classification")
+    aliases = ("softmax loss", "log loss", "nll", "classification")
     formula = "L = -log( exp(x_y) / Σⱼ exp(xⱼ) ), mean over the batch; y: the right class"
     source = "Bridle, 1990; label smoothing: Szegedy and others, 2015"
     traits = LossTraits(answers=Answer.CLASSES, contains=Squash.SOFTMAX, class_weights="class_weights")
@@ -101,7 +99,7 @@ class BCEWithLogits(WeightedLoss):
     """Compares yes-or-no scores with 0 or 1; contains the sigmoid, so it takes scores (logits)."""
 
     title = "Binary cross-entropy"
-    aliases: ClassVar[tuple[str, ...]] = ("bce", "logistic loss", "sigmoid loss")
+    aliases = ("bce", "logistic loss", "sigmoid loss")
     formula = "L = -y log σ(x) - (1 - y) log(1 - σ(x)), mean"
     source = "Cox, 1958"
     traits = LossTraits(answers=Answer.YES_NO, contains=Squash.SIGMOID, class_weights="yes_weight")
@@ -122,7 +120,7 @@ class MSE(WeightedLoss):
     """The mean of the squared differences."""
 
     title = "Mean squared error"
-    aliases: ClassVar[tuple[str, ...]] = ("mse", "l2", "squared", "regression")
+    aliases = ("mse", "l2", "squared", "regression")
     formula = "L = (1/n) Σ (x - y)²"
     source = "Legendre, 1805; Gauss, 1809"
 
@@ -135,7 +133,7 @@ class L1(WeightedLoss):
     """The mean of the absolute differences; less moved by outliers than the squares."""
 
     title = "Mean absolute error loss"
-    aliases: ClassVar[tuple[str, ...]] = ("l1", "mae", "laplace")
+    aliases = ("l1", "mae", "laplace")
     formula = "L = (1/n) Σ |x - y|"
     source = "Laplace, 1774"
 
@@ -148,7 +146,7 @@ class Huber(WeightedLoss):
     """Squared for small differences, absolute for large ones."""
 
     title = "Huber loss"
-    aliases: ClassVar[tuple[str, ...]] = ("smooth l1", "robust")
+    aliases = ("smooth l1", "robust")
     formula = "L = d² / 2 for |d| ≤ δ, else δ (|d| - δ/2), mean; d = x - y"
     source = "Huber, 1964"
     delta: float = param(1.0, above=0, doc="difference at which squared turns into absolute")
@@ -162,7 +160,7 @@ class ActivityL1(WeightedLoss):
     """The mean absolute value of the numbers on a wire; minimising it keeps a code sparse."""
 
     title = "Sparse activity (L1)"
-    aliases: ClassVar[tuple[str, ...]] = ("sparsity", "sparse code", "penalty", "lasso on activations")
+    aliases = ("sparsity", "sparse code", "penalty", "lasso on activations")
     formula = "L = (1/n) Σ |x|"
     source = "Olshausen and Field, 1996"
     ports_in = (Port("x", doc="the activations to keep small"),)
@@ -176,7 +174,7 @@ class SparseCode(WeightedLoss):
     """Keeps each unit of a code silent most of the time: its mean activity is drawn to a small rate."""
 
     title = "Sparse activity (KL)"
-    aliases: ClassVar[tuple[str, ...]] = ("sparsity", "sparse autoencoder", "kullback-leibler", "penalty")
+    aliases = ("sparsity", "sparse autoencoder", "kullback-leibler", "penalty")
     formula = "L = Σⱼ KL(ρ ‖ mean of xⱼ over the batch)"
     source = "Ng, 2011"
     ports_in = (Port("x", doc="activations in 0..1, such as those of a sigmoid"),)
@@ -199,7 +197,7 @@ class Distillation(WeightedLoss):
     Train the student only: the teacher's scores are taken as they are.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("teacher and student", "soft targets", "knowledge distillation")
+    aliases = ("teacher and student", "soft targets", "knowledge distillation")
     formula = "L = a T² CE(softmax(t/T), softmax(x/T)) + (1 - a) CE(y, softmax(x))"
     source = "Hinton, Vinyals and Dean, 2015"
     traits = LossTraits(answers=Answer.CLASSES, contains=Squash.SOFTMAX)
@@ -231,7 +229,7 @@ class DiscriminatorLoss(WeightedLoss):
     """
 
     title = "Discriminator loss"
-    aliases: ClassVar[tuple[str, ...]] = ("gan", "adversarial", "critic", "minimax", "wgan", "hinge")
+    aliases = ("gan", "adversarial", "critic", "minimax", "wgan", "hinge")
     formula = "L = -mean log D(x) - mean log(1 - D(G(z))), D = σ(score)"
     source = "Goodfellow and others, 2014; Mao 2017; Lim and Ye 2017; Arjovsky 2017"
     traits = LossTraits(trains=Player.DISCRIMINATOR)
@@ -265,7 +263,7 @@ class GeneratorLoss(WeightedLoss):
     """
 
     title = "Generator loss"
-    aliases: ClassVar[tuple[str, ...]] = ("gan", "adversarial", "non-saturating", "minimax", "wgan", "hinge")
+    aliases = ("gan", "adversarial", "non-saturating", "minimax", "wgan", "hinge")
     formula = "non-saturating: L = -mean log D(G(z)); minimax: L = mean log(1 - D(G(z)))"
     source = "Goodfellow and others, 2014"
     traits = LossTraits(trains=Player.GENERATOR, saturates=("form", "minimax"))

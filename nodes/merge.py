@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.symbols import torch
@@ -28,7 +28,7 @@ class Merge(Layer, abstract=True):
 class Add(Merge):
     """Adds its inputs number by number: the join of a skip connection."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("sum", "residual", "skip", "plus")
+    aliases = ("sum", "residual", "skip", "plus")
     formula = "y = x₁ + x₂ + …"
     source = "He, Zhang, Ren and Sun, 2015"
 
@@ -47,7 +47,7 @@ class Add(Merge):
 class Multiply(Merge):
     """Multiplies its inputs number by number: a gate. A size of 1 stretches to the size beside it."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("product", "gate", "times")
+    aliases = ("product", "gate", "times")
     formula = "y = x₁ · x₂ · …, number by number"
     source = "Hochreiter and Schmidhuber, 1997"
 
@@ -69,7 +69,7 @@ class Multiply(Merge):
 class Concatenate(Merge):
     """Lays its inputs side by side along one axis."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("concat", "cat", "join", "dense connection")
+    aliases = ("concat", "cat", "join", "dense connection")
     formula = "y = [x₁, x₂, …]"
     source = "Huang, Liu, van der Maaten and Weinberger, 2016"
     axis: int = param(

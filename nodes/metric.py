@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
 from engine.catalogue.symbols import F, carried, equal, torch, without_defaults
 from engine.catalogue.traits import Answer, LossTraits
@@ -21,7 +19,7 @@ class Accuracy(Metric):
         Port("prediction", doc="class scores, or one yes-or-no score"),
         Port("target", doc="right class; or 0 and 1, or -1 and 1"),
     )
-    aliases: ClassVar[tuple[str, ...]] = ("correct",)
+    aliases = ("correct",)
     traits = LossTraits(answers=Answer.CLASSES)
     ignored: int | None = left_out_param()
 
@@ -46,7 +44,7 @@ class MeanSquaredError(Metric):
     """The mean of the squared differences, measured only."""
 
     title = "Squared error"
-    aliases: ClassVar[tuple[str, ...]] = ("mse",)
+    aliases = ("mse",)
     lower_is_better = True
     formula = "(1/n) Σ (x - y)²"
     source = "Legendre, 1805; Gauss, 1809"
@@ -60,7 +58,7 @@ class MeanAbsoluteError(Metric):
     """The mean of the absolute differences, measured only."""
 
     title = "Absolute error"
-    aliases: ClassVar[tuple[str, ...]] = ("mae", "l1")
+    aliases = ("mae", "l1")
     lower_is_better = True
     formula = "(1/n) Σ |x - y|"
     source = "Laplace, 1774"
@@ -78,7 +76,7 @@ class MeanProbability(Metric):
     """
 
     title = "Mean probability"
-    aliases: ClassVar[tuple[str, ...]] = ("gan monitor", "d(x)", "d(g(z))", "sigmoid")
+    aliases = ("gan monitor", "d(x)", "d(g(z))", "sigmoid")
     formula = "(1/n) Σ σ(x)"
     source = "Goodfellow and others, 2014"
     traits = LossTraits(mean_probability=True)

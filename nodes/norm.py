@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.catalogue.traits import LayerTraits, Preparation
@@ -16,7 +14,7 @@ class BatchNorm(Layer):
     preparation = Preparation.SCALED
     family = "norm"
     title = "Batch norm"
-    aliases: ClassVar[tuple[str, ...]] = ("batch normalisation", "bn")
+    aliases = ("batch normalisation", "bn")
     formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² of each channel over the batch"
     source = "Ioffe and Szegedy, 2015"
     momentum: float = param(0.1, above=0, maximum=1, doc="how fast the running mean and variance follow")
@@ -36,7 +34,7 @@ class LayerNorm(Layer):
     preparation = Preparation.SCALED
     family = "norm"
     title = "Layer norm"
-    aliases: ClassVar[tuple[str, ...]] = ("layer normalisation", "ln")
+    aliases = ("layer normalisation", "ln")
     formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² over the last axis"
     source = "Ba, Kiros and Hinton, 2016"
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
@@ -68,7 +66,7 @@ class GaussianDropout(Layer):
 
     family = "norm"
     title = "Gaussian dropout"
-    aliases: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
+    aliases = ("multiplicative noise",)
     formula = "y = x · N(1, p / (1 - p)); y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
     share: float = param(
@@ -90,7 +88,7 @@ class AddNoise(Layer):
     family = "norm"
     title = "Add noise"
     shows = ("augmented",)
-    aliases: ClassVar[tuple[str, ...]] = ("gaussian noise", "corrupt", "denoising", "jitter")
+    aliases = ("gaussian noise", "corrupt", "denoising", "jitter")
     formula = "y = x + N(0, s²); y = x after training"
     source = "Bishop, 1995; Vincent, Larochelle, Bengio and Manzagol, 2008"
     deviation: float = param(0.1, minimum=0, label="Standard deviation", doc="how strong the noise is")

@@ -61,7 +61,7 @@ class AdaptiveAvgPool2d(Pooling):
     """Averages an image of any size down to a fixed one."""
 
     title = "Adaptive average pool"
-    aliases: ClassVar[tuple[str, ...]] = (*Pooling.aliases, "global average pool", "gap")
+    aliases = (*Pooling.aliases, "global average pool", "gap")
     formula = "y[c, i, j] = mean of x[c] over the window of (i, j), as large as it must be"
     source = "Lin, Chen and Yan, 2013"
     size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Column, Emitted, Emitter, Wire, param
 from engine.catalogue import Input as InputType
 from engine.catalogue import Output as OutputType
@@ -13,7 +11,7 @@ from engine.catalogue.params import Ints
 class Input(InputType):
     """Stands for examples of a given shape, to sketch a model before there is data."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("placeholder", "entry")
+    aliases = ("placeholder", "entry")
     shape: Ints = param((1, 28, 28), minimum=1, doc="sizes of one example, without the batch")
     whole: bool = param(False, label="Whole numbers", doc="class numbers or words instead of measurements")
 
@@ -27,7 +25,7 @@ class Input(InputType):
 class Output(OutputType):
     """Names a result of the model; an export returns it."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("result", "prediction", "exit")
+    aliases = ("result", "prediction", "exit")
     formula = "y = x"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:

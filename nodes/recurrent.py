@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.symbols import Expr, nn, torch
@@ -52,7 +52,7 @@ class Recurrent(Layer, abstract=True):
 class LSTM(Recurrent):
     """Reads a sequence step by step and keeps a memory cell behind gates, so that it can remember long."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("long short-term memory", "rnn")
+    aliases = ("long short-term memory", "rnn")
     formula = (
         "i, f, o = σ(W x + U h + b), one each; g = tanh(W x + U h + b); c ← f · c + i · g; h ← o · tanh(c)"
     )
@@ -72,7 +72,7 @@ class LSTM(Recurrent):
 class GRU(Recurrent):
     """Reads a sequence step by step with two gates: lighter than an LSTM, often as good."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("gated recurrent unit", "rnn")
+    aliases = ("gated recurrent unit", "rnn")
     formula = "r, z = σ(W x + U h + b), one each; n = tanh(W x + b + r · (U h + b)); h ← (1 - z) · n + z · h"
     source = "Cho and others, 2014"
     ports_out = (Port("output", doc=STATES[0]), Port("h", doc=STATES[1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.symbols import Expr, carried, without_defaults
@@ -49,7 +48,7 @@ class Perceptron(TaughtByRule):
     margin (Novikoff); if none does, as for XOR, it never rests.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = ("sign unit", "threshold", "mcculloch-pitts", "rosenblatt")
+    aliases = ("sign unit", "threshold", "mcculloch-pitts", "rosenblatt")
     formula = "y = sign(w·x + b); on a mistake: w += η t x, b += η t"
     source = "Rosenblatt, 1958; Novikoff, 1962"
     lr: float = param(1.0, above=0, label="Step", doc="factor on each change; any is as good from zero")
@@ -74,7 +73,7 @@ class DeltaRule(TaughtByRule):
     """
 
     title = "Delta rule"
-    aliases: ClassVar[tuple[str, ...]] = ("adaline", "widrow-hoff", "lms", "backpropagation by hand")
+    aliases = ("adaline", "widrow-hoff", "lms", "backpropagation by hand")
     formula = "δ = (y - t) f'(ξ), δ of a layer before = (Σ δ w) f'(ξ); w -= η · mean of δ x"
     source = "Widrow and Hoff, 1960; Rumelhart, Hinton and Williams, 1986"
     hidden: int = param(0, minimum=0, label="Hidden units", doc="sigmoids in between; 0 for none")
@@ -121,7 +120,7 @@ class LeastSquares(TaughtByRule):
     """
 
     title = "Least squares"
-    aliases: ClassVar[tuple[str, ...]] = ("linear regression", "ridge", "normal equations", "closed form")
+    aliases = ("linear regression", "ridge", "normal equations", "closed form")
     formula = "w = (AᵀA + λI)⁻¹ Aᵀ t on centred data; b = mean of t - w·x"
     source = "Legendre, 1805; Gauss, 1809; ridge: Hoerl and Kennard, 1970"
     ridge: float = param(0.0, minimum=0, label="Ridge", doc="λ: how strongly large weights are held back")
@@ -145,7 +144,7 @@ class Hopfield(RuleBearer):
     """
 
     shows = ("energy",)
-    aliases: ClassVar[tuple[str, ...]] = ("associative memory", "attractor", "hebb", "newhop")
+    aliases = ("associative memory", "attractor", "hebb", "newhop")
     formula = "W = Σ s sᵀ; x ← a(W x + b), again and again; E = -½ xᵀW x - b·x"
     source = "Hopfield, 1982; Personnaz, Guyon and Dreyfus, 1985; Li, Michel and Porod, 1989"
     ports_out = (Port("output", doc="the state at the end"), Port("energy", doc="its energy, one number"))
@@ -190,7 +189,7 @@ class RBM(RuleBearer):
 
     title = "Restricted Boltzmann machine"
     shows = ("gibbs",)
-    aliases: ClassVar[tuple[str, ...]] = ("rbm", "contrastive divergence", "cd", "gibbs", "harmonium")
+    aliases = ("rbm", "contrastive divergence", "cd", "gibbs", "harmonium")
     formula = "p(h = 1 | v) = σ(W v + b); W += η (h vᵀ of the data - h vᵀ of the samples)"
     source = "Smolensky, 1986; Hinton, 2002; persistent: Tieleman, 2008"
     ports_out = (
@@ -222,7 +221,7 @@ class Oja(RuleBearer):
     """Linear units that find the principal components of centred data by a Hebbian rule with decay."""
 
     title = "Oja's rule"
-    aliases: ClassVar[tuple[str, ...]] = ("hebbian", "pca", "principal components", "sanger")
+    aliases = ("hebbian", "pca", "principal components", "sanger")
     formula = "y = W x; W += η (y xᵀ - lower(y yᵀ) W)"
     source = "Oja, 1982; Sanger, 1989"
     traits = LayerTraits(dense=True)

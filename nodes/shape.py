@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.params import Ints
@@ -31,7 +30,7 @@ class Reshape(Layer):
 
     family = "shape"
     takes_whole = True
-    aliases: ClassVar[tuple[str, ...]] = ("view", "unflatten")
+    aliases = ("view", "unflatten")
     formula = "n₁ × n₂ × … → m₁ × m₂ × …, ∏ n = ∏ m"
     source = "torch.reshape"
     traits = LayerTraits(keeps_values=True)
@@ -61,7 +60,7 @@ class Transpose(Layer):
 
     family = "shape"
     takes_whole = True
-    aliases: ClassVar[tuple[str, ...]] = ("permute", "swap axes")
+    aliases = ("permute", "swap axes")
     formula = "y[…, j, …, i, …] = x[…, i, …, j, …]"
     source = "torch.transpose"
     first: int = param(1, minimum=1, maximum=8, label="Axis", doc="1 is the first axis after the batch")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Column, Emitted, Emitter, Source, param
 from engine.catalogue.params import Ints
 from engine.catalogue.symbols import Expr, torch
@@ -22,7 +20,7 @@ class GaussianNoise(Drawn):
     """Draws numbers from a normal distribution, such as the latent code of a generator."""
 
     title = "Gaussian noise"
-    aliases: ClassVar[tuple[str, ...]] = ("prior", "latent", "normal", "random", "code", "z")
+    aliases = ("prior", "latent", "normal", "random", "code", "z")
     formula = "z ~ N(0, s²)"
     deviation: float = param(1.0, above=0, label="Standard deviation", doc="how far the numbers spread")
 
@@ -38,7 +36,7 @@ class UniformNoise(Drawn):
     """Draws numbers from a uniform distribution."""
 
     title = "Uniform noise"
-    aliases: ClassVar[tuple[str, ...]] = ("prior", "latent", "random", "even", "z")
+    aliases = ("prior", "latent", "random", "even", "z")
     formula = "z ~ U(-r, r)"
     reach: float = param(1.0, above=0, label="Range", doc="the numbers lie between minus and plus this")
 

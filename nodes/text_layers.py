@@ -22,7 +22,7 @@ class MaskTokens(Layer):
 
     title = "Mask tokens"
     family = "encoding"
-    aliases: ClassVar[tuple[str, ...]] = ("bert", "masked language model", "mlm", "cloze", "fill in")
+    aliases = ("bert", "masked language model", "mlm", "cloze", "fill in")
     takes_whole = True
     hands_on: ClassVar[Mapping[str, str]] = {"tokens": "x"}
     classes_of: ClassVar[Mapping[str, str]] = {"targets": "x"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Transform, param
 from engine.catalogue.traits import Preparation
@@ -29,7 +29,7 @@ class Standardise(Transform):
     """
 
     preparation = Preparation.SCALED
-    aliases: ClassVar[tuple[str, ...]] = ("z-score", "normalise", "standard scaler", "zero mean")
+    aliases = ("z-score", "normalise", "standard scaler", "zero mean")
     formula = "y = (x − mean) / deviation"
     over: str = param(
         "each number", choices=OVER, label="Statistics", doc="over what one mean and deviation are taken"
@@ -52,7 +52,7 @@ class Rescale(Transform):
 
     preparation = Preparation.SCALED
     title = "Rescale"
-    aliases: ClassVar[tuple[str, ...]] = ("min-max", "scale", "normalise", "range")
+    aliases = ("min-max", "scale", "normalise", "range")
     formula = "y = low + (high − low) (x − min) / (max − min)"
     low: float = param(0.0, doc="what the least training value becomes")
     high: float = param(1.0, doc="what the greatest training value becomes")
@@ -82,7 +82,7 @@ class Whiten(Transform):
     """
 
     preparation = Preparation.SCALED
-    aliases: ClassVar[tuple[str, ...]] = ("pca", "zca", "principal components", "decorrelate", "projection")
+    aliases = ("pca", "zca", "principal components", "decorrelate", "projection")
     formula = "y = (x − mean) E D^(−1/2)"
     source = "Bell and Sejnowski, 1997"
     kind_of: str = param("PCA", choices=("PCA", "ZCA", "projection"), label="Kind", doc="see above")
@@ -115,7 +115,7 @@ class Impute(Transform):
     """
 
     preparation = Preparation.FILLED
-    aliases: ClassVar[tuple[str, ...]] = ("missing", "nan", "fill", "imputer")
+    aliases = ("missing", "nan", "fill", "imputer")
     by: str = param(
         "mean", choices=("mean", "median", "value"), doc="what takes the place of what is missing"
     )
@@ -139,7 +139,7 @@ class Ranks(Transform):
     """Gives each number's place among those of the training rows, from 0 to 1; outliers lose their reach."""
 
     preparation = Preparation.SCALED
-    aliases: ClassVar[tuple[str, ...]] = ("quantile", "uniform", "ordinal", "percentile")
+    aliases = ("quantile", "uniform", "ordinal", "percentile")
     steps: int = param(1000, minimum=2, maximum=100_000, doc="into how many quantiles the training rows part")
 
     def gives(self, x: Column) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Rows
@@ -28,7 +28,7 @@ class ArrayFile(SplitData, OwnFile):
 
     reads = FileForm.ARRAYS
     title = "Array file"
-    aliases: ClassVar[tuple[str, ...]] = ("numpy", "npy", "npz", "idx", "memory map", "own data", "matrix")
+    aliases = ("numpy", "npy", "npz", "idx", "memory map", "own data", "matrix")
     source = "a file of your own"
     path: FilePath = param(
         "", label="File", doc="a .npy, .npz or IDX file; others that belong to it lie beside"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Column
 from nodes.data.loaded import argument
 from nodes.data.sets import Shuffled, Table
@@ -14,7 +12,7 @@ HEIGHT, WIDTH = 427, 640  # pixels of the photographs
 class Linnerud(Table):
     """20 men of middle age: how often they did three exercises, and weight, waist and pulse."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("exercise", "regression", "several outputs", "scikit-learn")
+    aliases = ("exercise", "regression", "several outputs", "scikit-learn")
     source = "Linnerud, in Tenenhaus, La régression PLS, 1998"
     loader = "engine.data.sets.scikit_learn_more:load_linnerud"
     standardise_target: bool = argument(
@@ -38,14 +36,7 @@ class Photograph(Shuffled):
     The photographs are by danielbuechele (china) and vultilion (flower) on Flickr, CC BY 2.0.
     """
 
-    aliases: ClassVar[tuple[str, ...]] = (
-        "picture",
-        "colour",
-        "coordinates",
-        "china",
-        "flower",
-        "scikit-learn",
-    )
+    aliases = ("picture", "colour", "coordinates", "china", "flower", "scikit-learn")
     source = "scikit-learn, load_sample_image"
     loader = "engine.data.sets.scikit_learn_more:load_photograph"
     picture: str = argument(choices=("flower", "china"), doc="a dahlia, or a palace in Beijing")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names
@@ -24,7 +24,7 @@ class CloudFile(SplitData):
 
     reads = FileForm.POINTS
     title = "Point clouds"
-    aliases: ClassVar[tuple[str, ...]] = ("ply", "off", "xyz", "pts", "lidar", "scan", "3d", "sets", "mesh")
+    aliases = ("ply", "off", "xyz", "pts", "lidar", "scan", "3d", "sets", "mesh")
     source = "files of your own"
     path: FilePath = param("", label="File or folder", folder=True, doc="one cloud, or a folder of clouds")
     count: int = param(0, minimum=0, hidden=True, doc="how many examples were found")

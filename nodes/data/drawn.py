@@ -34,15 +34,7 @@ class DrawnPoints(SplitData):
     """
 
     title = "Drawn points"
-    aliases: ClassVar[tuple[str, ...]] = (
-        "draw",
-        "paint",
-        "by hand",
-        "own points",
-        "paste",
-        "playground",
-        "2d",
-    )
+    aliases = ("draw", "paint", "by hand", "own points", "paste", "playground", "2d")
     source = "drawn by hand"
     editor: ClassVar[str] = "Draw points"
     points: Rows = param((), hidden=True, doc="x, y and the number of the class, from 0, of each point")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names
@@ -58,7 +58,7 @@ class GraphFile(SplitData, OwnFile):
 
     reads = FileForm.GRAPH
     title = "Graph file"
-    aliases: ClassVar[tuple[str, ...]] = ("network", "edges", "edge list", "graphml", "adjacency", "social")
+    aliases = ("network", "edges", "edge list", "graphml", "adjacency", "social")
     source = "a file of your own"
     path: FilePath = param(
         "", label="File", doc="a list of edges, or GraphML; NAME.nodes.csv beside it tells of the nodes"
@@ -163,7 +163,7 @@ class GraphFolder(SplitData):
 
     reads = FileForm.GRAPHS
     title = "Folder of graphs"
-    aliases: ClassVar[tuple[str, ...]] = ("graphs", "networks", "molecules", "edges", "graphml")
+    aliases = ("graphs", "networks", "molecules", "edges", "graphml")
     source = "files of your own"
     path: FilePath = param(
         "", label="Folder", folder=True, doc="graphs, or folders of them, one for each class"

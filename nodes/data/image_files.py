@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Ints, Names, Pair
@@ -29,7 +29,7 @@ class ImageFolder(SplitData):
 
     reads = FileForm.IMAGES
     title = "Image folder"
-    aliases: ClassVar[tuple[str, ...]] = ("pictures", "photos", "png", "jpeg", "segmentation", "own images")
+    aliases = ("pictures", "photos", "png", "jpeg", "segmentation", "own images")
     source = "files of your own"
     path: FilePath = param("", label="Folder", folder=True, doc="the folder that holds the images")
     stamp: str = param("", hidden=True, doc="what the folder held when it was opened")

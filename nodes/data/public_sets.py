@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Data, Emitted, Emitter, param
 from engine.catalogue.params import FilePath
@@ -76,7 +76,7 @@ class FashionMnist(Public):
     """
 
     title = "Fashion-MNIST"
-    aliases: ClassVar[tuple[str, ...]] = ("clothes", "zalando", "images", "download")
+    aliases = ("clothes", "zalando", "images", "download")
     source = "Xiao, Rasul and Vollgraf, 2017"
     public = "fashion-mnist"
 
@@ -102,7 +102,7 @@ class Kmnist(Public):
     """
 
     title = "KMNIST"
-    aliases: ClassVar[tuple[str, ...]] = ("kuzushiji", "japanese", "hiragana", "characters", "download")
+    aliases = ("kuzushiji", "japanese", "hiragana", "characters", "download")
     source = "Clanuwat, Bober-Irizar, Kitamoto, Lamb, Yamamoto and Ha, 2018"
     public = "kmnist"
 
@@ -128,7 +128,7 @@ class Cifar10(Public):
     """
 
     title = "CIFAR-10"
-    aliases: ClassVar[tuple[str, ...]] = ("photographs", "colour images", "rgb", "krizhevsky", "download")
+    aliases = ("photographs", "colour images", "rgb", "krizhevsky", "download")
     source = "Krizhevsky, 2009"
     public = "cifar-10"
 
@@ -161,7 +161,7 @@ class Cifar100(Public):
     """
 
     title = "CIFAR-100"
-    aliases: ClassVar[tuple[str, ...]] = ("photographs", "colour images", "rgb", "krizhevsky", "download")
+    aliases = ("photographs", "colour images", "rgb", "krizhevsky", "download")
     source = "Krizhevsky, 2009"
     public = "cifar-100"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Transform, param
 from engine.catalogue.params import Ints
@@ -32,15 +32,7 @@ class LeaveOutRows(Transform):
 
     title = "Leave out rows"
     picks = True
-    aliases: ClassVar[tuple[str, ...]] = (
-        "duplicates",
-        "copies",
-        "leak",
-        "drop",
-        "distinct",
-        "missing",
-        "nan",
-    )
+    aliases = ("duplicates", "copies", "leak", "drop", "distinct", "missing", "nan")
     that: str = param(
         REPEATING,
         choices=(REPEATING, INCOMPLETE),
@@ -70,7 +62,7 @@ class LeaveOutNumbers(Transform):
 
     preparation = Preparation.VARYING
     title = "Leave out numbers"
-    aliases: ClassVar[tuple[str, ...]] = ("drop columns", "feature selection", "constant", "remove")
+    aliases = ("drop columns", "feature selection", "constant", "remove")
     which: Ints = param((1,), minimum=1, doc="the places of those that are left out, from 1")
 
     def gives(self, x: Column) -> Column:
@@ -102,7 +94,7 @@ class BalanceClasses(Transform):
     preparation = Preparation.BALANCED
     title = "Balance classes"
     picks = True
-    aliases: ClassVar[tuple[str, ...]] = ("oversampling", "undersampling", "resample", "imbalance", "rare")
+    aliases = ("oversampling", "undersampling", "resample", "imbalance", "rare")
     source = "Japkowicz and Stephen, 2002"
     way: str = param(
         REPEAT,
@@ -135,7 +127,7 @@ class WrongLabels(Transform):
     """
 
     title = "Wrong labels"
-    aliases: ClassVar[tuple[str, ...]] = ("label noise", "random labels", "corrupt", "memorise", "corruption")
+    aliases = ("label noise", "random labels", "corrupt", "memorise", "corruption")
     source = "Zhang, Bengio, Hardt, Recht and Vinyals, 2017"
     share: float = param(
         0.2, minimum=0, maximum=1, label="Fraction wrong", doc="probability of each label to be changed"

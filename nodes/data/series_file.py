@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names, Rows
@@ -28,7 +28,7 @@ class SeriesFile(Numbered, OwnFile):
     reads = FileForm.SERIES
     family = "files"
     title = "Time series"
-    aliases: ClassVar[tuple[str, ...]] = ("forecast", "windows", "lags", "horizon", "csv", "own data")
+    aliases = ("forecast", "windows", "lags", "horizon", "csv", "own data")
     source = "a file of your own"
     path: FilePath = param("", label="File", doc="a CSV, text, Parquet, Arrow, Excel or .npy file")
     stamp: str = param("", hidden=True, doc="marks the content that the columns were found in")

@@ -46,7 +46,7 @@ class Mnist(Loaded):
     """
 
     title = "MNIST"
-    aliases: ClassVar[tuple[str, ...]] = ("handwritten digits", "images", "lecun")
+    aliases = ("handwritten digits", "images", "lecun")
     source = "LeCun, Cortes and Burges, 1998"
     loader = "engine.data.sets.mnist:load_mnist"
     files: ClassVar[tuple[str, ...]] = (
@@ -78,7 +78,7 @@ class Mnist(Loaded):
 class Digits(Shuffled):
     """1,797 handwritten digits as small images of 8 × 8, with the ink of each row and column beside them."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("small digits", "8x8", "optical", "scikit-learn")
+    aliases = ("small digits", "8x8", "optical", "scikit-learn")
     source = "Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
     loader = "engine.data.sets.scikit_learn:load_digits"
 
@@ -97,7 +97,7 @@ class Digits(Shuffled):
 class Iris(Table):
     """150 iris flowers, four lengths in centimetres each, of three species. Fisher 1936."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("flowers", "fisher", "scikit-learn")
+    aliases = ("flowers", "fisher", "scikit-learn")
     source = "Fisher, 1936"
     loader = "engine.data.sets.scikit_learn:load_iris"
 
@@ -114,7 +114,7 @@ class Iris(Table):
 class Wine(Table):
     """178 wines from one region of Italy, thirteen chemical measures each, of three cultivars."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("cultivar", "chemistry", "scikit-learn")
+    aliases = ("cultivar", "chemistry", "scikit-learn")
     source = "Aeberhard and Forina, UCI Machine Learning Repository, 1991"
     loader = "engine.data.sets.scikit_learn:load_wine"
 
@@ -132,7 +132,7 @@ class BreastCancer(Table):
     """569 tumours, thirty measures of their cell nuclei each, malignant or benign (Wisconsin)."""
 
     title = "Breast cancer"
-    aliases: ClassVar[tuple[str, ...]] = ("wisconsin", "tumour", "binary", "scikit-learn")
+    aliases = ("wisconsin", "tumour", "binary", "scikit-learn")
     source = "Wolberg, Mangasarian, Street and Street, UCI Machine Learning Repository, 1993"
     loader = "engine.data.sets.scikit_learn:load_breast_cancer"
 
@@ -150,7 +150,7 @@ class BreastCancer(Table):
 class Diabetes(Table):
     """442 diabetes patients, ten measures each, and how far the disease had gone a year later."""
 
-    aliases: ClassVar[tuple[str, ...]] = ("regression", "scikit-learn")
+    aliases = ("regression", "scikit-learn")
     source = "Efron, Hastie, Johnstone and Tibshirani, 2004"
     loader = "engine.data.sets.scikit_learn:load_diabetes"
     standardise_target: bool = argument(
@@ -176,7 +176,7 @@ class SantaFe(Loaded):
     """
 
     title = "Santa Fe laser"
-    aliases: ClassVar[tuple[str, ...]] = ("time series", "chaos", "forecast", "sequence")
+    aliases = ("time series", "chaos", "forecast", "sequence")
     source = "Weigend and Gershenfeld, 1993"
     loader = "engine.data.sets.laser:load_santa_fe"
     files: ClassVar[tuple[str, ...]] = ("santafe/santafe_laser.npy",)

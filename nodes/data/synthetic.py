@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Column
 from nodes.data.loaded import Loaded, argument
 from nodes.data.sets import Shuffled
@@ -31,7 +29,7 @@ class LogicGates(Loaded):
 
     family = "synthetic data"
     title = "Logic gates"
-    aliases: ClassVar[tuple[str, ...]] = ("and", "or", "xor", "boolean", "truth table")
+    aliases = ("and", "or", "xor", "boolean", "truth table")
     source = "McCulloch and Pitts, 1943; XOR: Minsky and Papert, 1969"
     loader = "engine.data.sets.points:load_gates"
     signs: bool = argument(label="As -1 and 1", doc="otherwise as 0 and 1")
@@ -56,7 +54,7 @@ class WorkedExample(Loaded):
 
     family = "synthetic data"
     title = "Three points"
-    aliases: ClassVar[tuple[str, ...]] = ("worked example", "by hand", "delta rule")
+    aliases = ("worked example", "by hand", "delta rule")
     source = "made up, to be worked by hand"
     loader = "engine.data.sets.points:load_worked_example"
 
@@ -86,7 +84,7 @@ class Points(Made):
     """Two classes of points in the plane: apart, overlapping, in corners, rings, moons or spirals."""
 
     title = "Points in the plane"
-    aliases: ClassVar[tuple[str, ...]] = ("2d", "moons", "circles", "spirals", "blobs", "xor", "toy")
+    aliases = ("2d", "moons", "circles", "spirals", "blobs", "xor", "toy")
     source = "formulas; the spirals after Lang and Witbrock, 1988"
     loader = "engine.data.sets.points:load_points"
     form: str = argument(
@@ -120,7 +118,7 @@ class Line(Made):
     """Points along a line with noise around it: the simplest thing to fit."""
 
     title = "Noisy line"
-    aliases: ClassVar[tuple[str, ...]] = ("linear regression", "toy", "1d")
+    aliases = ("linear regression", "toy", "1d")
     source = "a formula: slope · x + intercept + noise"
     loader = "engine.data.sets.curves:load_line"
     slope: float = argument(minimum=-100, maximum=100, doc="how steep the line is")
@@ -139,7 +137,7 @@ class Curve(Made):
     """Points along a curve, from no noise to noise alone: a test bed for optimisers."""
 
     title = "Noisy curve"
-    aliases: ClassVar[tuple[str, ...]] = ("regression", "sine", "function", "toy", "1d")
+    aliases = ("regression", "sine", "function", "toy", "1d")
     source = "formulas; bump: Runge, 1901"
     loader = "engine.data.sets.curves:load_curve"
     first = ("form", "rows")
@@ -185,7 +183,7 @@ class Patterns(Loaded):
     """Patterns of -1 and 1 for a memory to store; to validate and test, disturbed ones for it to restore."""
 
     family = "synthetic data"
-    aliases: ClassVar[tuple[str, ...]] = ("hopfield", "memory", "associative")
+    aliases = ("hopfield", "memory", "associative")
     source = "corners: Hopfield, 1982; digits: Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
     loader = "engine.data.sets.patterns:load_patterns"
     form: str = argument(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from engine.catalogue import Column, Emitted, Emitter
 from engine.catalogue.params import Floats
 from engine.errors import ParamError
@@ -18,14 +16,7 @@ class Blobs(Made):
     """Points of several classes about a centre each, in as many dimensions as wanted."""
 
     title = "Classes of points"
-    aliases: ClassVar[tuple[str, ...]] = (
-        "blobs",
-        "clusters",
-        "several classes",
-        "multi-class",
-        "gaussian",
-        "toy",
-    )
+    aliases = ("blobs", "clusters", "several classes", "multi-class", "gaussian", "toy")
     source = "a formula: centre of the class + noise"
     loader = "engine.data.sets.synthetic_clouds:load_blobs"
     classes: int = argument(minimum=2, maximum=20, doc="how many classes, each with as many rows")
@@ -53,7 +44,7 @@ class GaussianMixture(Made):
     """Numbers or points of a few bell curves, each with a weight: a density to find, or clusters."""
 
     title = "Gaussian mixture"
-    aliases: ClassVar[tuple[str, ...]] = ("density", "clusters", "gmm", "em", "bell curves", "toy")
+    aliases = ("density", "clusters", "gmm", "em", "bell curves", "toy")
     source = "Pearson, 1894"
     loader = "engine.data.sets.synthetic_clouds:load_mixture"
     formula = "p(x) = Σ wₖ N(x; mₖ, sₖ²)"
@@ -92,7 +83,7 @@ class Sheets(Made):
     """Points in space that lie on a sheet, so that two numbers tell where each is: to unroll or to encode."""
 
     title = "Points in space"
-    aliases: ClassVar[tuple[str, ...]] = ("swiss roll", "s curve", "manifold", "3d", "sheet", "toy")
+    aliases = ("swiss roll", "s curve", "manifold", "3d", "sheet", "toy")
     source = "Swiss roll: Tenenbaum, de Silva and Langford, 2000"
     loader = "engine.data.sets.synthetic_clouds:load_sheet"
     form: str = argument(
@@ -113,7 +104,7 @@ class BarImages(Made):
     """Small images of bars: rows and columns that are on, to be found again one by one."""
 
     title = "Images of bars"
-    aliases: ClassVar[tuple[str, ...]] = ("bars", "stripes", "binary images", "rbm", "toy")
+    aliases = ("bars", "stripes", "binary images", "rbm", "toy")
     source = "Földiák, 1990; stripes: MacKay, 2003"
     loader = "engine.data.sets.synthetic_images:load_bars"
     form: str = argument(
@@ -142,7 +133,7 @@ class ShiftedDigits(Made):
     """Ten digits as curves of 40 numbers, moved to anywhere: easy for convolutions, hard for dense layers."""
 
     title = "Shifted 1-D digits"
-    aliases: ClassVar[tuple[str, ...]] = ("mnist-1d", "translation", "signal", "sequence", "toy")
+    aliases = ("mnist-1d", "translation", "signal", "sequence", "toy")
     source = "Greydanus, 2020 (MNIST-1D)"
     loader = "engine.data.sets.synthetic_images:load_shifted_digits"
     shift: int = argument(minimum=1, maximum=60, doc="a digit is moved by less than this, of 72 places")
@@ -168,14 +159,7 @@ class ChaoticSeries(Loaded):
 
     family = "synthetic data"
     title = "Chaotic series"
-    aliases: ClassVar[tuple[str, ...]] = (
-        "mackey-glass",
-        "lorenz",
-        "henon",
-        "logistic map",
-        "time series",
-        "forecast",
-    )
+    aliases = ("mackey-glass", "lorenz", "henon", "logistic map", "time series", "forecast")
     source = "Lorenz, 1963; May, 1976; Hénon, 1976; Mackey and Glass, 1977"
     loader = "engine.data.sets.chaos:load_chaos"
     form: str = argument(
@@ -222,13 +206,7 @@ class RandomGraphs(Made):
     """Small graphs: half of them random, half of blocks with more edges inside, for a network to classify."""
 
     title = "Random graphs"
-    aliases: ClassVar[tuple[str, ...]] = (
-        "erdos-renyi",
-        "stochastic block model",
-        "communities",
-        "gnn",
-        "toy",
-    )
+    aliases = ("erdos-renyi", "stochastic block model", "communities", "gnn", "toy")
     source = "Erdős and Rényi, 1959; blocks: Holland, Laskey and Leinhardt, 1983"
     loader = "engine.data.sets.synthetic_graphs:load_random_graphs"
     blocks: int = argument(minimum=2, maximum=8, doc="into how many blocks the nodes fall")

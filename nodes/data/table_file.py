@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Names, Rows
@@ -31,7 +31,7 @@ class TableFile(SplitData, OwnFile):
 
     reads = FileForm.TABLE
     title = "Table"
-    aliases: ClassVar[tuple[str, ...]] = ("csv", "excel", "spreadsheet", "parquet", "arrow", "json", "file")
+    aliases = ("csv", "excel", "spreadsheet", "parquet", "arrow", "json", "file")
     source = "a file of your own"
     path: FilePath = param(
         "", label="File", doc="a CSV, TSV, Parquet, Arrow, Feather, Excel, OpenDocument or JSON file"

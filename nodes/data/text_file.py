@@ -108,7 +108,7 @@ class TextCorpus(SplitData, Tokenised):
 
     reads = FileForm.TEXT
     title = "Text corpus"
-    aliases: ClassVar[tuple[str, ...]] = ("language model", "characters", "next token", "bpe", "txt", "gpt")
+    aliases = ("language model", "characters", "next token", "bpe", "txt", "gpt")
     source = "a file of your own"
     tokens: Names = param((), hidden=True, doc="what the tokens are called, as they were when it was opened")
     documents: str = param(
@@ -176,7 +176,7 @@ class LabelledText(SplitData, Tokenised, Delimited):
 
     reads = FileForm.LABELLED
     title = "Labelled text"
-    aliases: ClassVar[tuple[str, ...]] = ("sentiment", "text classification", "jsonl", "fasttext", "csv")
+    aliases = ("sentiment", "text classification", "jsonl", "fasttext", "csv")
     source = "files of yours"
     path: FilePath = param(
         "", label="File", doc="a CSV, TSV, JSONL or text file, or a folder of class folders"
@@ -263,7 +263,7 @@ class TextPairs(SplitData, Tokenised, Delimited):
 
     reads = FileForm.PAIRS
     title = "Text pairs"
-    aliases: ClassVar[tuple[str, ...]] = ("translation", "seq2seq", "parallel corpus", "question and answer")
+    aliases = ("translation", "seq2seq", "parallel corpus", "question and answer")
     source = "files of yours"
     token_columns: ClassVar[tuple[str, ...]] = ("source", "next")
     other: FilePath = param(
