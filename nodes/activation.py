@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import Expr, F, torch
 from engine.catalogue.traits import LayerTraits, Squash
 from nodes.wires import need_axis
 
 NONE = "none"
-CHOICES = (
-    NONE,
-    "ReLU",
-    "leaky ReLU",
-    "GELU",
-    "SiLU",
-    "sigmoid",
-    "tanh",
-    "softplus",
-    "hard tanh",
-)
+FUNCTIONS = {
+    "ReLU": F.relu,
+    "leaky ReLU": F.leaky_relu,
+    "GELU": F.gelu,
+    "SiLU": F.silu,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "softplus": F.softplus,
+    "hard tanh": F.hardtanh,
+}
+CHOICES = (NONE, *FUNCTIONS)
 
 
 def activate(choice: str, x: Expr) -> Expr:
     """`x` through the activation of that name; `none` leaves it as it is."""
-    functions = {
-        "ReLU": F.relu,
-        "leaky ReLU": F.leaky_relu,
-        "GELU": F.gelu,
-        "SiLU": F.silu,
-        "sigmoid": torch.sigmoid,
-        "tanh": torch.tanh,
-        "softplus": F.softplus,
-        "hard tanh": F.hardtanh,
-    }
-    return x if choice == NONE else functions[choice](x)
+    return x if choice == NONE else FUNCTIONS[choice](x)
 
 
 class Activation(Layer, abstract=True):
-    """An elementwise function."""
+    """An elementwise function; `function` is the one that is called, where it takes the numbers alone."""
 
     family = "activation"
+    function: ClassVar[Expr]
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        return self.function(x)
 
 
 class ReLU(Activation):
@@ -48,9 +44,7 @@ class ReLU(Activation):
     aliases = ("rectifier", "relu")
     formula = "y = max(0, x)"
     source = "Nair and Hinton, 2010"
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return F.relu(x)
+    function = F.relu
 
 
 class LeakyReLU(Activation):
@@ -73,9 +67,7 @@ class GELU(Activation):
 
     formula = "y = x · Φ(x), Φ: the normal distribution"
     source = "Hendrycks and Gimpel, 2016"
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return F.gelu(x)
+    function = F.gelu
 
 
 class SiLU(Activation):
@@ -84,9 +76,7 @@ class SiLU(Activation):
     aliases = ("swish",)
     formula = "y = x / (1 + e⁻ˣ)"
     source = "Elfwing, Uchibe and Doya, 2017; Ramachandran, Zoph and Le, 2017"
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return F.silu(x)
+    function = F.silu
 
 
 class Sigmoid(Activation):
@@ -96,9 +86,7 @@ class Sigmoid(Activation):
     formula = "y = 1 / (1 + e⁻ˣ)"
     source = "Rumelhart, Hinton and Williams, 1986"
     traits = LayerTraits(squashes=Squash.SIGMOID)
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return torch.sigmoid(x)
+    function = torch.sigmoid
 
 
 class Tanh(Activation):
@@ -107,9 +95,7 @@ class Tanh(Activation):
     formula = "y = (eˣ - e⁻ˣ) / (eˣ + e⁻ˣ)"
     source = "LeCun, Bottou, Orr and Müller, 1998"
     traits = LayerTraits(squashes=Squash.TANH)
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return torch.tanh(x)
+    function = torch.tanh
 
 
 class Softmax(Activation):
@@ -130,9 +116,7 @@ class Softplus(Activation):
 
     formula = "y = log(1 + eˣ)"
     source = "Dugas, Bengio, Bélisle, Nadeau and Garcia, 2000"
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return F.softplus(x)
+    function = F.softplus
 
 
 class Hardtanh(Activation):
@@ -143,6 +127,4 @@ class Hardtanh(Activation):
     formula = "y = min(1, max(-1, x))"
     source = "Collobert, 2004"
     traits = LayerTraits(squashes=Squash.HARD_TANH)
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return F.hardtanh(x)
+    function = F.hardtanh
