@@ -229,11 +229,16 @@ class Data(NodeType, abstract=True):
     files: ClassVar[tuple[str, ...]] = ()
     reads: ClassVar[FileForm | None] = None  # where it reads a file or folder of the user's
     public: ClassVar[str] = ""  # the id of a set that can be downloaded for it
+    fixed_columns: ClassVar[tuple[Column, ...]] = ()  # where no parameter changes them
+    fixed_summary: ClassVar[str] = ""  # where no parameter changes it: "150 flowers · 3 classes"
     token_columns: ClassVar[tuple[str, ...]] = ()  # one for each vocabulary that reading it learns, in order
 
     def columns(self) -> tuple[Column, ...]:
         """The columns the source gives, in order; tokens are called by numbers until they are learned."""
-        raise NotImplementedError
+        return self.fixed_columns
+
+    def summary(self) -> str:
+        return self.fixed_summary
 
     def folder(self) -> Path | None:
         """Where the user's own files are; None where they are installed or made."""

@@ -15,19 +15,15 @@ class Linnerud(Table):
     aliases = ("exercise", "regression", "several outputs", "scikit-learn")
     source = "Linnerud, in Tenenhaus, La régression PLS, 1998"
     loader = "engine.data.sets.scikit_learn_more:load_linnerud"
+    fixed_columns = (
+        Column("exercises", (3,), doc="chin-ups, sit-ups, jumps"),
+        Column("body", (3,), doc="weight in pounds, waist in inches, pulse, where not standardised"),
+    )
+    fixed_summary = "20 men · 3 targets"
     standardise_target: bool = argument(
         label="Standardise body",
         doc="give the three measures, too, in standard deviations of the training rows",
     )
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("exercises", (3,), doc="chin-ups, sit-ups, jumps"),
-            Column("body", (3,), doc="weight in pounds, waist in inches, pulse, where not standardised"),
-        )
-
-    def summary(self) -> str:
-        return "20 men · 3 targets"
 
 
 class Photograph(Shuffled):
@@ -39,14 +35,12 @@ class Photograph(Shuffled):
     aliases = ("picture", "colour", "coordinates", "china", "flower", "scikit-learn")
     source = "scikit-learn, load_sample_image"
     loader = "engine.data.sets.scikit_learn_more:load_photograph"
+    fixed_columns = (
+        Column("place", (2,), doc="x from the left and y from the top, both in -1..1"),
+        Column("colour", (3,), doc="red, green and blue in 0..1"),
+    )
     picture: str = argument(choices=("flower", "china"), doc="a dahlia, or a palace in Beijing")
     width: int = argument(minimum=8, maximum=WIDTH, unit="px", doc="pixels in a row; fewer are means of more")
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("place", (2,), doc="x from the left and y from the top, both in -1..1"),
-            Column("colour", (3,), doc="red, green and blue in 0..1"),
-        )
 
     def summary(self) -> str:
         return f"{self.picture} · {self.width} × {max(1, round(self.width * HEIGHT / WIDTH))} pixels"

@@ -79,20 +79,16 @@ class FashionMnist(Public):
     aliases = ("clothes", "zalando", "images", "download")
     source = "Xiao, Rasul and Vollgraf, 2017"
     public = "fashion-mnist"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("image", (1, 28, 28), doc="grey levels in 0..1, the background is 0"),
-            Column("article", (), "int64", CLOTHES, doc="the kind of clothing"),
-        )
+    fixed_columns = (
+        Column("image", (1, 28, 28), doc="grey levels in 0..1, the background is 0"),
+        Column("article", (), "int64", CLOTHES, doc="the kind of clothing"),
+    )
+    fixed_summary = "70,000 images · 10 classes"
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.sets.public import load_idx_images
 
         return e.load(load_idx_images, target="article", classes=len(CLOTHES), **self._splits())
-
-    def summary(self) -> str:
-        return "70,000 images · 10 classes"
 
 
 class Kmnist(Public):
@@ -105,20 +101,16 @@ class Kmnist(Public):
     aliases = ("kuzushiji", "japanese", "hiragana", "characters", "download")
     source = "Clanuwat, Bober-Irizar, Kitamoto, Lamb, Yamamoto and Ha, 2018"
     public = "kmnist"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
-            Column("character", (), "int64", KANA, doc="the character, in Latin letters"),
-        )
+    fixed_columns = (
+        Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
+        Column("character", (), "int64", KANA, doc="the character, in Latin letters"),
+    )
+    fixed_summary = "70,000 images · 10 classes"
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.sets.public import load_idx_images
 
         return e.load(load_idx_images, target="character", classes=len(KANA), **self._splits())
-
-    def summary(self) -> str:
-        return "70,000 images · 10 classes"
 
 
 class Cifar10(Public):
@@ -131,12 +123,11 @@ class Cifar10(Public):
     aliases = ("photographs", "colour images", "rgb", "krizhevsky", "download")
     source = "Krizhevsky, 2009"
     public = "cifar-10"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
-            Column("object", (), "int64", THINGS, doc="what is in the image"),
-        )
+    fixed_columns = (
+        Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
+        Column("object", (), "int64", THINGS, doc="what is in the image"),
+    )
+    fixed_summary = "60,000 images · 10 classes"
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.sets.public import load_cifar
@@ -150,9 +141,6 @@ class Cifar10(Public):
             **self._splits(),
         )
 
-    def summary(self) -> str:
-        return "60,000 images · 10 classes"
-
 
 class Cifar100(Public):
     """60,000 colour photographs of 32 × 32: a hundred kinds of things in twenty groups.
@@ -164,13 +152,12 @@ class Cifar100(Public):
     aliases = ("photographs", "colour images", "rgb", "krizhevsky", "download")
     source = "Krizhevsky, 2009"
     public = "cifar-100"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
-            Column("object", (), "int64", HUNDRED, doc="what is in the image"),
-            Column("group", (), "int64", GROUPS, doc="the group that it belongs to"),
-        )
+    fixed_columns = (
+        Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
+        Column("object", (), "int64", HUNDRED, doc="what is in the image"),
+        Column("group", (), "int64", GROUPS, doc="the group that it belongs to"),
+    )
+    fixed_summary = "60,000 images · 100 classes · 20 groups"
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.sets.public import load_cifar
@@ -182,6 +169,3 @@ class Cifar100(Public):
             classes={"group": len(GROUPS), "object": len(HUNDRED)},
             **self._splits(),
         )
-
-    def summary(self) -> str:
-        return "60,000 images · 100 classes · 20 groups"

@@ -55,6 +55,11 @@ class Mnist(Loaded):
         "mnist/t10k-images-idx3-ubyte.gz",
         "mnist/t10k-labels-idx1-ubyte.gz",
     )
+    fixed_columns = (
+        Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
+        Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
+    )
+    fixed_summary = "70,000 images · 10 classes"
     validation: float = argument(
         minimum=0.01,
         maximum=0.5,
@@ -65,15 +70,6 @@ class Mnist(Loaded):
         minimum=0, maximum=2**31 - 1, label="Split seed", doc="another number splits the rows differently"
     )
 
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
-            Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
-        )
-
-    def summary(self) -> str:
-        return "70,000 images · 10 classes"
-
 
 class Digits(Shuffled):
     """1,797 handwritten digits as small images of 8 × 8, with the ink of each row and column beside them."""
@@ -81,17 +77,13 @@ class Digits(Shuffled):
     aliases = ("small digits", "8x8", "optical", "scikit-learn")
     source = "Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
     loader = "engine.data.sets.scikit_learn:load_digits"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("image", (1, 8, 8), doc="grey levels in 0..1"),
-            Column("profile", (16,), doc="mean ink of the 8 rows, then of the 8 columns, in 0..1"),
-            Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
-            Column("odd", (1,), doc="1 for an odd digit, else 0"),
-        )
-
-    def summary(self) -> str:
-        return "1,797 images · 10 classes"
+    fixed_columns = (
+        Column("image", (1, 8, 8), doc="grey levels in 0..1"),
+        Column("profile", (16,), doc="mean ink of the 8 rows, then of the 8 columns, in 0..1"),
+        Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
+        Column("odd", (1,), doc="1 for an odd digit, else 0"),
+    )
+    fixed_summary = "1,797 images · 10 classes"
 
 
 class Iris(Table):
@@ -100,15 +92,11 @@ class Iris(Table):
     aliases = ("flowers", "fisher", "scikit-learn")
     source = "Fisher, 1936"
     loader = "engine.data.sets.scikit_learn:load_iris"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("features", (4,), doc="sepal length, sepal width, petal length, petal width"),
-            Column("species", (), "int64", ("setosa", "versicolor", "virginica"), doc="the species"),
-        )
-
-    def summary(self) -> str:
-        return "150 flowers · 3 classes"
+    fixed_columns = (
+        Column("features", (4,), doc="sepal length, sepal width, petal length, petal width"),
+        Column("species", (), "int64", ("setosa", "versicolor", "virginica"), doc="the species"),
+    )
+    fixed_summary = "150 flowers · 3 classes"
 
 
 class Wine(Table):
@@ -117,15 +105,11 @@ class Wine(Table):
     aliases = ("cultivar", "chemistry", "scikit-learn")
     source = "Aeberhard and Forina, UCI Machine Learning Repository, 1991"
     loader = "engine.data.sets.scikit_learn:load_wine"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("features", (13,), doc="alcohol, acids, minerals, phenols, colour, ..."),
-            Column("cultivar", (), "int64", ("cultivar 1", "cultivar 2", "cultivar 3"), doc="the grape"),
-        )
-
-    def summary(self) -> str:
-        return "178 wines · 3 classes"
+    fixed_columns = (
+        Column("features", (13,), doc="alcohol, acids, minerals, phenols, colour, ..."),
+        Column("cultivar", (), "int64", ("cultivar 1", "cultivar 2", "cultivar 3"), doc="the grape"),
+    )
+    fixed_summary = "178 wines · 3 classes"
 
 
 class BreastCancer(Table):
@@ -135,16 +119,12 @@ class BreastCancer(Table):
     aliases = ("wisconsin", "tumour", "binary", "scikit-learn")
     source = "Wolberg, Mangasarian, Street and Street, UCI Machine Learning Repository, 1993"
     loader = "engine.data.sets.scikit_learn:load_breast_cancer"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("features", (30,), doc="radius, texture, area, ...: mean, error and worst of each"),
-            Column("diagnosis", (), "int64", ("malignant", "benign"), doc="as a class, for cross-entropy"),
-            Column("benign", (1,), doc="the same as a number: 1 for benign, else 0"),
-        )
-
-    def summary(self) -> str:
-        return "569 tumours · 2 classes"
+    fixed_columns = (
+        Column("features", (30,), doc="radius, texture, area, ...: mean, error and worst of each"),
+        Column("diagnosis", (), "int64", ("malignant", "benign"), doc="as a class, for cross-entropy"),
+        Column("benign", (1,), doc="the same as a number: 1 for benign, else 0"),
+    )
+    fixed_summary = "569 tumours · 2 classes"
 
 
 class Diabetes(Table):
@@ -153,19 +133,15 @@ class Diabetes(Table):
     aliases = ("regression", "scikit-learn")
     source = "Efron, Hastie, Johnstone and Tibshirani, 2004"
     loader = "engine.data.sets.scikit_learn:load_diabetes"
+    fixed_columns = (
+        Column("features", (10,), doc="age, sex, body mass index, blood pressure, six of blood serum"),
+        Column("progression", (1,), doc="the disease a year later, 25..346 where not standardised"),
+    )
+    fixed_summary = "442 patients"
     standardise_target: bool = argument(
         label="Standardise progression",
         doc="give the progression, too, in standard deviations of the training rows",
     )
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("features", (10,), doc="age, sex, body mass index, blood pressure, six of blood serum"),
-            Column("progression", (1,), doc="the disease a year later, 25..346 where not standardised"),
-        )
-
-    def summary(self) -> str:
-        return "442 patients"
 
 
 class SantaFe(Loaded):

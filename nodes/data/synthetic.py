@@ -32,18 +32,14 @@ class LogicGates(Loaded):
     aliases = ("and", "or", "xor", "boolean", "truth table")
     source = "McCulloch and Pitts, 1943; XOR: Minsky and Papert, 1969"
     loader = "engine.data.sets.points:load_gates"
+    fixed_columns = (
+        Column("inputs", (2,), doc="the two inputs"),
+        Column("both", (1,), doc="AND: whether both are on"),
+        Column("either", (1,), doc="OR: whether one of them is on, or both"),
+        Column("differ", (1,), doc="XOR: whether one is on and the other is not"),
+    )
+    fixed_summary = "AND, OR, XOR · 4 rows"
     signs: bool = argument(label="As -1 and 1", doc="otherwise as 0 and 1")
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("inputs", (2,), doc="the two inputs"),
-            Column("both", (1,), doc="AND: whether both are on"),
-            Column("either", (1,), doc="OR: whether one of them is on, or both"),
-            Column("differ", (1,), doc="XOR: whether one is on and the other is not"),
-        )
-
-    def summary(self) -> str:
-        return "AND, OR, XOR · 4 rows"
 
 
 class WorkedExample(Loaded):
@@ -57,15 +53,11 @@ class WorkedExample(Loaded):
     aliases = ("worked example", "by hand", "delta rule")
     source = "made up, to be worked by hand"
     loader = "engine.data.sets.points:load_worked_example"
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("inputs", (2,), doc="x2 and x3; the bias belongs to the layer"),
-            Column("target", (1,), doc="-1, 1, 1"),
-        )
-
-    def summary(self) -> str:
-        return "3 rows"
+    fixed_columns = (
+        Column("inputs", (2,), doc="x2 and x3; the bias belongs to the layer"),
+        Column("target", (1,), doc="-1, 1, 1"),
+    )
+    fixed_summary = "3 rows"
 
 
 class Made(Shuffled, abstract=True):
@@ -87,6 +79,11 @@ class Points(Made):
     aliases = ("2d", "moons", "circles", "spirals", "blobs", "xor", "toy")
     source = "formulas; the spirals after Lang and Witbrock, 1988"
     loader = "engine.data.sets.points:load_points"
+    fixed_columns = (
+        Column("point", (2,), doc="x and y"),
+        Column("label", (), "int64", ("first", "second"), doc="which class, for cross-entropy"),
+        Column("side", (1,), doc="the same as a number: -1 for the first, 1 for the second"),
+    )
     form: str = argument(
         choices=("two halves", "blobs", "overlapping", "XOR", "circles", "disc in ring", "moons", "spirals"),
         doc="two halves leave a gap, so that a straight line divides them for sure",
@@ -103,13 +100,6 @@ class Points(Made):
     )
     turns: float = argument(minimum=0.25, maximum=5, doc="spirals: how often each arm turns")
 
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("point", (2,), doc="x and y"),
-            Column("label", (), "int64", ("first", "second"), doc="which class, for cross-entropy"),
-            Column("side", (1,), doc="the same as a number: -1 for the first, 1 for the second"),
-        )
-
     def summary(self) -> str:
         return f"{self.form} · {self.rows:,} points"
 
@@ -121,13 +111,11 @@ class Line(Made):
     aliases = ("linear regression", "toy", "1d")
     source = "a formula: slope · x + intercept + noise"
     loader = "engine.data.sets.curves:load_line"
+    fixed_columns = (Column("x", (1,), doc="evenly in -1..1"), Column("y", (1,), doc="the line plus noise"))
     slope: float = argument(minimum=-100, maximum=100, doc="how steep the line is")
     intercept: float = argument(minimum=-100, maximum=100, doc="its value at x = 0")
     noise: float = argument(minimum=0, maximum=100, doc="deviation around the line")
     rows: int = argument(minimum=20, maximum=100_000, label="Points", doc="how many points in all")
-
-    def columns(self) -> tuple[Column, ...]:
-        return Column("x", (1,), doc="evenly in -1..1"), Column("y", (1,), doc="the line plus noise")
 
     def summary(self) -> str:
         return f"{self.slope:g}x + {self.intercept:g} · {self.rows:,} points"
@@ -141,6 +129,12 @@ class Curve(Made):
     source = "formulas; bump: Runge, 1901"
     loader = "engine.data.sets.curves:load_curve"
     first = ("form", "rows")
+    fixed_columns = (
+        Column("x", (1,), doc="in -1..1"),
+        Column("y", (1,), doc="the curve and the noise"),
+        Column("clean", (1,), doc="the part of it that the curve is"),
+        Column("deviation", (1,), doc="the deviation of the noise at this x"),
+    )
     form: str = argument(choices=CURVES, doc="which curve is to be found")
     noise: float = argument(
         minimum=0, maximum=1, label="Noise", doc="as a fraction: 0 is the curve alone, 1 is noise alone"
@@ -163,14 +157,6 @@ class Curve(Made):
         minimum=-1, maximum=1, label="Gap to", doc="... to here; no gap where it is no more"
     )
     rows: int = argument(minimum=20, maximum=100_000, label="Points", doc="how many points in all")
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("x", (1,), doc="in -1..1"),
-            Column("y", (1,), doc="the curve and the noise"),
-            Column("clean", (1,), doc="the part of it that the curve is"),
-            Column("deviation", (1,), doc="the deviation of the noise at this x"),
-        )
 
     def summary(self) -> str:
         noise = f"{100 * self.noise:g} % noise" if self.noise_as == "share" else f"noise {self.noise:g}"

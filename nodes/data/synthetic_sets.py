@@ -86,15 +86,13 @@ class Sheets(Made):
     aliases = ("swiss roll", "s curve", "manifold", "3d", "sheet", "toy")
     source = "Swiss roll: Tenenbaum, de Silva and Langford, 2000"
     loader = "engine.data.sets.synthetic_clouds:load_sheet"
+    fixed_columns = (Column("point", (3,), doc="x, y and z"), Column("place", (2,), doc="where on the sheet"))
     form: str = argument(
         choices=("Swiss roll", "S curve", "plane in a ball", "normal numbers"),
         doc="a plane in a ball is (a, a, b); normal numbers have mean (1, 1, -1), and x2 is x1 with noise",
     )
     noise: float = argument(minimum=0, maximum=5, doc="deviation of what moves points off the sheet")
     rows: int = ROWS
-
-    def columns(self) -> tuple[Column, ...]:
-        return Column("point", (3,), doc="x, y and z"), Column("place", (2,), doc="where on the sheet")
 
     def summary(self) -> str:
         return f"{self.form} · {self.rows:,} points"
@@ -136,6 +134,10 @@ class ShiftedDigits(Made):
     aliases = ("mnist-1d", "translation", "signal", "sequence", "toy")
     source = "Greydanus, 2020 (MNIST-1D)"
     loader = "engine.data.sets.synthetic_images:load_shifted_digits"
+    fixed_columns = (
+        Column("signal", (1, 40), doc="one channel of 40 numbers"),
+        Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
+    )
     shift: int = argument(minimum=1, maximum=60, doc="a digit is moved by less than this, of 72 places")
     stretch: float = argument(
         minimum=0, maximum=1.9, doc="heights differ by up to half of this, to both sides"
@@ -143,12 +145,6 @@ class ShiftedDigits(Made):
     noise: float = argument(minimum=0, maximum=5, doc="deviation of the smooth noise about the digit")
     shear: float = argument(minimum=0, maximum=10, doc="how far a curve may be tilted")
     rows: int = ROWS
-
-    def columns(self) -> tuple[Column, ...]:
-        return (
-            Column("signal", (1, 40), doc="one channel of 40 numbers"),
-            Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
-        )
 
     def summary(self) -> str:
         return f"{self.rows:,} signals · 10 classes"
