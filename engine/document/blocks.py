@@ -52,11 +52,6 @@ def _port_order(node: Node) -> tuple[int, tuple[str, int, str, str]]:
     return order if isinstance(order, int) else 0, natural(node.id)
 
 
-def is_linked(project: Project, instance_id: str) -> bool:
-    """Return whether other nodes stand for the same block, and so change with this one."""
-    return len(project.instances(_block_of(project, instance_id).id)) > 1
-
-
 def _block_of(project: Project, instance_id: str) -> Block:
     node = project.node(instance_id)
     if not node.block:

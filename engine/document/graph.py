@@ -171,14 +171,6 @@ class Graph:
             node = self.node(node.shares)
         return node.id
 
-    def sharing(self, id: str) -> list[str]:
-        """Return the ids of all nodes that use the same weights as a node, itself too, by number."""
-        owner = self.weights_of(id)
-        return [one for one, node in self.nodes.items() if one == owner or self._follows(node, owner)]
-
-    def _follows(self, node: Node, owner: str) -> bool:
-        return bool(node.shares) and self.weights_of(node.id) == owner
-
     def ancestors(self, id: str) -> set[str]:
         """Return the ids of everything a node depends on."""
         import networkx as nx

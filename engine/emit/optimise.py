@@ -71,11 +71,6 @@ def penalty_terms(penalties: Sequence[Choice], weights: Expr) -> list[Expr]:
     ]
 
 
-def noise_call(weights: Expr, eta: float, step: Expr) -> Expr:
-    """`add_gradient_noise(weights, eta, step)`, to stand between backward and the step."""
-    return carried(_ours("engine.optim.noise.add_gradient_noise"))(weights, eta, step)
-
-
 def residual_vector(losses: Sequence[tuple[float, Expr]]) -> Expr:
     """The vector whose sum of squares is the weighted sum of mean squared errors, for Levenberg-Marquardt.
 

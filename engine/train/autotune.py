@@ -37,7 +37,6 @@ ROUND = 0.01  # seconds a candidate trains before the next has its turn
 MOST_ROUNDS = 100
 WORTH = 1.03  # times as fast: less than that is noise
 WORTH_ROUNDING = 1.05  # what bfloat16 has to bring for its coarser numbers
-WORTH_COMPILING = 1200  # seconds a run takes on a GPU, from which a compiler's half a minute pays
 MOST_KEPT = 20_000_000  # weights up to which several copies of the model are held at once
 
 Make = Callable[[Fast], "Program"]

@@ -18,7 +18,6 @@ from nodes.data.splitting import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TI
 
 KINDS = ("number", "whole", "category", "yes-no", "date", "text", "path")
 ROLES = ("input", "target", "weight", "group", "split", "time", "ignore")
-TEXT_LIKE = ("text", "path")
 NAMED = 40  # features that the help text names one by one
 
 

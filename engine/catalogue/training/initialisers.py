@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.catalogue.params import param
-from engine.catalogue.symbols import Expr, name, nn
+from engine.catalogue.symbols import Expr, nn
 from engine.catalogue.symbols import math as math_
 from engine.errors import ParamError
 
@@ -156,23 +156,3 @@ def initialise(
             inputs = getattr(layer, weights[0])[0].numel()
             lines.append(nn.init.normal_(bias, std=1 / math_.sqrt(inputs)))
     return lines
-
-
-def initialise_lines(
-    attribute: str,
-    choice: str,
-    scale: float = 0.05,
-    weights: Sequence[str] = ("weight",),
-    biases: Sequence[str] = ("bias",),
-) -> list[str]:
-    """As `initialise`, as text: `initialise_lines("hidden", "He normal")` for the layer `self.hidden`."""
-    return [
-        str(line) for line in initialise(getattr(name("self"), attribute), choice, scale, weights, biases)
-    ]
-
-
-def suited_to(activation: str) -> str:
-    """The initialiser that keeps the variance through an activation (Glorot & Bengio 2010, He 2015)."""
-    if activation in ("ReLU", "leaky ReLU", "GELU", "SiLU", "softplus"):
-        return "He normal"
-    return "Xavier normal" if activation in ("tanh", "hard tanh", "sigmoid") else "LeCun normal"

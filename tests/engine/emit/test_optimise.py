@@ -14,8 +14,9 @@ from engine.catalogue.training.checks import check_objective, check_plan
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.data.portable import portable_imports, portable_source
 from engine.document.plan import Choice, Minimise, Phase, Plan
-from engine.emit.optimise import carried_by, noise_call, optimiser_lines, residual_vector
+from engine.emit.optimise import carried_by, optimiser_lines, residual_vector
 from engine.errors import EmitError, NeuroloomError, ParamError
+from engine.optim.noise import add_gradient_noise
 from tests.engine.sketches import classifier, program_of
 
 STEPS, EPOCHS = 5, 8  # batches an epoch, epochs
@@ -209,13 +210,11 @@ def test_what_does_not_fit_together_is_refused(objective: Minimise, weights: int
 
 def test_gradient_noise_has_the_variance_that_falls() -> None:
     """Neelakantan et al. 2015: η / (1 + t)^0.55."""
-    call = noise_call(name("weights"), 0.3, name("step"))
-    assert str(call) == "add_gradient_noise(weights, 0.3, step)"
     torch.manual_seed(0)
     weight, idle = nn.Parameter(torch.zeros(200, 200)), nn.Parameter(torch.zeros(3))
     for step in (0, 99):
         weight.grad = torch.ones(200, 200)
-        evaluate(call, {"weights": [weight, idle], "step": step})
+        add_gradient_noise([weight, idle], 0.3, step)
         assert weight.grad.mean().item() == pytest.approx(1, abs=0.01)
         assert weight.grad.var().item() == pytest.approx(0.3 / (1 + step) ** 0.55, rel=0.03)
     assert idle.grad is None

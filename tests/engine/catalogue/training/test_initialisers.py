@@ -11,17 +11,21 @@ from torch import nn
 
 from engine.catalogue import NodeType
 from engine.catalogue.params import collect
+from engine.catalogue.symbols import name
 from engine.catalogue.training.initialisers import (
     DEFAULT,
     INITIALISERS,
     init_param,
     init_scale_param,
-    initialise_lines,
-    suited_to,
+    initialise,
 )
 from engine.errors import ParamError
 
 N, M = 400, 300  # inputs, units
+
+
+def initialise_lines(attribute: str, choice: str, **options: Any) -> list[str]:
+    return [str(line) for line in initialise(getattr(name("self"), attribute), choice, **options)]
 
 
 def drawn(choice: str, layer: nn.Module | None = None, **options: Any) -> Any:
@@ -122,9 +126,3 @@ def test_wrong_choices_are_errors() -> None:
         initialise_lines("fc", "luck")
     with pytest.raises(ParamError, match="above 0"):
         initialise_lines("fc", "normal", scale=0.0)
-
-
-def test_what_suits_an_activation() -> None:
-    assert suited_to("ReLU") == "He normal"
-    assert suited_to("tanh") == "Xavier normal"
-    assert suited_to("none") == "LeCun normal"
