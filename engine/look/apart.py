@@ -25,22 +25,47 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Take = Callable[[ProbeKind, frozenset[Probe], Look, int], None]
-_LONGEST_GOODBYE = 5.0  # seconds
+LONGEST_GOODBYE = 5.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class Job:
+    """Probes of a kind, to be taken of a second model once it has these weights."""
+
     kind: ProbeKind
     probes: frozenset[Probe]
     look: Look
     revision: int
     weights: list[Tensor]
 
+    @torch.no_grad()
+    def load(self) -> None:
+        """Give the second model the weights."""
+        for copy, weight in zip(_tensors(self.look.model), self.weights, strict=True):
+            copy.copy_(weight)
+
+
+class SecondModel:
+    """A model for another thread, of a program of its own: taps of the two would mix otherwise."""
+
+    def __init__(self) -> None:
+        self._made: tuple[Program, Program, nn.Module] | None = None
+
+    def job(self, kind: ProbeKind, probes: frozenset[Probe], run: Watched, pinned: int) -> Job:
+        """What to look at, with a copy of the run's weights. For the training thread."""
+        if self._made is None or self._made[0] is not run.program:
+            program = run.program.again()
+            with untouched_random(run.settings.device):
+                self._made = run.program, program, program.make_model(run.settings.device)
+        _, program, model = self._made
+        look = replace(Look.of(run, pinned), program=program, model=model)
+        weights = [weight.detach().clone() for weight in _tensors(run.model)]
+        return Job(kind, probes, look, run.revision, weights)
+
 
 class Apart:
     """One thread, begun when it is first needed, that takes one kind at a time.
 
-    The model it sees is a second one, of a program of its own: taps of the two would mix otherwise.
     `take` takes the probes of a kind, `charge` is told what that cost in seconds of this thread, and `wanted`
     says whether anybody still looks at the kind.
     """
@@ -51,13 +76,11 @@ class Apart:
         self._take = take
         self._charge = charge
         self._wanted = wanted
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._waiting: set[str] = set()
         self._closing = False
         self._thread: threading.Thread | None = None
-        self._of: Program | None = None
-        self._program: Program | None = None
-        self._model: nn.Module | None = None
+        self._second = SecondModel()
 
     def offer(
         self, kind: ProbeKind, probes: frozenset[Probe], run: Watched, pinned: int, *, patient: bool
@@ -65,23 +88,14 @@ class Apart:
         """Hand a copy of the weights over; False where the thread is busy, unless the job is `patient`."""
         if kind.name in self._waiting or (self._waiting and not patient):
             return False
-        if self._of is not run.program or self._program is None or self._model is None:
-            self._of, self._program = run.program, run.program.again()
-            with untouched_random(run.settings.device):
-                self._model = self._program.make_model(run.settings.device)
-        look = replace(
-            Look.of(run, pinned),
-            program=self._program,
-            model=self._model,
-            wanted=lambda: not self._closing and self._wanted(kind.name),
-        )
+        job = self._second.job(kind, probes, run, pinned)
+        look = replace(job.look, wanted=lambda: not self._closing and self._wanted(kind.name))
         self._waiting.add(kind.name)
         if self._thread is None:
             self._closing = False
             self._thread = threading.Thread(target=self._work, name="views", daemon=True)
             self._thread.start()
-        weights = [weight.detach().clone() for weight in tensors(run.model)]
-        self._jobs.put(_Job(kind, probes, look, run.revision, weights))
+        self._jobs.put(replace(job, look=look))
         return True
 
     def close(self) -> None:
@@ -90,16 +104,14 @@ class Apart:
         if thread is not None:
             self._closing = True
             self._jobs.put(None)
-            thread.join(_LONGEST_GOODBYE)
+            thread.join(LONGEST_GOODBYE)
 
     def _work(self) -> None:
         use_threads(1)
         while (job := self._jobs.get()) is not None:
             began = thread_time()
             try:
-                with torch.no_grad():
-                    for copy, weight in zip(tensors(job.look.model), job.weights, strict=True):
-                        copy.copy_(weight)
+                job.load()
                 with OwnRandom(job.look.device):
                     self._take(job.kind, job.probes, job.look, job.revision)
             except NotWanted:
@@ -111,6 +123,6 @@ class Apart:
                 self._waiting.discard(job.kind.name)
 
 
-def tensors(model: nn.Module) -> list[Tensor]:
+def _tensors(model: nn.Module) -> list[Tensor]:
     """Everything that makes a model what it is, in a fixed order."""
     return [*model.parameters(), *model.buffers()]

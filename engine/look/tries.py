@@ -7,36 +7,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from engine.devices import untouched_random, use_threads
+from engine.devices import use_threads
 from engine.feed.feed import Probe, Tried
-from engine.look.apart import tensors
+from engine.look.apart import LONGEST_GOODBYE, Job, SecondModel, Take
 from engine.look.own_random import OwnRandom
 from engine.look.registry import ProbeKind
-from engine.look.sight import Look, Watched
-
-if TYPE_CHECKING:
-    from engine.emit.program import Program
+from engine.look.sight import Watched
 
 log = logging.getLogger(__name__)
-
-Take = Callable[[ProbeKind, frozenset[Probe], Look, int], None]
-_LONGEST_GOODBYE = 5.0  # seconds
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    kind: ProbeKind
-    probes: frozenset[Probe]
-    look: Look
-    revision: int
-    weights: list[Tensor]
 
 
 class Tries:
@@ -44,24 +26,17 @@ class Tries:
 
     def __init__(self, take: Take) -> None:
         self._take = take
-        self._shown: dict[str, _Shown] = {}
+        self._shown: dict[str, Job] = {}
         self._tried: Tried | None = None
         self._news = threading.Event()
         self._closing = False
         self._thread: threading.Thread | None = None
-        self._of: Program | None = None
-        self._program: Program | None = None
-        self._model: nn.Module | None = None
+        self._second: SecondModel | None = None
 
     def show(self, kind: ProbeKind, probes: frozenset[Probe], run: Watched, pinned: int) -> None:
         """Take a copy of the weights, and answer from it until the next one. For the training thread."""
-        if self._of is not run.program or self._program is None or self._model is None:
-            self._of, self._program = run.program, run.program.again()
-            with untouched_random(run.settings.device):
-                self._model = self._program.make_model(run.settings.device)
-        look = replace(Look.of(run, pinned), program=self._program, model=self._model)
-        weights = [weight.detach().clone() for weight in tensors(run.model)]
-        self._shown[kind.name] = _Shown(kind, probes, look, run.revision, weights)
+        self._second = self._second or SecondModel()
+        self._shown[kind.name] = self._second.job(kind, probes, run, pinned)
         if self._thread is None:
             self._closing = False
             self._thread = threading.Thread(target=self._work, name="tries", daemon=True)
@@ -77,7 +52,7 @@ class Tries:
         """Let go of what is shown for other kinds."""
         self._shown = {name: shown for name, shown in self._shown.items() if name in kinds}
         if not self._shown:
-            self._of = self._program = self._model = None
+            self._second = None
 
     def close(self) -> None:
         """End the thread, after what it is at."""
@@ -85,7 +60,7 @@ class Tries:
         if thread is not None:
             self._closing = True
             self._news.set()
-            thread.join(_LONGEST_GOODBYE)
+            thread.join(LONGEST_GOODBYE)
 
     def _work(self) -> None:
         use_threads(1)  # more would wait for each other longer than one example takes
@@ -98,9 +73,7 @@ class Tries:
             for shown in list(self._shown.values()):
                 try:
                     if shown.weights is not loaded:
-                        with torch.no_grad():
-                            for copy, weight in zip(tensors(shown.look.model), shown.weights, strict=True):
-                                copy.copy_(weight)
+                        shown.load()
                         loaded = shown.weights
                     look = replace(shown.look, tried=self._tried)
                     with OwnRandom(look.device):
