@@ -47,7 +47,17 @@ class SGD(Decaying):
             raise ParamError("Nesterov needs a momentum above 0.", fix="Set the momentum to 0.9.")
 
 
-class HeavyBall(Decaying):
+class Rolling(Decaying):
+    """An optimiser with momentum in either form that textbooks print."""
+
+    lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
+    momentum: float = param(0.9, minimum=0, below=1, doc="fraction of the last step that is kept")
+    form: str = param(
+        "velocity", choices=FORMS, doc="velocity adds slopes up; average goes 1 − momentum times as far"
+    )
+
+
+class HeavyBall(Rolling):
     """Rolls on like a ball: part of the last step is added to each new one (Polyak 1964).
 
     Two forms are in use: "velocity" is v ← μ v − η g, w ← w + v; "average" is m ← μ m + (1 − μ) g,
@@ -57,14 +67,9 @@ class HeavyBall(Decaying):
     title = "Heavy ball"
     makes = "engine.optim.heavy_ball.HeavyBall"
     formula = "v ← μ v − η g;  w ← w + v"
-    lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
-    momentum: float = param(0.9, minimum=0, below=1, doc="fraction of the last step that is kept")
-    form: str = param(
-        "velocity", choices=FORMS, doc="velocity adds slopes up; average goes 1 − momentum times as far"
-    )
 
 
-class Nesterov(Decaying):
+class Nesterov(Rolling):
     """Takes the momentum's step first and corrects it by the slope found there (Nesterov 1983).
 
     "velocity" is χ = w + μ v, w' = χ − η ∇L(χ); "average" is m ← μ m + (1 − μ) ∇L(w − η μ m), w ← w − η m.
@@ -74,11 +79,6 @@ class Nesterov(Decaying):
     makes = "engine.optim.nesterov.Nesterov"
     formula = "χ = w + μ (w − w₋₁);  w ← χ − η ∇L(χ)"
     closure = "gradient"
-    lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
-    momentum: float = param(0.9, minimum=0, below=1, doc="fraction of the last step that is kept")
-    form: str = param(
-        "velocity", choices=FORMS, doc="velocity adds slopes up; average goes 1 − momentum times as far"
-    )
 
 
 class Adam(Decaying):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+WARM_UP = param(1.0, above=0, label="Warm-up", unit="epochs", doc="epochs until the full learning rate")
 _WAVE = "(1 + math.cos(math.pi * done)) / 2"
 
 
@@ -47,6 +48,12 @@ class Schedule(Choosable):
         return None
 
 
+def final_param(fraction: float = 0.0, at: str = "at the end") -> Any:
+    """Declare where a schedule ends: `final: float = final_param()`."""
+    doc = f"fraction of the learning rate left {at}"
+    return param(fraction, minimum=0, maximum=1, label="Final fraction", doc=doc)
+
+
 class Constant(Schedule):
     """Keeps the learning rate as it is."""
 
@@ -69,9 +76,7 @@ class Cosine(Schedule):
     """Lets the learning rate glide down to its end along half a cosine wave, over all epochs."""
 
     formula = "η (1 + cos πt/T) / 2"
-    final: float = param(
-        0.0, minimum=0, maximum=1, label="Final fraction", doc="fraction of the learning rate left at the end"
-    )
+    final: float = final_param()
 
     def code(self) -> FactorCode:
         return FactorCode(
@@ -89,12 +94,8 @@ class WarmUp(Schedule):
 
     title = "Warm-up"
     formula = "η t/W, then η (1 + cos π(t−W)/(T−W)) / 2"
-    epochs: float = param(
-        1.0, above=0, label="Warm-up", unit="epochs", doc="epochs until the full learning rate"
-    )
-    final: float = param(
-        0.0, minimum=0, maximum=1, label="Final fraction", doc="fraction of the learning rate left at the end"
-    )
+    epochs: float = WARM_UP
+    final: float = final_param()
 
     def code(self) -> FactorCode:
         return FactorCode(
@@ -121,9 +122,7 @@ class InverseSqrt(Schedule):
 
     title = "Inverse square root"
     formula = "η min(t/W, √(W/t))"
-    epochs: float = param(
-        1.0, above=0, label="Warm-up", unit="epochs", doc="epochs until the full learning rate"
-    )
+    epochs: float = WARM_UP
 
     def code(self) -> FactorCode:
         return FactorCode(
@@ -148,9 +147,7 @@ class Linear(Schedule):
     """Lowers the learning rate evenly to a fraction of itself, where it stays."""
 
     formula = "η (1 − (1 − f) min(1, t/T))"
-    final: float = param(
-        0.0, minimum=0, maximum=1, label="Final fraction", doc="fraction of the learning rate left at the end"
-    )
+    final: float = final_param()
     until: float = param(
         1.0, above=0, maximum=1, label="Reached after", doc="fraction of all epochs after which it stays"
     )
@@ -190,13 +187,7 @@ class OneCycle(Schedule):
     start: float = param(
         0.04, above=0, maximum=1, label="First fraction", doc="fraction of the learning rate at the start"
     )
-    final: float = param(
-        4e-6,
-        minimum=0,
-        maximum=1,
-        label="Final fraction",
-        doc="fraction of the learning rate left at the end",
-    )
+    final: float = final_param(4e-6)
 
     def code(self) -> FactorCode:
         return FactorCode(
@@ -222,13 +213,7 @@ class Restarts(Schedule):
     formula = "η (1 + cos πt/T) / 2, t from 0 again after T; T grows"
     period: float = param(5.0, above=0, label="First wave", unit="epochs", doc="length of the first wave")
     growth: float = param(2.0, minimum=1, doc="each wave is as many times longer than the one before")
-    final: float = param(
-        0.0,
-        minimum=0,
-        maximum=1,
-        label="Final fraction",
-        doc="fraction of the learning rate left before a restart",
-    )
+    final: float = final_param(at="before a restart")
 
     def code(self) -> FactorCode:
         return FactorCode(
