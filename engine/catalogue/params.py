@@ -237,13 +237,6 @@ class ParamSpec:
         return f"{what} ({' and '.join(bounds)})" if bounds else what
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What `param()` leaves on a class body until the class is complete."""
-
-    spec: ParamSpec
-
-
 def param(
     default: Any,
     *,
@@ -263,9 +256,9 @@ def param(
     """Declare a parameter on a class body: `units: int = param(64, minimum=1, doc="...")`.
 
     The annotation gives the kind: int, float, bool, str, Pair, Ints, Floats, FilePath, Names or Rows, with
-    `| None` where it may be off.
+    `| None` where it may be off. Until the class is complete, its body holds what is returned here.
     """
-    spec = ParamSpec(
+    return ParamSpec(
         name="",
         kind="",
         default=default,
@@ -282,7 +275,6 @@ def param(
         folder=folder,
         when=when,
     )
-    return Declared(spec)
 
 
 def collect(owner: type) -> tuple[ParamSpec, ...]:
@@ -293,14 +285,14 @@ def collect(owner: type) -> tuple[ParamSpec, ...]:
             found[spec.name] = spec
     annotations = inspect.get_annotations(owner)
     for name, declared in list(owner.__dict__.items()):
-        if not isinstance(declared, Declared):
+        if not isinstance(declared, ParamSpec):
             continue
         kind, optional = _kind(annotations.get(name, ""))
         if not kind:
             raise TypeError(f"{owner.__name__}.{name}: {annotations.get(name)!r} is no kind of parameter")
-        if declared.spec.choices:
+        if declared.choices:
             kind = "choice"
-        found[name] = replace(declared.spec, name=name, kind=kind, optional=optional)
+        found[name] = replace(declared, name=name, kind=kind, optional=optional)
         delattr(owner, name)
     return tuple(found.values())
 

@@ -8,7 +8,7 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.params import FilePath, Rows
 from engine.catalogue.traits import FileForm
 from engine.errors import DataError, ParamError
-from nodes.data.own_file import OwnFile
+from nodes.data.own_file import OwnFile, memory_param
 from nodes.data.splitting import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, SplitData
 
 AS_THEY_ARE, ADD, FIRST = "as they are", "add a channel", "channels first"
@@ -75,14 +75,7 @@ class ArrayFile(SplitData, OwnFile):
         label="Whole numbers are",
         doc="what inputs of whole numbers stand for; ids: words and the like, for an embedding",
     )
-    memory: int = param(
-        1024,
-        minimum=0,
-        maximum=2**24,
-        label="In memory up to",
-        unit="MiB",
-        doc="larger data stay in their file; batches then read their rows from disk",
-    )
+    memory: int = memory_param("larger data stay in their file; batches then read their rows from disk")
 
     def found(self) -> tuple[dict[str, Any], ...]:
         """What is known of each column that is not ignored, as `load_arrays` takes it.

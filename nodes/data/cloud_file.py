@@ -10,6 +10,7 @@ from engine.catalogue.params import FilePath, Names
 from engine.catalogue.traits import FileForm
 from engine.data.open.opening import CLOUD_TEXTS, OPENERS
 from engine.errors import DataError
+from nodes.data.own_file import memory_param
 from nodes.data.splitting import BY_CLASS, BY_GROUP, FOLDS, GIVEN, SplitData
 
 CORNERS, SURFACE = "corners", "surface"
@@ -59,14 +60,7 @@ class CloudFile(SplitData):
     pick: int = param(
         0, minimum=0, maximum=2**31 - 1, label="Pick seed", doc="another number picks other points"
     )
-    memory: int = param(
-        1024,
-        minimum=0,
-        maximum=2**24,
-        label="In memory up to",
-        unit="MiB",
-        doc="larger data stay in their files; each batch then reads its own",
-    )
+    memory: int = memory_param("larger data stay in their files; each batch then reads its own")
 
     @property
     def _single(self) -> bool:

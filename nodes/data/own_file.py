@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from engine.catalogue import Data
+from engine.catalogue import Data, param
+
+
+def memory_param(doc: str, mebibytes: int = 1024) -> Any:
+    """Declare how much is held in memory: `memory: int = memory_param("larger data stay in their file")`."""
+    return param(mebibytes, minimum=0, maximum=2**24, label="In memory up to", unit="MiB", doc=doc)
 
 
 class OwnFile(Data, abstract=True):

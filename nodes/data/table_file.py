@@ -13,7 +13,7 @@ from engine.data.tables.sizes import MEMORY, bytes_to_read
 from engine.data.tables.sniff import RECORDS, SHEETS, TYPED
 from engine.errors import ParamError
 from nodes.data.delimited import ENCODINGS
-from nodes.data.own_file import OwnFile
+from nodes.data.own_file import OwnFile, memory_param
 from nodes.data.splitting import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, SplitData
 
 KINDS = ("number", "whole", "category", "yes-no", "date", "text", "path")
@@ -78,14 +78,10 @@ class TableFile(SplitData, OwnFile):
     header: bool = param(True, doc="the first row names the columns")
     skip: int = param(0, minimum=0, maximum=100_000, label="Lines before", doc="lines above the table")
     sheet: str = param("", doc="the name of a spreadsheet's sheet; the first where empty")
-    memory: int = param(
-        MEMORY,
-        minimum=0,
-        maximum=2**24,
-        label="In memory up to",
-        unit="MiB",
-        doc="a table that takes more to read is read in pieces, once, and its numbers are kept in a "
+    memory: int = memory_param(
+        "a table that takes more to read is read in pieces, once, and its numbers are kept in a "
         "folder of their own; where those take more too, batches read their rows there (no spreadsheet)",
+        MEMORY,
     )
 
     def columns(self) -> tuple[Column, ...]:
