@@ -171,6 +171,13 @@ class TextCorpus(SplitData, Tokenised):
         return f"{self.size:,} {self.tokeniser} · windows of {self.length:,}"
 
 
+OF_SENTENCES = param(
+    WORDS,
+    choices=(WORDS, CHARACTERS, "BPE", "WordPiece"),
+    doc="what a token is; learned from training",
+)
+
+
 class LabelledText(SplitData, Tokenised, Delimited):
     """Texts of your own with a class each, as tokens that are filled up to one length, with a mask."""
 
@@ -195,11 +202,7 @@ class LabelledText(SplitData, Tokenised, Delimited):
     unlabelled: str = param(
         "stop", choices=("stop", "leave out"), label="Without a class", doc="what happens to such texts"
     )
-    tokeniser: str = param(
-        WORDS,
-        choices=(WORDS, CHARACTERS, "BPE", "WordPiece"),
-        doc="what a token is; learned from training",
-    )
+    tokeniser: str = OF_SENTENCES
     ends: bool = param(False, label="Begin and end", doc="put a begin and an end token around every text")
 
     def folder(self) -> Path | None:
@@ -274,11 +277,7 @@ class TextPairs(SplitData, Tokenised, Delimited):
     source_column: str = param("source", doc="of a table: the texts that are read")
     target_column: str = param("target", doc="of a table: the texts that are predicted")
     count: int = param(0, minimum=0, hidden=True, doc="how many pairs were found")
-    tokeniser: str = param(
-        WORDS,
-        choices=(WORDS, CHARACTERS, "BPE", "WordPiece"),
-        doc="what a token is; learned from training",
-    )
+    tokeniser: str = OF_SENTENCES
     target_size: int = param(
         2000,
         minimum=6,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
 
 from engine import devices
+from engine.train.trainer import Trainer
+from tests.engine.train.networks import DATASETS, catalogue
 
 
 @pytest.fixture(autouse=True)
@@ -17,3 +20,10 @@ def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def trainer(tmp_path: Path) -> Iterator[Trainer]:
+    made = Trainer(catalogue(), DATASETS, tmp_path / "runs")
+    yield made
+    assert made.close()

@@ -6,7 +6,6 @@ import errno
 import gc
 import shutil
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,6 @@ from engine.train.trainer import Trainer
 from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, run_of, settle
 
 LONG = 100_000
-
-
-@pytest.fixture
-def trainer(tmp_path: Path) -> Iterator[Trainer]:
-    made = Trainer(catalogue(), DATASETS, tmp_path / "runs")
-    yield made
-    assert made.close()
 
 
 def findings(project: Any) -> list[Any]:

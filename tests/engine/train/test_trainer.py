@@ -20,14 +20,6 @@ from engine.train.run_folder import read_settings
 from engine.train.trainer import Trainer
 from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, settle, with_node
 
-
-@pytest.fixture
-def trainer(tmp_path: Path) -> Iterator[Trainer]:
-    made = Trainer(catalogue(), DATASETS, tmp_path / "runs")
-    yield made
-    assert made.close()
-
-
 Make = Callable[[ByHand], Trainer]
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from engine.feed.feed import Probe
 from engine.feed.history import FILE, History
 from engine.train.trainer import Trainer
-from tests.engine.train.networks import DATASETS, catalogue, digits, settle
+from tests.engine.train.networks import digits, settle
 
 PICTURES = frozenset(
     {
@@ -23,13 +19,6 @@ PICTURES = frozenset(
         Probe("", "norms"),
     }
 )
-
-
-@pytest.fixture
-def trainer(tmp_path: Path) -> Iterator[Trainer]:
-    made = Trainer(catalogue(), DATASETS, tmp_path / "runs")
-    yield made
-    assert made.close()
 
 
 def rest(trainer: Trainer, state: str) -> None:
