@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.workspace.own_units import undone
+from engine.catalogue.traits import Preparation
 from engine.data.telling import listening, sentence
 from engine.errors import NeuroloomError
 
@@ -32,7 +33,7 @@ MOST_ROWS = 2000
 MOST_NUMBERS = 12_000_000  # of a column's sample
 GRAPH_FILE = "GraphFile"
 ADJACENCY = "adjacency"  # the column of a graph's edges
-PICKING = ("LeaveOutRows", "BalanceClasses")  # nodes that decide which rows there are
+PICKING = (Preparation.WHOLE, Preparation.DISTINCT, Preparation.BALANCED)  # which rows there are
 Splits = Mapping[str, Mapping[str, Any]]
 Samples = Mapping[str, Mapping[str, NDArray[Any]]]
 
@@ -201,7 +202,7 @@ def _notes(source: Source, splits: Splits) -> tuple[str, ...]:
     from engine.data.loading.node import too_large
     from engine.data.loading.row_counts import asks_for_notes, row_notes
 
-    behind = {type_id.split()[0] for types in source.asked.behind.values() for type_id in types}
+    behind = {done for found in source.asked.behind.values() for done in found}
     picked = source.splits is not None and not behind.isdisjoint(PICKING)
     if not (picked or asks_for_notes(source.node)) or too_large(source.node):
         return ()
