@@ -71,5 +71,5 @@ def test_the_window_trains_an_example_undoes_and_saves(
     workspace.train()
     qtbot.waitUntil(lambda: workspace.state == "finished", timeout=LONG)
     assert workspace.trainer is not None and len(workspace.trainer.feed.read("train_loss")) > 2
-    assert window.file.save(tmp_path / "flowers.nloom")
+    assert window.document_page.file.save(tmp_path / "flowers.nloom")
     assert load_project(tmp_path / "flowers.nloom") == workspace.document.project

@@ -35,7 +35,7 @@ def test_the_form_of_numbers_is_shown_and_a_column_may_be_classes_and_back(
     panel._pages.choose("columns")
     qtbot.waitUntil(lambda: len(panel.columns.columns.lines) == 3)
     kinds = {line.name: line.cells[0] for line in panel.columns.columns.lines}
-    assert kinds == {"price": "number · 1,234.5 €", "share": "number · 1234.5 %", "left": "category"}
+    assert kinds == {"price": "number · 1,234.5 €", "fraction": "number · 1234.5 %", "left": "category"}
     panel.roles.set_kind(node_id, "price", "category")
     qtbot.waitUntil(lambda: rows_of(workspace.node(node_id))["price"][1] == "category")
     assert rows_of(workspace.node(node_id))["price"][3] == "€0.50"

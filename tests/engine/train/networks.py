@@ -19,6 +19,7 @@ from engine.document.shipped import datasets_folder
 from engine.emit.fast import Fast
 from engine.feed.feed import Feed
 from engine.runs.settings import Settings
+from engine.shapes.shapes import ShapeBook
 from engine.train.begin import begin_run
 from engine.train.loop import Run
 from engine.train.sources import Sources
@@ -134,6 +135,8 @@ class ByHand:
             Link("n1", "species", "n4", "target"),
         ]
         self.project = Project("By hand", graph=Graph([*nodes, Node("n4", "MSE")], links), plan=self.plan)
+        self.book = ShapeBook(catalogue())
+        self.book.update(self.project)
         self.source = SimpleNamespace(text=f"lr = {lr}")
         self.modules = {"n2": "first", "n3": "second"}
         self.revision = revision
