@@ -51,7 +51,7 @@ COLUMNS = (
     Column("Multiply-adds", "Of matrix products and convolutions, forward, for one example", "multiply_adds"),
     Column("Activations", "Memory of its output, for one example", "bytes"),
     Column("Time", "Measured for a forward pass of a batch, the median of seven", "seconds"),
-    Column("Fraction", "Fraction of the time of all rows", "fraction"),
+    Column("% time", "Fraction of the time of all rows", "fraction"),
 )
 _RIGHT = {"parameters", "multiply_adds", "bytes", "seconds", "fraction"}
 

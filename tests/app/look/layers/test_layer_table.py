@@ -55,7 +55,7 @@ def test_times_and_their_shares(view: LayerTable) -> None:
     seconds[1], seconds[3] = 0.003, 0.001
     shown(view, {PROBE: snapshot(seconds, nodes=ids, rows=32, device="cpu")})
     assert column(view, "Time")[1] == "3 ms"
-    assert column(view, "Fraction")[1:4] == ["75 %", "", "25 %"]
+    assert column(view, "% time")[1:4] == ["75 %", "", "25 %"]
     assert column(view, "Time")[-1] == "4 ms"
     assert "4 ms for a batch of 32 forward" in view.note
     header, rows = view.table()
