@@ -62,7 +62,7 @@ def test_times_and_their_shares(view: LayerTable) -> None:
     assert header[-1] == "seconds" and rows[1][-1] == pytest.approx(0.003) and rows[-1][0] == "Total"
     blank = view.view.grab
     assert blank is not None
-    image = painted(view, 800, 300).astype(int)
+    image = painted(view, 1000, 300).astype(int)
     bar = view.view.visualRect(view.model.index(1, len(COLUMNS) - 1))
     top = view.view.viewport().mapTo(view, bar.topLeft())
     inside = image[top.y() + bar.height() // 2, top.x() + 6]
