@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 
 from engine.catalogue.matching import score_of
 from engine.catalogue.params import Parametrised, collect
-from engine.catalogue.symbols import Expr
+from engine.catalogue.symbols import Expr, name
 from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparation, Squash
 from engine.catalogue.wires import Column, Port, Wire
 from engine.document.blocks import ports_of
@@ -336,24 +336,34 @@ class Source(NodeType, abstract=True):
         return (Port(column.name, doc=column.doc),)
 
 
-class Loss(NodeType, abstract=True):
+class Measure(NodeType, abstract=True):
+    """A mean over what counts in a batch: a loss or a metric. Where nothing counts, `emit` gives 0."""
+
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
+    ports_out = ()
+    traits: ClassVar[LossTraits] = LossTraits()
+
+    def counts(self, **wires: Wire) -> Expr | None:
+        """How much a batch counts in the mean over several, as an expression; None: its number of examples.
+
+        A loss or metric that leaves places out counts those that remain, one that weighs them their weights.
+        """
+        parts = next((wire for wire in wires.values() if wire.rows), None)
+        return None if parts is None else name("len")(parts)
+
+
+class Loss(Measure, abstract=True):
     """A function of predictions and targets that training makes small."""
 
     kind = "loss"
     family = "loss"
-    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
-    ports_out = ()
-    traits: ClassVar[LossTraits] = LossTraits()
 
 
-class Metric(NodeType, abstract=True):
+class Metric(Measure, abstract=True):
     """A number that is measured, not minimised; better when higher unless `lower_is_better`."""
 
     kind = "metric"
     family = "metric"
-    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
-    ports_out = ()
-    traits: ClassVar[LossTraits] = LossTraits()
     lower_is_better: ClassVar[bool] = False
 
 

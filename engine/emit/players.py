@@ -14,7 +14,14 @@ from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.document.plan import Minimise, Phase, Plan, Rule
-from engine.emit.alternating import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments
+from engine.emit.alternating import (
+    OVER,
+    PHASE_CLASS,
+    SET_MODES,
+    Features,
+    average_arguments,
+    weight_text,
+)
 from engine.emit.inline import (
     measuring_inline,
     needed_by,
@@ -24,13 +31,15 @@ from engine.emit.inline import (
     trained_nodes,
 )
 from engine.emit.lines import Line, block, indented, laid_out, quoted
+from engine.emit.measuring import uneven
 from engine.emit.model import Assembly
 from engine.emit.optimise import carried_by, optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.errors import EmitError
 
 _LOOP_NAMES = "Player Phase PHASES take_turn set_modes over n players phase turn values sums shuffle done"
 _CARRIED_NAMES = "largest_move gradient_norm add_gradient_noise Average averages average operator time"
-_OWN_NAMES = (*_LOOP_NAMES.split(), *_CARRIED_NAMES.split(), "dataclass", "field", "Callable")
+_UPDATE_NAMES = ("update", "updates_per_epoch")
+_OWN_NAMES = (*_LOOP_NAMES.split(), *_CARRIED_NAMES.split(), *_UPDATE_NAMES, "dataclass", "field", "Callable")
 
 
 @dataclass(slots=True)
@@ -84,7 +93,8 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         found.parts.append(measuring_inline(made, losses, metrics))
         found.measures = True
     found.parts.append(block(facts.player_class()))
-    found.parts.append(block(facts.take_turn()))
+    weight = weight_text(made.columns()[0].name, uneven(made))
+    found.parts.append(block(facts.take_turn(weight)))
     found.parts += factories
     found.parts.append(block(PHASE_CLASS))
     found.parts.append(laid_out([Line("PHASES = ("), *indented(static), Line(")")]))
@@ -217,12 +227,24 @@ def _player(
         found.parts.append(residual_lines(made, names.residuals, weights, trained, residual_vector))
         options.append(f"residuals={names.residuals}")
     variable = f"{names.function}_by"
-    schedule = f"{names.schedule}({variable}, steps_per_epoch, epochs)" if schedule_part else "None"
+    steps = _steps_per_epoch(found, objective)
+    schedule = f"{names.schedule}({variable}, {steps}, epochs)" if schedule_part else "None"
     arguments = [quoted(names.key), names.function, f"{names.weights}(model)", variable, schedule, *options]
     if not schedule_part and not options:
         arguments.pop()
     lines = [f"{variable} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
     return lines, set(trained.intersection(needed))
+
+
+def _steps_per_epoch(found: Players, objective: Minimise) -> str:
+    """How often an objective moves its weights in an epoch, which is how often its schedule is stepped."""
+    options = [f"{key}={n}" for key in ("every", "accumulate") if (n := getattr(objective, key)) > 1]
+    if not options or make_schedule(objective.schedule).code() is None:
+        return "steps_per_epoch"
+    from engine.optim.updates import updates_per_epoch
+
+    found.carries.add(updates_per_epoch)
+    return f"updates_per_epoch(steps_per_epoch, epochs, {', '.join(options)})"
 
 
 def _options(found: Players, objective: Minimise, names: Named) -> list[str]:
