@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.document.files import write_atomically
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.runs.records import CHECKPOINT
 
 VERSION = 1
@@ -51,7 +51,7 @@ def load(folder: Path) -> tuple[Tensors, Facts]:
     except FileNotFoundError as error:
         raise TrainingError(f"There is no checkpoint in {folder.name}.") from error
     except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {reason_of(error)}.") from error
 
 
 def write_tensors(path: Path, tensors: Tensors) -> None:
@@ -62,7 +62,7 @@ def write_tensors(path: Path, tensors: Tensors) -> None:
         save_file({name: _own(value) for name, value in tensors.items()}, temporary)
         os.replace(temporary, path)
     except SafetensorError as error:
-        raise OSError(str(error)) from error
+        raise OSError(reason_of(error)) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -89,7 +89,7 @@ def load_weights(path: Path) -> Tensors:
     try:
         return load_file(path)
     except (OSError, ValueError, SafetensorError) as error:
-        raise TrainingError(f"The weights in {path.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The weights in {path.name} cannot be read: {reason_of(error)}.") from error
 
 
 def same_weights(mine: Tensors, found: Tensors) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from engine.document.files import write_atomically
 from engine.document.locks import held
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.feed.feed import POINT
 
 SETTINGS, METRICS, STEPS, LABELS, LOCK = (
@@ -187,7 +187,7 @@ def read_labels(folder: Path) -> Labels:
     except FileNotFoundError:
         return Labels()
     except (OSError, ValueError, AttributeError) as error:
-        raise TrainingError(f"The tags of {folder.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The tags of {folder.name} cannot be read: {reason_of(error)}.") from error
 
 
 def write_labels(folder: Path, labels: Labels) -> None:
