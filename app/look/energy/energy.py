@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.chart import Chart, Curve, Entry, Frame, Ground, Layer, Marks, Pieces
@@ -18,7 +17,7 @@ from app.charts.colourmaps import opaque
 from app.charts.plot import number, percent
 from app.look.asked import of_class, rgb
 from app.look.base import OneProbe, Subject, Table
-from app.look.controls import beside, dial
+from app.look.controls import beside, dial, slider
 from app.look.registry import view_kind
 from app.look.shown import gives, of_example
 from app.theme import Theme
@@ -166,10 +165,7 @@ class Recall(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._wanted = -1  # the last step
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setObjectName("recallStep")
-        self.slider.setAccessibleName("Iteration")
-        self.slider.setToolTip("After how many steps")
+        self.slider = slider("recallStep", "Iteration", "After how many steps")
         self.slider.valueChanged.connect(self._moved)
         self._value = label("", "mono")
         self._value.setFixedWidth(58)

@@ -236,8 +236,8 @@ def test_dreams_step_by_step_with_what_is_held_hatched(shaped: Workspace, qtbot:
     assert "gibbs" in {kind.id for kind in proposed(Subject(shaped, "n3"))}
     view = Gibbs(Subject(shaped, "n3"))
     qtbot.addWidget(view)
-    view.restore({"chain": 5, "held": 0.5, "step": 2})
-    probe = Probe("n3", "gibbs", (5, 0.5, 1))
+    view.restore({"chain": 5, "held": 4, "begins": "random", "step": 2})
+    probe = Probe("n3", "gibbs", (5, 4, "random", 1))
     assert view.probes() == {probe}
     chain = np.zeros((6, 2, 64), np.uint8)
     chain[:, :, :] = np.arange(6)[:, None, None] * 50
@@ -245,7 +245,9 @@ def test_dreams_step_by_step_with_what_is_held_hatched(shaped: Workspace, qtbot:
     hidden[2, 0, :3] = 1
     held = np.arange(64) < 32
     facts = {"hidden": hidden, "held": held, "shape": (8, 8), "example": 3, "split": "validation"}
-    shown(view, {probe: snapshot(chain, **facts)})
+    shown(view, {probe: snapshot(chain, examples=np.full((2, 64), 255, np.uint8), **facts)})
+    assert (view.held.value(), view.held.maximum()) == (4, 8)
+    assert (view.images.rows[0].images == 255).all()  # the whole example, though the chain began with half
     pixels = painted(view, 360, 300)
     assert view.slider.maximum() == 5 and view.slider.value() == 2
     assert [row.name for row in view.images.rows] == ["example", "step 2", "hidden"]
@@ -259,7 +261,10 @@ def test_dreams_step_by_step_with_what_is_held_hatched(shaped: Workspace, qtbot:
     assert (upper == 100).all(axis=1).any() and not (upper == 100).all()
     with qtbot.waitSignal(view.needs_changed):
         view.again.click()
-    assert view.probes() == {Probe("n3", "gibbs", (5, 0.5, 2))}
+    with qtbot.waitSignal(view.needs_changed):
+        view.held.setValue(3)
+    assert view.probes() == {Probe("n3", "gibbs", (5, 3, "random", 2))}
+    assert view.state() == {"chain": 5, "held": 3, "begins": "random", "step": 2}
 
 
 def test_a_film_from_noise_to_the_image(
