@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
@@ -68,6 +69,26 @@ def test_only_nodes_in_view_and_near_enough_are_watched(
     view.navigation.set_zoom(1.0)
     view.hide()
     assert not watching(workspace).union
+
+
+def test_nodes_that_come_later_are_watched_and_show_what_they_compute(
+    view: GraphView, workspace: Workspace, trainer: RestingTrainer, qtbot: QtBot
+) -> None:
+    """Whoever builds by hand moves no viewport; an undo brings new items for the same nodes."""
+    view.navigation.set_zoom(1.0)
+    view.navigation.centre_on(QPointF(300, 100))
+    workspace.engine_ready.emit()
+    qtbot.wait(120)
+    assert not watching(workspace).union
+    added = view.add_node("Linear", QPointF(200, 100))
+    assert added is not None
+    qtbot.waitUntil(lambda: _watched(workspace) == {added})
+    trainer.feed.put(Probe(added, "activations"), _snapshot(8))
+    workspace.ticked.emit()
+    qtbot.waitUntil(lambda: view.graph_scene.node_items[added].thumbnail is not None)
+    view.delete_selection()
+    view.undo()
+    qtbot.waitUntil(lambda: view.graph_scene.node_items[added].thumbnail is not None)
 
 
 def test_views_of_every_kind_of_array() -> None:
