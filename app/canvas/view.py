@@ -298,7 +298,7 @@ class GraphView(PaintedView):
         # The inverse transform keeps the fraction of a pixel that mapToScene would round away.
         scene = self.viewportTransform().inverted()[0].map(place)
         self._cursor = place.toPoint()
-        return Pointer(place.toPoint(), scene, event.modifiers())
+        return Pointer(place.toPoint(), scene, event.modifiers(), event.buttons())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.gestures.press(self._pointer(event), event.button())
