@@ -166,6 +166,9 @@ def landscape() -> tuple[np.ndarray, dict[str, object]]:
         "ends": [0, 1],
         "rests": np.array([[1.0, 0], [-1, 0], [0, 0]]),
         "stable": [True, True, False],
+        "levels": np.array([-1.0, -1.0, 0.0]),
+        "scanned": True,
+        "lines": False,
         "reach": 1.2,
     }
     return np.array([[-0.24, -1.0], [-0.21, -1.0]]), facts
@@ -178,7 +181,7 @@ def test_basins_have_the_colours_of_their_rests(shaped: Workspace, qtbot: QtBot)
     energies, facts = landscape()
     shown(view, {Probe("n2", "energy"): snapshot(energies, **facts)})
     pixels = painted(view, 460, 280)
-    assert view.note == "2 stable fixed points, 1 unstable · energy -1 to -0.21 · validation examples"
+    assert view.note == "2 stable fixed points, 1 unstable · energy -1 to 0 · validation examples"
     colours = basin_colours(np.array([[0, 1, -1]]), current_theme())[0]
     for x, colour in ((0.35, colours[0]), (-0.35, colours[1])):
         across, down = view.plane.to_pixels(np.array([x]), np.array([-0.9]))
@@ -197,6 +200,9 @@ def test_basins_have_the_colours_of_their_rests(shaped: Workspace, qtbot: QtBot)
     np.testing.assert_allclose(falls[0].y, energies[0])
     hollow = [layer for layer in view.plane.layers if isinstance(layer, Marks) and layer.hollow]
     assert len(hollow) == 1 and (hollow[0].x[0], hollow[0].y[0]) == (0, 0)
+    rings = [layer for layer in view.curve.layers if isinstance(layer, Marks) and layer.hollow]
+    assert len(rings) == 1 and (rings[0].x[0], rings[0].y[0]) == (1, 0)  # its energy, at the last step
+    assert view.curve.read(1.0, -0.9) == "energy -1\n(1, 0): stable\n(-1, 0): stable"
 
 
 def test_three_rows_and_a_slider_of_the_iteration(shaped: Workspace, qtbot: QtBot) -> None:
