@@ -145,6 +145,11 @@ class TopBar(QWidget):
                 here.setSizePolicy(usual if here is controls else none, usual)
         self.chip.show_file(name, path, unsaved)
 
+    def show_work(self, shown: bool) -> None:
+        """Shows the file and the controls, or hides them: on the welcome page there is nothing to train."""
+        self.chip.setVisible(shown)
+        self._controls.setVisible(shown)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         roomy = self.width() >= _ROOMY

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 
 from app.theme import choose_theme, current_theme
 from app.window import file_commands, main_window
+from app.window.example_card import Card
 from app.window.main_window import MainWindow
-from app.window.welcome import Card
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
 from engine.document.blocks import group
