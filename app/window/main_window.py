@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMargins, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMargins, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -186,16 +186,15 @@ class MainWindow(QMainWindow):
     # -- sizes ------------------------------------------------------------------------------------
 
     def _restore_sizes(self) -> None:
-        geometry = self.settings.value("window/geometry")
-        if geometry is None or not self.restoreGeometry(geometry):
+        geometry = QByteArray.fromBase64(self.settings.text("window/geometry").encode("ascii", "ignore"))
+        if not self.restoreGeometry(geometry):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableSize().shrunkBy(_FRAME) if screen else DEFAULT_SIZE
             self.resize(DEFAULT_SIZE.boundedTo(room))
-        self.document_page.reset_sizes(self.width(), self.height() - self.top_bar.height())
         self.document_page.restore_sizes(self.settings)
 
     def _remember_sizes(self) -> None:
-        self.settings.setValue("window/geometry", self.saveGeometry())
+        self.settings.keep("window/geometry", bytes(self.saveGeometry().toBase64().data()).decode("ascii"))
         self.document_page.remember_sizes(self.settings)
 
     def showEvent(self, event: QShowEvent) -> None:
