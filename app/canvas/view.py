@@ -104,8 +104,7 @@ class GraphView(PaintedView):
         self.workspace.selected.connect(self._selected)
         self.workspace.scope_changed.connect(self._scope_changed)
         self.graph_scene.arranged.connect(self._arranged)
-        self.horizontalScrollBar().valueChanged.connect(self._scrolled)
-        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self.moved.connect(self._moved_viewport)
         self._arranged()
         self._show_status()
 
@@ -299,7 +298,7 @@ class GraphView(PaintedView):
         # The inverse transform keeps the fraction of a pixel that mapToScene would round away.
         scene = self.viewportTransform().inverted()[0].map(place)
         self._cursor = place.toPoint()
-        return Pointer(place.toPoint(), scene, event.modifiers())
+        return Pointer(place.toPoint(), scene, event.modifiers(), event.buttons())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.gestures.press(self._pointer(event), event.button())
@@ -363,15 +362,14 @@ class GraphView(PaintedView):
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:
             self.fit()
-        self._show_minimap()
-        self._show_status()
+        self._moved_viewport()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._travelled:
             self.fit()
 
-    def _scrolled(self) -> None:
+    def _moved_viewport(self) -> None:
         self._show_minimap()
         self._show_zoom()
         self.thumbnails.look_soon()
@@ -482,6 +480,7 @@ class GraphView(PaintedView):
         self.empty.setVisible(not self.graph_scene.node_items)
         self._show_minimap()
         self.empty.settle()
+        self.thumbnails.look_soon()
 
     def _show_minimap(self) -> None:
         """Shows the map unless it is unwanted, empty, or hides a node of a graph in full view."""

@@ -116,7 +116,7 @@ class TopBar(QWidget):
         row.addSpacing(12)
         row.addStretch(1)
         row.addWidget(self.chip, 0)
-        row.addSpacing(24)
+        row.addSpacing(12)
         row.addStretch(1)
         row.addWidget(self._controls, 6)
         themes.theme_changed.connect(self._theme_changed)

@@ -10,7 +10,7 @@ from typing import Any
 from engine.catalogue import Composite, Layer, NodeType, Source, Wire
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, lift, name
-from engine.errors import EmitError, NeuroloomError
+from engine.errors import EmitError, NeuroloomError, reason_of
 
 Namer = Callable[[str], str]
 Pattern = tuple[Any, ...]  # names, nested as the tuple they take apart
@@ -117,7 +117,7 @@ def build(
     except NeuroloomError:
         raise
     except Exception as error:  # a node type of a third party may fail in any way; the window must not
-        raise EmitError(f"{node_type.title} failed to describe itself: {error}.") from error
+        raise EmitError(f"{node_type.title} failed to describe itself: {reason_of(error)}.") from error
     if isinstance(found, Expr) and len(outputs) <= 1:
         builder.code.ports = {outputs[0] if outputs else "value": found}
     elif isinstance(found, dict) and (set(found) == set(outputs) or builder.code.loader):

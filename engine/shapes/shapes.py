@@ -31,7 +31,7 @@ from engine.catalogue.bypass import linked, passed_on, without_muted
 from engine.catalogue.emitter import NodeCode, Pattern, build
 from engine.catalogue.symbols import evaluate, name
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.shapes.inside import Insides, composite_facts
 from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
@@ -215,7 +215,7 @@ class ShapeBook:
         except NeuroloomError as error:
             return Facts(problem=_problem(node.id, error, "type"))
         except Exception as error:  # a third party's type may fail in any way
-            message = f"{node.name or node.type} failed to describe itself: {error}."
+            message = f"{node.name or node.type} failed to describe itself: {reason_of(error)}."
             return Facts(problem=Problem(node.id, message, code="type"))
         self.types[node.id] = node_type
         arriving, unknown = self._inputs[node.id], False
