@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.catalogue import Loss, Measure, NodeType, Source, Wire
-from engine.catalogue.emitter import build
+from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, lift, name
 from engine.data.batch import WEIGHT
 from engine.emit.lines import Line, block, indented, laid_out, quoted, returned_dict, statement, tapped
-from engine.emit.model import RESERVED, Assembly, Place, blamed, comment_of, wire_of
+from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.errors import EmitError
 
 MINIMISED = 'The losses of a batch; training minimises "loss".'
@@ -33,18 +33,13 @@ class Computed:
         return name(self.values[place]) if place in self.values else column_of(place, taps)
 
 
-def function_names(made: Assembly) -> NameBook:
-    """The names that variables of such a function can have."""
-    return NameBook((*RESERVED, *made.book.calls, *made.functions, "model", "batch"))
-
-
 def measuring_lines(made: Assembly, function: str, wanted: Sequence[str]) -> list[Line]:
     """The function `objective` or `measure`, of the loss and metric nodes `wanted`.
 
     It runs the model once; of several losses, "loss" is the weighted sum.
     """
     needed = {(link.source, link.source_port) for one in wanted for link in made.graph.incoming(one)}
-    names = function_names(made)
+    names = NameBook(outer=made.names)
     values = {place: names.give(variable) for place, variable in made.results.items()}
     # What a source draws for a loss is drawn once, and the model gets the same.
     sources = [place for place in needed if isinstance(made.book.types[place[0]], Source)]
@@ -142,13 +137,9 @@ def evaluate_lines(made: Assembly, first: str, measure: str) -> list[Line]:
 
 def counted(made: Assembly, computed: Computed, one: str) -> Expr | None:
     """How much a batch counts for a loss or metric node; None: its number of examples."""
-    node_type = made.book.types[one]
-    assert isinstance(node_type, Measure)
-    with blamed(one):
-        found = node_type.counts(**wires_into(made, computed, one))
-    if found is not None:
-        made.measured |= found.carries
-    return found
+    code = _built(made, computed, one, False)
+    made.measured |= code.carries
+    return code.counts
 
 
 def counts_of(made: Assembly, losses: Iterable[str], computed: Computed | None = None) -> list[Expr | None]:
@@ -206,12 +197,15 @@ def weight_of(node_type: NodeType) -> float:
 
 def measured(made: Assembly, computed: Computed, one: str, taps: bool) -> Expr:
     """The value of a loss or metric node."""
-    wires = wires_into(made, computed, one, taps)
-    with blamed(one):
-        code = build(made.book.types[one], "loss", wires)
-    result = next(iter(code.ports.values()))
+    result = next(iter(_built(made, computed, one, taps).ports.values()))
     made.measured |= result.carries
     return tapped(one, "value", result) if taps else result
+
+
+def _built(made: Assembly, computed: Computed, one: str, taps: bool) -> NodeCode:
+    wires = wires_into(made, computed, one, taps)
+    with blamed(one):
+        return build(made.book.types[one], "loss", wires)
 
 
 def wires_into(made: Assembly, computed: Computed, one: str, taps: bool = False) -> dict[str, Wire]:
@@ -244,14 +238,6 @@ def drawn_by(made: Assembly, node_id: str, values: Mapping[Place, str] | None = 
     with blamed(node_id):
         found = drawn(source, _sample(made, values or {}))
     made.measured |= found.carries
-    return found
-
-
-def drawn(source: Source, sample: Expr) -> Expr:
-    """What a source draws for the rows of `sample`, and on its device. Errors: `EmitError`."""
-    found = source.emit(None, name("len")(sample), sample.device)
-    if not isinstance(found, Expr):
-        raise EmitError(f"{source.title} does not say what it draws.")
     return found
 
 
