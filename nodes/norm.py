@@ -11,6 +11,7 @@ from engine.errors import EmitError
 class BatchNorm(Layer):
     """Gives each channel zero mean and unit variance over the batch, then a learned scale and shift."""
 
+    common = True
     preparation = Preparation.SCALED
     family = "norm"
     title = "Batch norm"
@@ -46,6 +47,7 @@ class LayerNorm(Layer):
 class Dropout(Layer):
     """While training, sets a random fraction of the numbers to zero, so that none is relied on."""
 
+    common = True
     family = "norm"
     formula = "y = m · x / (1 - p), m = 0 with probability p, else 1; y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
