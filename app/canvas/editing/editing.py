@@ -8,11 +8,11 @@ from itertools import pairwise
 from PySide6.QtGui import QGuiApplication
 
 from app.canvas.editing.insertion import insertion_of
-from app.canvas.editing.joining import first_join, judged, new_node
+from app.canvas.editing.joining import first_join, judged, new_instance, new_node
 from app.canvas.items.bends import carried_bends, with_bend
 from app.canvas.items.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
 from app.workspace import block_library
-from app.workspace.block_library import KEPT
+from app.workspace.block_library import DEFINED, KEPT
 from app.workspace.open_document import CheckedDocument, SelectableDocument
 from engine.catalogue.connect import node_type
 from engine.document.clipboard import copy_text, paste
@@ -171,7 +171,10 @@ def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link
     if type_id.startswith(KEPT):
         made = add_kept(workspace, type_id.removeprefix(KEPT), place)
         return made[0] if made else None
-    node = new_node(workspace, type_id, place)
+    if type_id.startswith(DEFINED):
+        node = new_instance(workspace, type_id.removeprefix(DEFINED), place)
+    else:
+        node = new_node(workspace, type_id, place)
     if node is None:
         workspace.message.emit(f"There is no node type called {type_id[:60]!r}.", "error")
         return None

@@ -10,7 +10,8 @@ from app.workspace.open_document import CheckedDocument, OpenDocument
 from engine.catalogue import NodeType
 from engine.catalogue.connect import Verdict, can_connect, node_type
 from engine.document.edits import AddNodes
-from engine.document.graph import BLOCK_INPUT, BLOCK_OUTPUT, Link, Node, Project
+from engine.document.graph import BLOCK, BLOCK_INPUT, BLOCK_OUTPUT, Link, Node, Project
+from engine.document.names import free_name, names_of
 
 OUTSIDE = ("data", "loss", "metric")  # kinds that a block has no use for
 AFTER, AFTER_LABELS = ("layer", "loss", "metric"), ("loss", "metric", "layer")  # kinds, the likeliest first
@@ -98,6 +99,16 @@ def new_node(workspace: OpenDocument, type_id: str, place: Point) -> Node | None
         return None
     name = new_name(workspace.graph, found)
     return Node(workspace.document.project.new_id(), type_id, name, {}, finite(snapped(place)))
+
+
+def new_instance(workspace: OpenDocument, block_id: str, place: Point) -> Node | None:
+    """An instance of a block of the project that is not in the document yet; None for an unknown block."""
+    project = workspace.document.project
+    block = project.blocks.get(block_id)
+    if block is None:
+        return None
+    name = free_name(block.name or BLOCK, names_of(workspace.graph))
+    return Node(project.new_id(), BLOCK, name, {"block": block_id}, finite(snapped(place)))
 
 
 def new_node_for(

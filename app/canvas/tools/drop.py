@@ -15,7 +15,7 @@ from app.canvas.items.geometry import FIRST_PORT, HEIGHT, RADIUS, WIDTH, Point, 
 from app.canvas.items.link_item import DRAFT_Z
 from app.canvas.scene.canvas import GraphOnShow
 from app.theme import current_theme
-from app.workspace.block_library import KEPT
+from app.workspace.block_library import DEFINED, KEPT
 from engine.document.graph import Link
 
 MIME = "application/x-neuroloom-node"
@@ -64,7 +64,7 @@ class DropNode:
         made = found() if found is not None else None
         self._through = made if made is not None and made.inputs() and made.outputs() else None
         self._ghost = Ghost(
-            found.title if found is not None else type_id.removeprefix(KEPT),
+            found.title if found is not None else _own_name(view, type_id),
             found.family if found is not None else "",
         )
         self._into: Link | None = None
@@ -110,3 +110,9 @@ class DropNode:
             if item is not None:
                 item.show_state(selected=lit)
         self._into = link
+
+
+def _own_name(view: GraphOnShow, type_id: str) -> str:
+    """The name of a block of the project or of the user's own."""
+    block = view.workspace.document.project.blocks.get(type_id.removeprefix(DEFINED))
+    return block.name if block is not None else type_id.removeprefix(KEPT)
