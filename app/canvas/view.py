@@ -73,9 +73,9 @@ class GraphView(PaintedView):
         self.gestures = Gestures(self)
         self.minimap = Minimap(self, self.viewport())
         self.status = StatusLine(self.viewport())
-        self.stay_put(self.minimap, self.status)
         self.hint = CursorHint(self)
-        self.empty = EmptyPage(self)
+        self.empty = EmptyPage(self.viewport())
+        self.stay_put(self.minimap, self.status, self.empty)
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.finder = Finder(self, self)
@@ -357,7 +357,7 @@ class GraphView(PaintedView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in (self.minimap, self.status, self.empty):
+        for overlay in self.overlays:
             overlay.settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:
