@@ -28,7 +28,8 @@ def further(run: Run, overrides: Overrides, plan: Plan) -> Overrides:
 def train_more(run: Run, settings: Settings) -> str:
     """Put a run that is done back to training, up to the epochs of `settings`; says what that does.
 
-    A schedule is drawn out over all epochs, so that it ends where the run does. Patience is counted from here on.
+    A schedule is drawn out over all epochs, so that it ends where the run does. Patience
+    is counted from here on.
     """
     rate, data = run.learning_rate, run.data
     run.stage, run.waited, run.results = Stage.TRAIN, 0, {}
