@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 Loader = Callable[[], Splits]
 
 
+def check_trains(program: Program) -> None:
+    """Errors: `TrainingError` for a program without data or without anything to minimise."""
+    if not program.trains:
+        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+
+
 def begin_run(
     program: Program,
     catalogue: Catalogue,
@@ -54,8 +60,7 @@ def begin_run(
     A plan that asks for the fast path gets the settings `fast`, or those that are measured to be fastest.
     Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
     """
-    if not program.trains:
-        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+    check_trains(program)
     if fast is not None:
         program = made_with(program, catalogue, fast)
     elif program.plan.fast:
