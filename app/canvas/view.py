@@ -44,6 +44,7 @@ from app.canvas.tools.base import Interaction, Pointer
 from app.canvas.tools.drop import MIME
 from app.canvas.tools.drop_files import Drop, drop_of
 from app.canvas.tools.gestures import Gestures
+from app.widgets.labels import plain
 from app.workspace.workspace import Workspace
 from engine.document.document import Change
 
@@ -73,9 +74,9 @@ class GraphView(PaintedView):
         self.gestures = Gestures(self)
         self.minimap = Minimap(self, self.viewport())
         self.status = StatusLine(self.viewport())
-        self.stay_put(self.minimap, self.status)
         self.hint = CursorHint(self)
-        self.empty = EmptyPage(self)
+        self.empty = EmptyPage(self.viewport())
+        self.stay_put(self.minimap, self.status, self.empty)
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.finder = Finder(self, self)
@@ -351,13 +352,13 @@ class GraphView(PaintedView):
                 return True
         elif event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             text = tips.tip_at(self, event.pos()) if self.interaction is None else ""
-            QToolTip.showText(event.globalPos(), text, self.viewport())
+            QToolTip.showText(event.globalPos(), plain(text), self.viewport())
             return True
         return super().viewportEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in (self.minimap, self.status, self.empty):
+        for overlay in self.overlays:
             overlay.settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:

@@ -104,6 +104,8 @@ def _about(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
         squash = made.traits.contains
         message = f"{made.title} contains the {squash.word} already; applied twice, it learns slowly."
         yield from _squashed(graph, node, squash, message, book)
+    if isinstance(made, Data) and made.reads and graph.outgoing(node.id) and not getattr(made, "path", ""):
+        yield Problem(node.id, "No file is chosen yet.", "path", code="no-file")
     for rule in LINT_RULES:
         yield from rule(project, node, book)
     if isinstance(made, Layer) and made.traits.class_count is not None:
