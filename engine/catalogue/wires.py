@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.catalogue.symbols import Expr
+from engine.catalogue.traits import Squash
 from engine.errors import EmitError
 
 
@@ -46,16 +47,25 @@ class Wire(Expr):
     """The value on a wire as `emit` sees it: an expression whose shape is known.
 
     `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`. `rows` are "nodes"
-    or "edges" where a row is not an example.
+    or "edges" where a row is not an example. `squash`, told to losses and metrics only, is the function
+    between two ends that its numbers have passed last.
     """
 
-    __slots__ = ("dtype", "rows", "shape")
+    __slots__ = ("dtype", "rows", "shape", "squash")
 
-    def __init__(self, expression: Expr, shape: tuple[int, ...], dtype: str, rows: str = "") -> None:
+    def __init__(
+        self,
+        expression: Expr,
+        shape: tuple[int, ...],
+        dtype: str,
+        rows: str = "",
+        squash: Squash | None = None,
+    ) -> None:
         super().__init__(expression.tree, expression.carries)
         self.shape = shape
         self.dtype = dtype
         self.rows = rows
+        self.squash = squash
 
     @property
     def channels(self) -> int:
