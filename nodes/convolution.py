@@ -48,6 +48,7 @@ class Convolution(Layer, abstract=True):
 class Conv2d(Convolution):
     """Slides learned kernels over an image; each filter answers to one pattern."""
 
+    common = True
     title = "Conv 2-D"
     aliases = ("convolution", "cnn")
     formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), stride s"

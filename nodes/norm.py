@@ -14,6 +14,7 @@ class BatchNorm(Layer):
     All pixels of a channel count, and all steps of a feature of a sequence.
     """
 
+    common = True
     preparation = Preparation.SCALED
     family = "norm"
     title = "Batch norm"
@@ -65,6 +66,7 @@ class LayerNorm(Layer):
 class Dropout(Layer):
     """While training, sets a random fraction of the numbers to zero, so that none is relied on."""
 
+    common = True
     family = "norm"
     formula = "y = m · x / (1 - p), m = 0 with probability p, else 1; y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
