@@ -61,6 +61,19 @@ def test_the_perceptron_stays_below_novikoffs_bound_on_gates(name: str, b: float
     assert 0 < layer.updates <= bound(x, y if signs else 2 * y - 1, w, b)
 
 
+def test_the_bound_of_and_counts_the_bias_as_an_input() -> None:
+    """Of the boundaries of AND, 2 x + 2 y = 3 has the largest margin: 1/√17 among rows of length √3."""
+    x, y = gate("AND", signs=False)
+    assert bound(x, 2 * y - 1, torch.full((2,), 2.0), -3.0) == pytest.approx(51)
+    plain = float((x.norm(dim=1).max() / ((2 * y - 1) * (x.sum(1, keepdim=True) - 1.5) / 2**0.5).min()) ** 2)
+    assert plain == pytest.approx(16)
+    counts = [
+        float(swept(x[list(order)], y[list(order)], 0)[0].updates)
+        for order in itertools.permutations(range(4))
+    ]
+    assert plain < min(counts) and max(counts) <= 51
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_perceptron_stays_below_novikoffs_bound_on_points_apart(seed: int) -> None:
     train = load_points(Path(), "cpu", form="two halves", noise=0.1, seed=seed)["train"]
@@ -178,6 +191,26 @@ def test_least_squares_agrees_with_scikit_learn(ridge: float) -> None:
     there = Ridge(alpha=ridge).fit(x.double().numpy(), target.double().numpy())
     assert torch.allclose(layer.weight.double(), torch.tensor(there.coef_), atol=1e-5)
     assert torch.allclose(layer.bias.double(), torch.tensor(there.intercept_), atol=1e-5)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-6])
+def test_least_squares_keeps_its_figures_where_columns_are_nearly_alike(ridge: float) -> None:
+    """Powers of x up to the ninth have a condition of 2 · 10^6: its square leaves four figures of sixteen."""
+    import numpy as np
+
+    x = torch.linspace(0, 1, 40)[:, None].double() ** torch.arange(1, 10)
+    wanted = torch.linspace(1, -2, 9)[:, None].double()
+    layer = LeastSquares(9, 1, ridge).double()
+    layer.update(x, x @ wanted + 0.5)
+    if not ridge:
+        torch.testing.assert_close(layer.weight, wanted.T, atol=1e-6, rtol=0)
+        assert layer.bias.item() == pytest.approx(0.5, abs=1e-8)
+        return
+    middle = (x - x.mean(0)).numpy()
+    left, sizes, right = np.linalg.svd(middle, full_matrices=False)
+    side = left.T @ ((x @ wanted) - (x @ wanted).mean(0)).numpy()
+    exact = right.T @ (sizes[:, None] / (sizes[:, None] ** 2 + ridge) * side)
+    torch.testing.assert_close(layer.weight, torch.tensor(exact.T), atol=1e-7, rtol=0)
 
 
 def test_of_many_fits_least_squares_takes_the_smallest() -> None:
