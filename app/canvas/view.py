@@ -63,9 +63,9 @@ class GraphView(PaintedView):
         self.graph_scene.setParent(self)
         self.setObjectName("canvas")
         self.workspace = workspace
-        self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
+        self.snapping = workspace.settings.flag("canvas/snapping", True)
         self._drop: Drop | None = None
-        self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
+        self._wants_minimap = workspace.settings.flag("canvas/minimap", True)
         self._facts: list[str] = []  # in the status line, beside the zoom
         self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
@@ -94,7 +94,7 @@ class GraphView(PaintedView):
         self.viewport().setMouseTracking(True)
         self.setAcceptDrops(True)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
-        self.status.setVisible(bool(self.workspace.settings.value("canvas/status", True, bool)))
+        self.status.setVisible(self.workspace.settings.flag("canvas/status", True))
         self.empty.button.clicked.connect(self.open_search)
         self.workspace.changed.connect(self._changed)
         self.workspace.inferred.connect(self._show_status)
@@ -188,17 +188,17 @@ class GraphView(PaintedView):
         """Shows or hides the map in the corner, now and in later sessions."""
         self._wants_minimap = shown
         self._show_minimap()
-        self.workspace.settings.setValue("canvas/minimap", shown)
+        self.workspace.settings.keep("canvas/minimap", shown)
 
     def set_status(self, shown: bool) -> None:
         """Shows or hides the status line, now and in later sessions."""
         self.status.setVisible(shown)
-        self.workspace.settings.setValue("canvas/status", shown)
+        self.workspace.settings.keep("canvas/status", shown)
 
     def set_snapping(self, on: bool) -> None:
         """Whether dragged nodes keep to the grid, now and in later sessions."""
         self.snapping = on
-        self.workspace.settings.setValue("canvas/snapping", on)
+        self.workspace.settings.keep("canvas/snapping", on)
 
     # -- commands for menus and keys; each makes one undoable step or none
 
