@@ -159,11 +159,10 @@ def nudge(workspace: SelectableDocument, ids: Iterable[str], by: Point) -> bool:
 
 
 def rename(workspace: SelectableDocument, node_id: str, name: str) -> bool:
-    """Gives a node the name that was typed; an empty or unchanged one is no step."""
-    node = workspace.node(node_id)
-    if node is None or not name.strip() or name == node.name:
+    """Gives a node the name that is being typed, letter by letter one step; False for an empty one."""
+    if workspace.node(node_id) is None or not name.strip():
         return False
-    return workspace.apply("Rename", Rename(node_id, name))
+    return workspace.apply("Rename", Rename(node_id, name), merge=f"rename:{node_id}")
 
 
 def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link | None = None) -> str | None:
