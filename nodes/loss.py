@@ -36,6 +36,7 @@ class WeightedLoss(LossType, abstract=True):
 class CrossEntropy(WeightedLoss):
     """Compares class scores with the right class; contains the softmax, so it takes scores (logits)."""
 
+    common = True
     title = "Cross-entropy"
     aliases = ("softmax loss", "log loss", "nll", "classification")
     formula = "L = -log( exp(x_y) / Σⱼ exp(xⱼ) ), mean over the batch; y: the right class"
@@ -98,6 +99,7 @@ class CrossEntropy(WeightedLoss):
 class BCEWithLogits(WeightedLoss):
     """Compares yes-or-no scores with 0 or 1; contains the sigmoid, so it takes scores (logits)."""
 
+    common = True
     title = "Binary cross-entropy"
     aliases = ("bce", "logistic loss", "sigmoid loss")
     formula = "L = -y log σ(x) - (1 - y) log(1 - σ(x)), mean"
@@ -119,6 +121,7 @@ class BCEWithLogits(WeightedLoss):
 class MSE(WeightedLoss):
     """The mean of the squared differences."""
 
+    common = True
     title = "Mean squared error"
     aliases = ("mse", "l2", "squared", "regression")
     formula = "L = (1/n) Σ (x - y)²"

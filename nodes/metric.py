@@ -14,6 +14,7 @@ from nodes.wires import same_shapes, sizes
 class Accuracy(Metric):
     """The fraction of examples whose class is predicted right."""
 
+    common = True
     formula = "(1/n) Σ [argmax x = y]"
     ports_in = (
         Port("prediction", doc="class scores, or one yes-or-no score"),

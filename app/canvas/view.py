@@ -44,6 +44,7 @@ from app.canvas.tools.base import Interaction, Pointer
 from app.canvas.tools.drop import MIME
 from app.canvas.tools.drop_files import Drop, drop_of
 from app.canvas.tools.gestures import Gestures
+from app.widgets.labels import plain
 from app.workspace.workspace import Workspace
 from engine.document.document import Change
 
@@ -73,9 +74,9 @@ class GraphView(PaintedView):
         self.gestures = Gestures(self)
         self.minimap = Minimap(self, self.viewport())
         self.status = StatusLine(self.viewport())
-        self.stay_put(self.minimap, self.status)
         self.hint = CursorHint(self)
-        self.empty = EmptyPage(self)
+        self.empty = EmptyPage(self.viewport())
+        self.stay_put(self.minimap, self.status, self.empty)
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.finder = Finder(self, self)
@@ -104,8 +105,7 @@ class GraphView(PaintedView):
         self.workspace.selected.connect(self._selected)
         self.workspace.scope_changed.connect(self._scope_changed)
         self.graph_scene.arranged.connect(self._arranged)
-        self.horizontalScrollBar().valueChanged.connect(self._scrolled)
-        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self.moved.connect(self._moved_viewport)
         self._arranged()
         self._show_status()
 
@@ -299,7 +299,7 @@ class GraphView(PaintedView):
         # The inverse transform keeps the fraction of a pixel that mapToScene would round away.
         scene = self.viewportTransform().inverted()[0].map(place)
         self._cursor = place.toPoint()
-        return Pointer(place.toPoint(), scene, event.modifiers())
+        return Pointer(place.toPoint(), scene, event.modifiers(), event.buttons())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.gestures.press(self._pointer(event), event.button())
@@ -352,26 +352,25 @@ class GraphView(PaintedView):
                 return True
         elif event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             text = tips.tip_at(self, event.pos()) if self.interaction is None else ""
-            QToolTip.showText(event.globalPos(), text, self.viewport())
+            QToolTip.showText(event.globalPos(), plain(text), self.viewport())
             return True
         return super().viewportEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in (self.minimap, self.status, self.empty):
+        for overlay in self.overlays:
             overlay.settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:
             self.fit()
-        self._show_minimap()
-        self._show_status()
+        self._moved_viewport()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._travelled:
             self.fit()
 
-    def _scrolled(self) -> None:
+    def _moved_viewport(self) -> None:
         self._show_minimap()
         self._show_zoom()
         self.thumbnails.look_soon()
@@ -482,6 +481,7 @@ class GraphView(PaintedView):
         self.empty.setVisible(not self.graph_scene.node_items)
         self._show_minimap()
         self.empty.settle()
+        self.thumbnails.look_soon()
 
     def _show_minimap(self) -> None:
         """Shows the map unless it is unwanted, empty, or hides a node of a graph in full view."""

@@ -18,7 +18,7 @@ from app.widgets.empty import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.search_field import SearchField
 from app.workspace.open_document import TrainableDocument
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.runs.index import RunIndex, RunRecord, read_run
 from engine.runs.records import Labels, write_labels
 
@@ -178,7 +178,7 @@ class RunsPanel(QWidget):
     def _read(self, records: list[RunRecord] | None, error: NeuroloomError | None) -> None:
         if error is not None:
             if not self._known:
-                self._empty.say("error", "The runs cannot be read", str(error))
+                self._empty.say("error", "The runs cannot be read", reason_of(error))
                 self._empty.button.show()
                 self._pages.setCurrentIndex(0)
             return

@@ -21,10 +21,11 @@ from app.widgets.questions import ask
 from app.window.actions import CANVAS_COMMANDS, build_menus
 from app.window.commands import Commands
 from app.window.file_commands import FileCommands
+from app.window.gallery import example_path
 from app.window.open_files import OpenFiles
 from app.window.run_commands import RunCommands
 from app.window.top_bar import TopBar
-from app.window.welcome import WelcomePage, example_path
+from app.window.welcome import WelcomePage
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
 
@@ -248,7 +249,8 @@ class MainWindow(QMainWindow):
         page, document = self.document_page, self.workspace.document
         path = str(document.path) if document.path is not None else ""
         self.top_bar.show_document(page.training, page.file.name, path, document.modified)
-        self.setWindowTitle(f"{page.file.name}[*] — Neuroloom")
+        self.top_bar.show_work(self.at_work)
+        self.setWindowTitle(f"{page.file.name}[*] — Neuroloom" if self.at_work else "Neuroloom[*]")
         self.setWindowModified(document.modified)
 
     # -- files dragged here -----------------------------------------------------------------------

@@ -14,14 +14,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from engine.catalogue.matching import score_of
+from engine.catalogue.matching import COMMON, SCATTERED, score_of
 from engine.catalogue.params import Parametrised, collect
 from engine.catalogue.symbols import Expr
 from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparation, Squash
 from engine.catalogue.wires import Column, Port, Wire
 from engine.document.blocks import ports_of
 from engine.document.graph import Node, Project
-from engine.errors import EmitError, NeuroloomError
+from engine.errors import EmitError, NeuroloomError, kind_and_reason, reason_of
 
 FAMILIES = (
     "files",
@@ -89,6 +89,7 @@ class NodeType(Parametrised):
     editor: ClassVar[str] = ""  # what its own editor does, as on a button: "Draw points"
     preparation: ClassVar[Preparation | None] = None  # of data, behind which it stands
     palette: ClassVar[bool] = True  # whether people pick it from the palette
+    common: ClassVar[bool] = False  # whether it is offered before others
     abstract: ClassVar[bool] = True
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -116,6 +117,10 @@ class NodeType(Parametrised):
 
     def output_port(self, name: str) -> Port | None:
         return next((port for port in self.outputs() if port.name == name), None)
+
+    def takes_whole_at(self, port: str) -> bool:
+        """Whether whole numbers (int64), such as classes and tokens, mean anything at an input."""
+        return True
 
     def prepares(self) -> Preparation | None:
         """What it does to data, with these parameters."""
@@ -153,6 +158,9 @@ class Layer(NodeType, abstract=True):
 
     def inputs(self) -> tuple[Port, ...]:
         return (*self.ports_in, *self.rule_ports)
+
+    def takes_whole_at(self, port: str) -> bool:
+        return self.takes_whole or port not in {one.name for one in self.ports_in}
 
     def squash(self) -> Squash | None:
         """The function between two ends that its numbers have passed last."""
@@ -336,24 +344,29 @@ class Source(NodeType, abstract=True):
         return (Port(column.name, doc=column.doc),)
 
 
-class Loss(NodeType, abstract=True):
+class Compared(NodeType, abstract=True):
+    """Takes what the model computes at its first port, and at others what that is compared with."""
+
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
+    ports_out = ()
+    traits: ClassVar[LossTraits] = LossTraits()
+
+    def takes_whole_at(self, port: str) -> bool:
+        return port != self.ports_in[0].name
+
+
+class Loss(Compared, abstract=True):
     """A function of predictions and targets that training makes small."""
 
     kind = "loss"
     family = "loss"
-    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
-    ports_out = ()
-    traits: ClassVar[LossTraits] = LossTraits()
 
 
-class Metric(NodeType, abstract=True):
+class Metric(Compared, abstract=True):
     """A number that is measured, not minimised; better when higher unless `lower_is_better`."""
 
     kind = "metric"
     family = "metric"
-    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
-    ports_out = ()
-    traits: ClassVar[LossTraits] = LossTraits()
     lower_is_better: ClassVar[bool] = False
 
 
@@ -439,19 +452,25 @@ class Catalogue:
             error.node_id = node.id
             raise
         except Exception as error:  # a third party's type may fail in any way
-            raise EmitError(f"{found.title} failed to start: {error}.", node_id=node.id) from error
+            raise EmitError(f"{found.title} failed to start: {reason_of(error)}.", node_id=node.id) from error
 
     def search(self, query: str, among: Iterable[type[NodeType]] | None = None) -> list[type[NodeType]]:
-        """Types that match what was typed, best first; words may be abbreviated ("cnv2" finds Conv 2-D)."""
+        """Types that match what was typed, best first, common ones before others of the kind.
+
+        Words may be abbreviated ("cnv2" finds Conv 2-D), where nothing has them as they are.
+        """
         wanted = query.casefold().split()
 
         def far(found: type[NodeType]) -> int | None:
             others = (found.type_id, *found.aliases)
-            return score_of(found.title, others, f"{found.family} {found.doc()}", wanted)
+            score = score_of(found.title, others, found.family, found.doc(), wanted)
+            return score if score is None or not (found.common and wanted) else score - COMMON
 
         types = among if among is not None else self.types()
         scored = [(score, at, found) for at, found in enumerate(types) if (score := far(found)) is not None]
-        return [found for _, _, found in sorted(scored, key=lambda row: row[:2])]
+        scored.sort(key=lambda row: row[:2])
+        whole = [row for row in scored if row[0] < SCATTERED - COMMON]
+        return [found for _, _, found in whole or scored]
 
     def __iter__(self) -> Iterator[type[NodeType]]:
         return iter(self.types())
@@ -473,8 +492,6 @@ def load_catalogue() -> Catalogue:
         try:
             CATALOGUE.add_all(entry.load())
         except Exception as error:  # a third party's module may fail in any way
-            reason = (
-                error.message if isinstance(error, NeuroloomError) else f"{type(error).__name__}: {error}"
-            )
+            reason = kind_and_reason(error)
             raise EmitError(f"The node package {entry.name!r} could not be loaded. {reason}") from error
     return CATALOGUE

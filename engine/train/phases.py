@@ -56,7 +56,9 @@ class Phases:
 
     def limit(self, run: Run) -> int:
         """How many epochs the phase may have."""
-        return int(run.settings.each or run.program.phases[self.number].epochs)
+        phases = run.program.phases
+        more = run.settings.more if self.number + 1 == len(phases) else 0
+        return int(run.settings.each or phases[self.number].epochs) + more
 
     def take_turns(self, run: Run, batch: Batch) -> tuple[dict[str, float], dict[str, dict[str, Tensor]]]:
         """Step every player whose turn it is; returns each one's value and what it computed.

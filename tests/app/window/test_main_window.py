@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QSplitter, QWidget
 
 from app.theme import choose_theme, current_theme
 from app.window import file_commands, main_window
+from app.window.example_card import Card
+from app.window.gallery import example_path
 from app.window.main_window import MainWindow
-from app.window.welcome import Card, example_path
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
 from engine.document.blocks import group
