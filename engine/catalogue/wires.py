@@ -32,7 +32,7 @@ class Column:
     """A column of a data source: shape without the batch, torch dtype name, classes where it has them.
 
     An example has one row of it, or as many as it has `rows`: "nodes" or "edges". Such columns come after
-    those with a row an example.
+    those with a row an example. `yes_no` says that each of its numbers is 0 or 1: labels that hold or don't.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Column:
     classes: tuple[str, ...] = ()
     doc: str = ""
     rows: str = ""
+    yes_no: bool = False
 
 
 class Wire(Expr):
