@@ -44,6 +44,7 @@ from app.canvas.tools.base import Interaction, Pointer
 from app.canvas.tools.drop import MIME
 from app.canvas.tools.drop_files import Drop, drop_of
 from app.canvas.tools.gestures import Gestures
+from app.widgets.labels import plain
 from app.workspace.workspace import Workspace
 from engine.document.document import Change
 
@@ -63,9 +64,9 @@ class GraphView(PaintedView):
         self.graph_scene.setParent(self)
         self.setObjectName("canvas")
         self.workspace = workspace
-        self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
+        self.snapping = workspace.settings.flag("canvas/snapping", True)
         self._drop: Drop | None = None
-        self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
+        self._wants_minimap = workspace.settings.flag("canvas/minimap", True)
         self._facts: list[str] = []  # in the status line, beside the zoom
         self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
@@ -73,9 +74,9 @@ class GraphView(PaintedView):
         self.gestures = Gestures(self)
         self.minimap = Minimap(self, self.viewport())
         self.status = StatusLine(self.viewport())
-        self.stay_put(self.minimap, self.status)
         self.hint = CursorHint(self)
-        self.empty = EmptyPage(self)
+        self.empty = EmptyPage(self.viewport())
+        self.stay_put(self.minimap, self.status, self.empty)
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.finder = Finder(self, self)
@@ -94,7 +95,7 @@ class GraphView(PaintedView):
         self.viewport().setMouseTracking(True)
         self.setAcceptDrops(True)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
-        self.status.setVisible(bool(self.workspace.settings.value("canvas/status", True, bool)))
+        self.status.setVisible(self.workspace.settings.flag("canvas/status", True))
         self.empty.button.clicked.connect(self.open_search)
         self.workspace.changed.connect(self._changed)
         self.workspace.inferred.connect(self._show_status)
@@ -188,17 +189,17 @@ class GraphView(PaintedView):
         """Shows or hides the map in the corner, now and in later sessions."""
         self._wants_minimap = shown
         self._show_minimap()
-        self.workspace.settings.setValue("canvas/minimap", shown)
+        self.workspace.settings.keep("canvas/minimap", shown)
 
     def set_status(self, shown: bool) -> None:
         """Shows or hides the status line, now and in later sessions."""
         self.status.setVisible(shown)
-        self.workspace.settings.setValue("canvas/status", shown)
+        self.workspace.settings.keep("canvas/status", shown)
 
     def set_snapping(self, on: bool) -> None:
         """Whether dragged nodes keep to the grid, now and in later sessions."""
         self.snapping = on
-        self.workspace.settings.setValue("canvas/snapping", on)
+        self.workspace.settings.keep("canvas/snapping", on)
 
     # -- commands for menus and keys; each makes one undoable step or none
 
@@ -351,13 +352,13 @@ class GraphView(PaintedView):
                 return True
         elif event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             text = tips.tip_at(self, event.pos()) if self.interaction is None else ""
-            QToolTip.showText(event.globalPos(), text, self.viewport())
+            QToolTip.showText(event.globalPos(), plain(text), self.viewport())
             return True
         return super().viewportEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in (self.minimap, self.status, self.empty):
+        for overlay in self.overlays:
             overlay.settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTabl
 
 from app.charts.segments import Segments
 from app.theme import SMALL, current_theme, themes
-from app.widgets.labels import ElidedLabel
+from app.widgets.labels import ElidedLabel, plain
 from app.widgets.search_field import SearchField
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class TokensModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(at)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"token {number:,}: {token}"
+            return plain(f"token {number:,}: {token}")
         return None
 
     def headerData(

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.documents.document_page import DocumentPage
 from app.panels.export_dialog import ExportDialog
 from app.widgets.banner import Banner, Notice
+from app.widgets.labels import plain
 from app.widgets.questions import ask
 from app.window.in_front import Window
 from app.window.top_bar import TopBar
@@ -112,7 +113,7 @@ class FileCommands:
             return
         if not self._window.at_work:
             self._window.show_workbench()
-        self._window.settings.setValue("data/folder", str(paths[0].parent))
+        self._window.settings.keep("data/folder", str(paths[0].parent))
         self._window.document_page.opening.open(paths)
 
     def data_folder(self) -> Path:
@@ -197,7 +198,7 @@ class FileCommands:
         chosen: dict[QAction, Path] = {}
         for path in recent:
             entry = menu.addAction(path.name.replace("&", "&&"))
-            entry.setToolTip(str(path))
+            entry.setToolTip(plain(str(path)))
             chosen[entry] = path
         picked = menu.exec(chip.mapToGlobal(QPoint(0, chip.height() + 4)))
         menu.deleteLater()

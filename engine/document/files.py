@@ -172,7 +172,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         _sync_folder(path.parent)
         _sweep(path.parent)
     except (OSError, ValueError) as error:
-        raise ProjectFileError(f'"{path.name}" cannot be saved: {_reason(error)}.') from error
+        raise ProjectFileError(f'"{path.name}" cannot be saved: {reason(error)}.') from error
 
 
 def _sweep(folder: Path) -> None:
@@ -197,7 +197,8 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why a file could not be read or written, to stand at the end of a sentence."""
     text = error.strerror if isinstance(error, OSError) else None
     return (text or reason_of(error)).rstrip(".").lower()
 
@@ -216,7 +217,7 @@ def load_project(path: Path | str) -> Project:
                 raise _unreadable(path.name, "it is not an ordinary file")
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
-        raise _unreadable(path.name, _reason(error)) from error
+        raise _unreadable(path.name, reason(error)) from error
     if len(content) > LARGEST_FILE:
         raise _unreadable(path.name, f"it is larger than {LARGEST_FILE >> 20} MB")
     if not content.strip():

@@ -14,11 +14,11 @@ from engine.catalogue.symbols import Expr, name
 from engine.document.graph import BLOCK
 from engine.emit.lines import Line, indented, laid_out, statement
 from engine.emit.measuring import (
-    MEASURED,
     Computed,
     column_of,
     draw,
     function_lines,
+    measure_lines,
     measured,
     weighed,
     wires_into,
@@ -45,8 +45,7 @@ def objective_lines(
 def measuring_inline(made: Assembly, losses: Sequence[str], metrics: Sequence[str]) -> list[Line]:
     """The function `measure`: every loss and metric of a batch; "loss" is the weighted sum of the losses."""
     computed = inline(made, [*losses, *metrics], None)
-    weights = weighed(made, dict.fromkeys(losses, 1.0))
-    return function_lines(made, "measure", MEASURED, computed, weights, metrics)
+    return measure_lines(made, computed, weighed(made, dict.fromkeys(losses, 1.0)), metrics)
 
 
 def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Line]:

@@ -13,7 +13,15 @@ from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.document.plan import Minimise, Phase, Plan, Rule
-from engine.emit.alternating import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments
+from engine.emit.alternating import (
+    OVER,
+    PHASE_CLASS,
+    SET_MODES,
+    Features,
+    average_arguments,
+    moves_each_turn,
+    weight_text,
+)
 from engine.emit.inline import (
     measuring_inline,
     needed_by,
@@ -23,6 +31,7 @@ from engine.emit.inline import (
     trained_nodes,
 )
 from engine.emit.lines import Line, block, indented, laid_out, quoted
+from engine.emit.measuring import uneven
 from engine.emit.model import Assembly
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.errors import EmitError
@@ -77,7 +86,8 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         found.parts.append(measuring_inline(made, losses, metrics))
         found.measures = True
     found.parts.append(block(facts.player_class()))
-    found.parts.append(block(facts.take_turn()))
+    weight = weight_text(made.columns()[0].name, uneven(made))
+    found.parts.append(block(facts.take_turn(weight)))
     found.parts += factories
     found.parts.append(block(PHASE_CLASS))
     found.parts.append(laid_out([Line("PHASES = ("), *indented(static), Line(")")]))
@@ -190,12 +200,21 @@ def _player(
     if make_optimiser(objective.optimiser).closure == "residuals":
         found.parts.append(residual_lines(made, names.residuals, weights, trained, residual_vector))
         options.append(f"residuals={names.residuals}")
-    schedule = f"{names.schedule}({names.by}, steps_per_epoch, epochs)" if schedule_part else "None"
+    steps = _steps_per_epoch(objective)
+    schedule = f"{names.schedule}({names.by}, {steps}, epochs)" if schedule_part else "None"
     arguments = [quoted(names.key), names.function, f"{names.weights}(model)", names.by, schedule, *options]
     if not schedule_part and not options:
         arguments.pop()
     lines = [f"{names.by} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
     return lines, set(trained.intersection(needed))
+
+
+def _steps_per_epoch(objective: Minimise) -> str:
+    """How often an objective moves its weights in an epoch, which is how often its schedule is stepped."""
+    if moves_each_turn(objective) or make_schedule(objective.schedule).code() is None:
+        return "steps_per_epoch"
+    options = [f"{key}={n}" for key in ("every", "accumulate") if (n := getattr(objective, key)) > 1]
+    return f"updates_per_epoch(steps_per_epoch, epochs, {', '.join(options)})"
 
 
 def _options(objective: Minimise, names: Named) -> list[str]:

@@ -60,6 +60,7 @@ class Program:
         self.data_files = script.files
         self.data_folder = script.folder  # of the user's own files; None where the data are installed
         self.loading = script.loading  # the text of `load`
+        self.counts_apart = script.counts_apart  # whether losses count different places of a batch
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
@@ -101,9 +102,10 @@ class Program:
 
     def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses and metrics of a batch, from one forward pass."""
-        measure: Measure | None = self._names.get("measure")
+        measure = self._names.get("measure")
         if measure is not None:
-            return measure(model, batch)
+            found = measure(model, batch)
+            return {key: pair[0] if isinstance(pair, tuple) else pair for key, pair in found.items()}
         if self.players is None:
             return self.objective(model, batch)
         self.forward(model, batch)  # an objective may be a rule, which changes weights
@@ -131,6 +133,10 @@ class Program:
         """One step of an objective. Errors: `FloatingPointError` for a loss that is not finite."""
         found: dict[str, Tensor] = self._names["take_turn"](player, model, batch, turn)
         return found
+
+    def update(self, player: Any, turn: int) -> None:
+        """Move an objective's weights by gradients that were gathered of too few batches."""
+        self._names["update"](player, turn)
 
     def set_modes(self, model: nn.Module, phase: int) -> None:
         """Training mode, but for the layers that the phase leaves alone."""

@@ -25,7 +25,7 @@ from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
 from engine.emit.lines import Line, block, compiled, laid_out, quoted, tidy
 from engine.emit.loading import home_text, load_lines, loaders
-from engine.emit.measuring import MEASURED, measuring_lines
+from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
 from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
@@ -112,6 +112,7 @@ class Script:
     players: Players | None = None
     folder: Path | None = None  # where the user's own data lie
     loading: str = ""  # the script's own `load`
+    counts_apart: bool = False
 
 
 def export_script(
@@ -167,6 +168,7 @@ def write_script(
     with blamed(data_node):
         loading = loaders(data) if isinstance(data, Data) and trains else []
     made = assemble(project, book, script_names(project, book, loading))
+    counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
         check_shareable(plan, made.columns())
     if fast is not None:
@@ -198,7 +200,8 @@ def write_script(
     if fast is not None and trains:
         body = quickened(body, fast)
     if distributed and trains:
-        body = shared(body, plan, bool(schedule_lines(plan.objective)))
+        counted = len(counts) == 1 and counts[0] is not None
+        body = shared(body, plan, bool(schedule_lines(plan.objective)), counted)
     constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
     if distributed and trains:
         constants.append(Line(WORLD))
@@ -214,7 +217,8 @@ def write_script(
     if fast is not None and fast.threads is not None:
         threads = fast.threads
     load_text = "\n".join(line.plain for line in load)
-    return Script(source, twin, made, trains, files, threads, fast, players, home, load_text)
+    apart = len(counts) > 1
+    return Script(source, twin, made, trains, files, threads, fast, players, home, load_text, apart)
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
@@ -227,14 +231,15 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     order = made.graph.order()
     losses = [one for one in order if isinstance(types[one], Loss)]
     metrics = [one for one in order if isinstance(types[one], Metric)]
-    doc = 'The losses of a batch; training minimises "loss".'
-    parts = [measuring_lines(made, "objective", doc, losses)]
-    if metrics:
-        parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
+    parts = [measuring_lines(made, "objective", losses)]
+    measures = bool(metrics) or uneven(made)
+    if measures:
+        parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
     whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
     if plan.batch and _by_batch(made):
         whole = _read_ahead(whole)
-    parts += [load, _of(whole, first), _evaluate_lines(first, "measure" if metrics else "objective")]
+    parts += [load, _of(whole, first)]
+    parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
     if schedule:
@@ -251,8 +256,13 @@ def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Player
     text = _read_ahead(GENERAL_BATCHES) if _by_batch(made) else GENERAL_BATCHES
     parts = [load, _of(text, first)]
     if players.measures:
-        parts.append(_evaluate_lines(first, "measure"))
-    return [*parts, block(REPORT), *players.parts, block(train_text(plan, first, players.measures))]
+        parts.append(evaluate_lines(made, first, "measure"))
+    return [
+        *parts,
+        block(REPORT),
+        *players.parts,
+        block(train_text(plan, first, players.measures, uneven(made))),
+    ]
 
 
 def _first(made: Assembly) -> str:
@@ -281,10 +291,6 @@ def _read_ahead(text: str) -> str:
 
 def _of(text: str, first: str) -> list[Line]:
     return block(text.replace("FIRST", quoted(first)))
-
-
-def _evaluate_lines(first: str, measure: str) -> list[Line]:
-    return _of(EVALUATE.replace("MEASURE", measure), first)
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:
@@ -450,22 +456,6 @@ def batches(
     for rows in order.split(size or n):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 """
-
-EVALUATE = '''
-@torch.no_grad()
-def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
-    """The means over a split, with dropout off."""
-    model.eval()
-    n = 0
-    sums: dict[str, float] = {}
-    for batch in batches(split):
-        size = len(batch[FIRST])
-        n += size
-        for name, value in MEASURE(model, batch).items():
-            sums[name] = sums.get(name, 0.0) + size * value.item()
-    model.train()
-    return {name: value / n for name, value in sums.items()}
-'''
 
 REPORT = """
 def report(values: dict[str, float], as_json: bool) -> None:

@@ -30,6 +30,7 @@ from engine.catalogue import (
 from engine.catalogue.bypass import linked, passed_on, without_muted
 from engine.catalogue.emitter import NodeCode, Pattern, build
 from engine.catalogue.symbols import evaluate, name
+from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
 from engine.errors import NeuroloomError, reason_of
 from engine.shapes.inside import Insides, composite_facts
@@ -37,7 +38,7 @@ from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
 from engine.shapes.plain_words import plainly
 from engine.shapes.problems import Fix, Problem, Severity
-from engine.shapes.remedies import remedy
+from engine.shapes.remedies import doing, remedy
 from engine.shapes.signatures import Facts, Signature, marks, wires_of, with_axes
 from engine.values import Value
 
@@ -95,7 +96,7 @@ class ShapeBook:
                 dirty |= self._followers[node_id]
         self._enter(graph)
         own = [facts.problem for node_id in graph.nodes if (facts := self._facts[node_id]).problem]
-        own = [replace(problem, fix=remedy(project, problem, self)) for problem in own]
+        own = [replace(problem, fix=problem.fix or remedy(project, problem, self)) for problem in own]
         own += link_problems(project, self)
         failed = {problem.node_id for problem in own}
         as_trained = without_muted(project, self.types)
@@ -226,7 +227,7 @@ class ShapeBook:
             else:
                 arriving[link.target_port] = found
         if misplaced is not None:
-            return Facts(problem=Problem(node.id, misplaced[1], misplaced[0], code="port"))
+            return Facts(problem=misplaced)
         if begins is not None:
             return Facts(begins)
         if missing is not None:
@@ -429,14 +430,18 @@ def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature
 
 def _misplaced(
     node_type: NodeType, links: Iterable[Link], ports: Mapping[str, tuple[str, ...] | None]
-) -> tuple[str, str] | None:
-    """The port and the sentence for a wire that begins or ends at a port that is not there."""
+) -> Problem | None:
+    """What is wrong with a wire that begins or ends at a port that is not there."""
     for link in links:
-        if node_type.input_port(link.target_port) is None:
-            return link.target_port, f"{node_type.title} has no input called {link.target_port[:60]!r}."
         known = ports.get(link.source)
-        if known is not None and link.source_port not in known:
-            return link.target_port, f"This wire begins at {link.source_port[:60]!r}, which is no output."
+        if node_type.input_port(link.target_port) is None:
+            sentence = f"{node_type.title} has no input called {link.target_port[:60]!r}."
+        elif known is not None and link.source_port not in known:
+            sentence = f"This wire begins at {link.source_port[:60]!r}, which is no output."
+        else:
+            continue
+        fix = doing("Remove the wire", Disconnect(link))
+        return Problem(link.target, sentence, link.target_port, fix=fix, code="port")
     return None
 
 

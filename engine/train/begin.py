@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 Loader = Callable[[], Splits]
 
 
+def check_trains(program: Program) -> None:
+    """Errors: `TrainingError` for a program without data or without anything to minimise."""
+    if not program.trains:
+        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+
+
 def begin_run(
     program: Program,
     catalogue: Catalogue,
@@ -58,7 +64,7 @@ def begin_run(
     A plan that asks for the fast path gets the settings `fast`, or those that are measured to be fastest.
     Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
     """
-    _check_program(program)
+    check_trains(program)
     if fast is not None:
         program = made_with(program, catalogue, fast)
     elif program.plan.fast:
@@ -78,18 +84,13 @@ def refusal(project: Project, sources: Sources, device: str = "cpu") -> Problem 
     program: Program | None = None
     try:
         program = sources.program(project, 0)
-        _check_program(program)
+        check_trains(program)
         _check_data(program, loss_heads(program.project, program.book), sources.loader(program, device)())
     except (Exception, SystemExit) as error:  # a loader may raise anything
         found = explain(error, program)
         whole = program is None or program.trains  # else it is a network to export
         return Problem(found.node_id, str(found), severity="error" if whole else "warning", code="start")
     return None
-
-
-def _check_program(program: Program) -> None:
-    if not program.trains:
-        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
 
 
 def _check_data(program: Program, heads: tuple[Head, ...], data: Splits) -> None:

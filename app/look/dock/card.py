@@ -41,7 +41,7 @@ from app.look.dock.states import (
 )
 from app.theme import current_theme, themes
 from app.widgets.icons import icon
-from app.widgets.labels import ElidedLabel, label
+from app.widgets.labels import ElidedLabel, label, plain
 from engine.feed.feed import Probe, Snapshot
 from engine.feed.history import History
 
@@ -274,7 +274,7 @@ class ViewCard(QFrame):
             self._mark.setText(mark)
             self._mark.setVisible(bool(mark))
         if self._mark.toolTip() != why:
-            self._mark.setToolTip(why)
+            self._mark.setToolTip(plain(why))
         self._show_note()
         spoken = ". ".join(part for part in (state.words, why or mark, self._note.text()) if part)
         if spoken != self.accessibleDescription():

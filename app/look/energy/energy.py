@@ -77,14 +77,14 @@ class EnergyLandscape(OneProbe):
         pad = 0.05 * ((high - low) or 1.0)
         entries, marks = self._fixed_points(np.full(len(levels), last), levels, 9.0)
         legend = () if "plane" in facts else entries
-        frame = Frame((0.0, last), (low - pad, high + pad), "iteration", "energy", legend=legend)
+        frame = Frame((0.0, 1.05 * last), (low - pad, high + pad), "iteration", "energy", legend=legend)
         self.curve.show_layers(frame, [*layers, *marks])
         if "plane" in facts:
             self._show_plane(snapshot)
         if "plane" in facts or facts["scanned"]:
             rests = sum(facts["stable"])
             told = f"{rests} stable fixed points, {len(facts['stable']) - rests} unstable"
-            told += ", and lines of them" if facts["lines"] else ""
+            told += ", and whole lines of them" if facts["lines"] else ""
         else:
             told = f"{len(facts['rests'])} fixed points reached by {len(energies)} starts"
         spread = f"energy {number(low)} to {number(high)}"
