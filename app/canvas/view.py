@@ -43,7 +43,6 @@ from app.canvas.tools.base import Interaction, Pointer
 from app.canvas.tools.drop import MIME
 from app.canvas.tools.drop_files import Drop, drop_of
 from app.canvas.tools.gestures import Gestures
-from app.widgets.labels import plain
 from app.workspace.workspace import Workspace
 from engine.document.document import Change
 
@@ -350,7 +349,7 @@ class GraphView(PaintedView):
                 return True
         elif event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             text = tips.tip_at(self, event.pos()) if self.interaction is None else ""
-            QToolTip.showText(event.globalPos(), plain(text), self.viewport())
+            QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
         return super().viewportEvent(event)
 
