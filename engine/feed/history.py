@@ -175,7 +175,9 @@ class History:
                     at += size
                 tracks[Probe(node_id, what, tuple(detail))] = _Track.of(snapshots)
         except _DAMAGE as error:
-            raise TrainingError(f"The recorded views of {folder.name} cannot be read: {reason_of(error)}.") from error
+            raise TrainingError(
+                f"The recorded views of {folder.name} cannot be read: {reason_of(error)}."
+            ) from error
         with self._lock:
             self._tracks = tracks
             self.version += 1
