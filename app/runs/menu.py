@@ -19,7 +19,15 @@ from engine.errors import NeuroloomError
 from engine.runs.as_csv import runs_csv
 from engine.runs.deleted import delete, restore
 from engine.runs.index import RunRecord
-from engine.runs.records import CHECKPOINT, CHECKPOINTS, INTERRUPTED, PROJECT, RUNNING, UNREADABLE
+from engine.runs.records import (
+    CHECKPOINT,
+    CHECKPOINTS,
+    INTERRUPTED,
+    PROJECT,
+    RUNNING,
+    UNREADABLE,
+    never_saved,
+)
 
 _CAN_GO_ON = ("stopped", INTERRUPTED, "failed", "finished")
 DELETE = "Delete"
@@ -93,8 +101,8 @@ class RunsMenu(QObject):
             return "It is being trained already"
         if state not in _CAN_GO_ON:
             return "Its folder cannot be read"
-        if not (chosen[0].folder / CHECKPOINT).is_file():
-            return "It ended before its first checkpoint"
+        if not (chosen[0].folder / CHECKPOINT).is_file() and not never_saved(chosen[0].folder):
+            return "There is no checkpoint in its folder"
         return ""
 
     def why_not_compare(self) -> str:

@@ -185,7 +185,7 @@ class Commands:
         choose_labels(self._window.settings, False)
 
     def _choose_theme(self, choice: str) -> None:
-        self._window.settings.setValue("window/theme", choice)
+        self._window.settings.keep("window/theme", choice)
         choose_theme(choice)
         self.refresh()
 

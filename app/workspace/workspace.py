@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QSettings, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.workspace.engine_parts import EngineParts, RunControl, Shapes
 from app.workspace.engine_start import EngineStart
 from app.workspace.news import RunNews
 from app.workspace.places import Places
 from app.workspace.scopes import ROOT, Trail, only_drawn, trail_to, what_is_left
+from app.workspace.settings import Settings
 from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.document.document import Change, Document
 from engine.document.edits import Edit
@@ -36,17 +37,10 @@ ACTIVE = ("loading", "running", "paused", "stopping")
 DEVICES = {"automatic": "auto", "cpu": "cpu", "cuda": "cuda", "mps": "mps"}
 
 
-def checkpoints_kept(settings: QSettings) -> tuple[int, int]:
+def checkpoints_kept(settings: Settings) -> tuple[int, int]:
     """Every how many epochs a checkpoint is kept (0: none beside last and best), and how many of those."""
-    every = whole_number(settings, "training/checkpoint_every", 0)
-    newest = whole_number(settings, "training/checkpoints_kept", 3)
-    return max(0, every), max(1, newest)
-
-
-def whole_number(settings: QSettings, key: str, usual: int) -> int:
-    """A whole number among the settings; `usual` where there is none."""
-    found = settings.value(key, usual, type=int)
-    return found if isinstance(found, int) else usual
+    every = settings.number("training/checkpoint_every", 0)
+    return every, settings.number("training/checkpoints_kept", 3, 1)
 
 
 class Workspace(QObject):
@@ -169,13 +163,13 @@ class Workspace(QObject):
     @property
     def device(self) -> str:
         """What to train on, a key of DEVICES; a choice of this computer, not of the project."""
-        stored = str(self.settings.value("training/device", "automatic"))
+        stored = self.settings.text("training/device", "automatic")
         return stored if stored in DEVICES else "automatic"
 
     def set_device(self, name: str) -> None:
         """Remembers what to train on, for the next run. KeyError for a name that DEVICES lacks."""
         assert DEVICES[name]
-        self.settings.setValue("training/device", name)
+        self.settings.keep("training/device", name)
 
     # -- scope ------------------------------------------------------------------------------------
 
@@ -496,4 +490,3 @@ class Workspace(QObject):
             self._own_start = None
         if self.trainer is not None:
             self.trainer.close(timeout)
-        self.settings.sync()

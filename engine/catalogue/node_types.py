@@ -21,7 +21,7 @@ from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparati
 from engine.catalogue.wires import Column, Port, Wire
 from engine.document.blocks import ports_of
 from engine.document.graph import Node, Project
-from engine.errors import EmitError, NeuroloomError
+from engine.errors import EmitError, NeuroloomError, kind_and_reason, reason_of
 
 FAMILIES = (
     "files",
@@ -439,7 +439,7 @@ class Catalogue:
             error.node_id = node.id
             raise
         except Exception as error:  # a third party's type may fail in any way
-            raise EmitError(f"{found.title} failed to start: {error}.", node_id=node.id) from error
+            raise EmitError(f"{found.title} failed to start: {reason_of(error)}.", node_id=node.id) from error
 
     def search(self, query: str, among: Iterable[type[NodeType]] | None = None) -> list[type[NodeType]]:
         """Types that match what was typed, best first; words may be abbreviated ("cnv2" finds Conv 2-D)."""
@@ -473,8 +473,6 @@ def load_catalogue() -> Catalogue:
         try:
             CATALOGUE.add_all(entry.load())
         except Exception as error:  # a third party's module may fail in any way
-            reason = (
-                error.message if isinstance(error, NeuroloomError) else f"{type(error).__name__}: {error}"
-            )
+            reason = kind_and_reason(error)
             raise EmitError(f"The node package {entry.name!r} could not be loaded. {reason}") from error
     return CATALOGUE

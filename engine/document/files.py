@@ -11,8 +11,9 @@ import math
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -21,13 +22,16 @@ from engine.document.dressing import COLOURS, Frame, Note
 from engine.document.edit_base import NODE_ID, keep_ids
 from engine.document.fields import Fields, kind_of
 from engine.document.graph import Block, Graph, Link, Node, Points, Project
+from engine.document.locks import hold
 from engine.document.paths import portable, settled
 from engine.document.plan import Plan
 from engine.document.scopes import verify
-from engine.errors import GraphError, ProjectFileError
+from engine.errors import GraphError, ProjectFileError, reason_of
 from engine.values import natural
 
 SCHEMA = 2  # the newest format; a project that needs nothing of it is written in format 1
+TEMPORARY = ".nloom-tmp"  # what the name of a file ends in until it is whole
+_SETTLED = 1.0  # seconds
 LARGEST_FILE = 64 * 1024 * 1024  # bytes; a project of 100,000 nodes takes a third of it
 
 Thing = TypeVar("Thing", Block, Frame, Note)
@@ -143,25 +147,44 @@ def save_project(project: Project, path: Path | str) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file in the same folder and rename it. Raises ProjectFileError."""
+    """Write to a temporary file in the same folder and rename it. Raises ProjectFileError.
+
+    What programs that were killed while they wrote have left there is removed.
+    """
     try:
         path = Path(os.path.realpath(path))  # a link stays a link to the file that changes
-        temporary = path.with_name(f".{uuid4().hex}.nloom-tmp")
+        temporary = path.with_name(f".{uuid4().hex}{TEMPORARY}")
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         try:
-            with open(temporary, "xb") as file:
+            with hold(temporary) or open(temporary, "wb") as file:  # some disks know no locks
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            if mode is not None:
-                os.chmod(temporary, mode)
-            os.replace(temporary, path)
+                if mode is not None:
+                    os.chmod(temporary, mode)
+                if os.name != "nt":  # where an open file cannot be renamed
+                    os.replace(temporary, path)
+            if os.name == "nt":
+                os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
+        _sweep(path.parent)
     except (OSError, ValueError) as error:
-        raise ProjectFileError(f'"{path.name}" cannot be saved: {_reason(error)}.') from error
+        raise ProjectFileError(f'"{path.name}" cannot be saved: {reason(error)}.') from error
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary files that no program writes any more."""
+    for left in folder.glob(f".*{TEMPORARY}"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime < _SETTLED:  # perhaps made and not locked yet
+                continue
+            lock = hold(left)
+            if lock is not None:
+                left.unlink(missing_ok=True)
+                lock.close()
 
 
 def _sync_folder(folder: Path) -> None:
@@ -174,9 +197,10 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why a file could not be read or written, to stand at the end of a sentence."""
     text = error.strerror if isinstance(error, OSError) else None
-    return (text or str(error) or type(error).__name__).rstrip(".").lower()
+    return (text or reason_of(error)).rstrip(".").lower()
 
 
 # -- reading
@@ -193,7 +217,7 @@ def load_project(path: Path | str) -> Project:
                 raise _unreadable(path.name, "it is not an ordinary file")
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
-        raise _unreadable(path.name, _reason(error)) from error
+        raise _unreadable(path.name, reason(error)) from error
     if len(content) > LARGEST_FILE:
         raise _unreadable(path.name, f"it is larger than {LARGEST_FILE >> 20} MB")
     if not content.strip():

@@ -5,15 +5,17 @@ Only what a plan uses is written: a plan that clips no gradients has no line abo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from engine.catalogue.symbols import name
 from engine.catalogue.training.averages import EMA, SWA, make_average
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.document.plan import Choice, Minimise, Plan, Rule
 from engine.emit.lines import quoted
+from engine.emit.optimise import carried_by, penalty_terms
 
 
 def train_text(plan: Plan, first: str, measures: bool) -> str:
@@ -114,12 +116,28 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
     return "\n".join(lines)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Features:
     """Which features a plan uses; only their lines are written."""
 
     plan: Plan
-    carries: set[Any] = field(default_factory=set)
+
+    @property
+    def carries(self) -> frozenset[Any]:
+        """The functions and classes of ours that the plan's code uses, beside those of the nodes."""
+        from engine.optim import average, noise, progress, residuals
+
+        used = frozenset(getattr(progress, wanted) for wanted in self.seen_functions)
+        for one in self.minimised:
+            terms = penalty_terms(one.penalties, name("weights"))
+            used = used.union(carried_by(one), *(term.carries for term in terms))
+        if any(one.noise for one in self.minimised):
+            used |= {noise.add_gradient_noise}
+        if self.averages:
+            used |= {average.Average}
+        if "residuals" in self.closures:
+            used |= {residuals.residuals}
+        return used
 
     @property
     def minimised(self) -> list[Minimise]:
@@ -226,9 +244,6 @@ class Features:
         else:
             lines.append("    loss.backward(inputs=player.weights)")
         if any(one.noise for one in self.minimised):
-            from engine.optim.noise import add_gradient_noise
-
-            self.carries.add(add_gradient_noise)
             lines += [
                 "    if player.noise:",
                 "        add_gradient_noise(player.weights, player.noise, turn)",

@@ -19,7 +19,6 @@ from engine.emit.measuring import (
     column_of,
     draw,
     function_lines,
-    function_names,
     measured,
     weighed,
     wires_into,
@@ -117,7 +116,7 @@ def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None
     layers = [one for one in needed if isinstance(types[one], Layer)]
     still = [one for one in layers if one not in moved]
     order = [*still, *(one for one in layers if one in moved)]
-    names = function_names(made)
+    names = NameBook(outer=made.names)
     values: dict[Place, str] = {}
     lines = _columns(made, needed, set(wanted), values, names)
     for one in needed:
@@ -167,7 +166,7 @@ def _name_ports(part: Assembly, one: str, following: str | None, inside: set[str
         title = part.graph.node(one).name or part.attributes[one]
         if len(used) > 1:
             title = f"{title} {port}"
-        elif slug(title) in part.functions:
+        elif slug(title) in part.names:
             title = f"{title} output"
         part.variables[one, port] = part.variable_names.give(title)
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.catalogue import Loss, NodeType, Source, Wire
-from engine.catalogue.emitter import build
+from engine.catalogue.emitter import build, drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, name
 from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
-from engine.emit.model import RESERVED, Assembly, Place, blamed, comment_of, wire_of
+from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.errors import EmitError
 
 MEASURED = "The losses and metrics of a batch."
@@ -30,18 +30,13 @@ class Computed:
         return name(self.values[place]) if place in self.values else column_of(place, taps)
 
 
-def function_names(made: Assembly) -> NameBook:
-    """The names that variables of such a function can have."""
-    return NameBook((*RESERVED, *made.book.calls, *made.functions, "model", "batch"))
-
-
 def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[str]) -> list[Line]:
     """A function that returns the named values of the loss and metric nodes `wanted`.
 
     It runs the model once; of several losses, "loss" is the weighted sum.
     """
     needed = {(link.source, link.source_port) for one in wanted for link in made.graph.incoming(one)}
-    names = function_names(made)
+    names = NameBook(outer=made.names)
     values = {place: names.give(variable) for place, variable in made.results.items()}
     # What a source draws for a loss is drawn once, and the model gets the same.
     sources = [place for place in needed if isinstance(made.book.types[place[0]], Source)]
@@ -160,14 +155,6 @@ def drawn_by(made: Assembly, node_id: str, values: Mapping[Place, str] | None = 
     with blamed(node_id):
         found = drawn(source, _sample(made, values or {}))
     made.measured |= found.carries
-    return found
-
-
-def drawn(source: Source, sample: Expr) -> Expr:
-    """What a source draws for the rows of `sample`, and on its device. Errors: `EmitError`."""
-    found = source.emit(None, name("len")(sample), sample.device)
-    if not isinstance(found, Expr):
-        raise EmitError(f"{source.title} does not say what it draws.")
     return found
 
 

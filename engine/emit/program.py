@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from engine.catalogue import Catalogue, Data
 from engine.catalogue import Source as EngineSource
-from engine.catalogue.emitter import build
+from engine.catalogue.emitter import build, drawn
 from engine.catalogue.symbols import evaluate, name
 from engine.data.telling import connect
 from engine.data.text.token_names import OPTION, watching
@@ -32,10 +32,9 @@ from engine.document.graph import Project
 from engine.document.plan import Plan
 from engine.document.shipped import reading
 from engine.emit.fast import Fast
-from engine.emit.measuring import drawn
+from engine.emit.lines import compiled
 from engine.emit.model import module_paths
 from engine.emit.script import Script, Source, write_script
-from engine.errors import EmitError
 from engine.shapes.shapes import ShapeBook
 
 Batch = dict[str, Tensor]
@@ -242,9 +241,7 @@ class Program:
         module.__dict__["tap"] = self._tap
         sys.modules[module.__name__] = module  # a dataclass looks up the module it is made in
         try:
-            exec(compile(text, self._file, "exec"), module.__dict__)
-        except SyntaxError as error:
-            raise EmitError(f"The graph became Python that does not parse: {error}.") from error
+            exec(compiled(text, self._file), module.__dict__)
         finally:
             del sys.modules[module.__name__]
         connect(module.__dict__)

@@ -13,35 +13,26 @@ from typing import Any
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.catalogue.identifiers import slug
 from engine.catalogue.training.checks import check_plan, is_general
-from engine.data.portable import IMPORTS, names_read, portable_source
+from engine.data.portable import names_read, portable_source
 from engine.data.reading_ahead import read_ahead
+from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import Plan, Rule
 from engine.document.shipped import installed_files
-from engine.emit.alternating import train_text
+from engine.emit.alternating import Features, train_text
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
-from engine.emit.lines import Line, block, laid_out, quoted, tidy
-from engine.emit.loading import home_text, loads
+from engine.emit.lines import Line, block, compiled, laid_out, quoted, tidy
+from engine.emit.loading import home_text, load_lines, loaders
 from engine.emit.measuring import MEASURED, measuring_lines
-from engine.emit.model import Assembly, assemble, block_lines, class_lines
-from engine.emit.optimise import carried_by, optimiser_lines, schedule_lines
+from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
+from engine.emit.names import LIBRARY, script_names
+from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
 from engine.errors import EmitError
 from engine.shapes.shapes import ShapeBook, check
 
-LIBRARY = {
-    **IMPORTS,
-    "argparse": "import argparse",
-    "dataclass": "from dataclasses import dataclass",
-    "field": "from dataclasses import field",
-    "operator": "import operator",
-    "time": "import time",
-    "os": "import os",
-    "sys": "import sys",
-    "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
-}
 HIDDEN = (
     "torch",
     "numpy",
@@ -163,31 +154,35 @@ def write_script(
         fast = None  # what was measured for the plain loop has no place in another
     elif fast is not None and plan.optimiser.name not in FUSED:
         fast = fast.only(fused=False)  # measured when the plan had another optimiser
-    made = assemble(project, book or check(project, catalogue))
-    if distributed:
-        check_shareable(plan, made.columns())
-    if fast is not None:
-        rewrite(made, fast)
-    types = made.book.types
-    data = types[made.source] if made.source else None
+    project, book = as_trained(project, book or check(project, catalogue))
+    types, data_node = book.types, source_of(project.graph, book.types)
+    data = types[data_node] if data_node else None
     holds = data.holds() if isinstance(data, Data) else ()
     home = data.folder() if isinstance(data, Data) else None
     files = (data.files or installed_files(home, holds)) if isinstance(data, Data) else ()
     rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
     trains = isinstance(data, Data) and (
-        rules or any(isinstance(types[one], Loss) for one in made.graph.nodes)
+        rules or any(isinstance(types[one], Loss) for one in project.graph.nodes)
     )
+    with blamed(data_node):
+        loading = loaders(data) if isinstance(data, Data) and trains else []
+    made = assemble(project, book, script_names(project, book, loading))
+    if distributed:
+        check_shareable(plan, made.columns())
+    if fast is not None:
+        rewrite(made, fast)
     threads = _threads(plan, made.book)
-    needed = _reader(weights)
+    needed: list[Any] = [read_weights] if weights else []
     parts = [*block_lines(made), class_lines(made)]
     players: Players | None = None
     load: list[Line] = []
-    if trains:
-        loaders, load = loads(made)
-        needed += [*loaders, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
+    if isinstance(data, Data) and trains:
+        with blamed(data_node):
+            load = load_lines(made, data)
+        needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
             players = players_of(made, plan)
-            needed += _by_name(players.carries)
+            needed += _by_name(Features(plan).carries)
             parts += _general_parts(made, plan, load, players)
         else:
             parts += _plain_parts(made, plan, load, distributed)
@@ -196,7 +191,7 @@ def write_script(
         parts.append(model_only_lines(project, made, weights))
     needed += _by_name(made.carries | made.classes.carries)
     if trains and not general:
-        needed += carried_by(plan.objective)
+        needed += _by_name(Features(plan).carries)
     parts[:0] = [block(text) for text in portable_source(needed)]
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
@@ -208,6 +203,7 @@ def write_script(
     if distributed and trains:
         constants.append(Line(WORLD))
     text = "\n".join(line.plain for line in body) + "\n"
+    compiled(text, "script")
     tree = ast.parse(text)
     doc = _docstring(project, made, holds, home_text(home, beside), trains, text)
     head = [*doc, Line(""), *_imports(tree), Line(""), *constants, *[Line("")] * (2 if constants else 1)]
@@ -217,17 +213,8 @@ def write_script(
     twin = "\n".join(line.run for line in lines) + "\n"
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    loading = "\n".join(line.plain for line in load)
-    return Script(source, twin, made, trains, files, threads, fast, players, home, loading)
-
-
-def _reader(weights: str | None) -> list[Any]:
-    """The function that reads the weights a script starts from."""
-    if not weights:
-        return []
-    from engine.data.weights import read_weights
-
-    return [read_weights]
+    load_text = "\n".join(line.plain for line in load)
+    return Script(source, twin, made, trains, files, threads, fast, players, home, load_text)
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.document.files import write_atomically
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.runs.records import CHECKPOINT
 
 VERSION = 1
+LEFT = ("*.safetensors.part", ".tmp??????")  # half-written tensors, the second safetensors' own
 
 Tensors = dict[str, Tensor]
 Facts = dict[str, Any]
@@ -51,18 +54,26 @@ def load(folder: Path) -> tuple[Tensors, Facts]:
     except FileNotFoundError as error:
         raise TrainingError(f"There is no checkpoint in {folder.name}.") from error
     except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {reason_of(error)}.") from error
 
 
 def write_tensors(path: Path, tensors: Tensors) -> None:
     """Write a safetensors file under a temporary name, then rename it. Errors: `OSError`."""
     temporary = path.with_name(path.name + ".part")
     try:
+        temporary.touch()
+        mode = stat.S_IMODE(temporary.stat().st_mode)
         # Tied weights are one tensor under two names, which the format refuses: each gets its own copy.
         save_file({name: _own(value) for name, value in tensors.items()}, temporary)
+        os.chmod(temporary, mode)  # `save_file` puts a file there that only its owner may read
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())  # a checkpoint that names it must not outlive it
         os.replace(temporary, path)
     except SafetensorError as error:
-        raise OSError(str(error)) from error
+        found = re.search(r"os error (\d+)", str(error))
+        raise (
+            OSError(int(found[1]), os.strerror(int(found[1]))) if found else OSError(reason_of(error))
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -89,7 +100,7 @@ def load_weights(path: Path) -> Tensors:
     try:
         return load_file(path)
     except (OSError, ValueError, SafetensorError) as error:
-        raise TrainingError(f"The weights in {path.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The weights in {path.name} cannot be read: {reason_of(error)}.") from error
 
 
 def same_weights(mine: Tensors, found: Tensors) -> bool:

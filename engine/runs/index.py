@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.catalogue.training.optimisers import OPTIMISERS
 from engine.document.files import load_project
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.runs.compare import defaults_and, graph_hash, plan_hash
 from engine.runs.records import (
     CHECKPOINTS,
@@ -288,13 +288,16 @@ def _read(folder: Path) -> RunRecord:
         history = read_metrics(folder)
         labels = read_labels(folder)
     except (NeuroloomError, OSError, ValueError, KeyError) as error:
-        return RunRecord(folder.name, folder, title=folder.name, error=str(error))
+        return RunRecord(folder.name, folder, title=folder.name, error=reason_of(error))
     try:
         return _made(folder, settings, history, labels)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         log.info("the settings of %s are not understood", folder, exc_info=error)
         return RunRecord(
-            folder.name, folder, title=folder.name, error=f"settings.json is not understood: {error}"
+            folder.name,
+            folder,
+            title=folder.name,
+            error=f"settings.json is not understood: {reason_of(error)}",
         )
 
 

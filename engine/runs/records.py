@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from engine.document.files import write_atomically
 from engine.document.locks import held
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.feed.feed import POINT
 
 SETTINGS, METRICS, STEPS, LABELS, LOCK = (
@@ -187,7 +189,7 @@ def read_labels(folder: Path) -> Labels:
     except FileNotFoundError:
         return Labels()
     except (OSError, ValueError, AttributeError) as error:
-        raise TrainingError(f"The tags of {folder.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The tags of {folder.name} cannot be read: {reason_of(error)}.") from error
 
 
 def write_labels(folder: Path, labels: Labels) -> None:
@@ -209,19 +211,52 @@ def tags_from(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def new_folder(runs: Path, title: str) -> Path:
-    """A path under `runs` that doesn't exist yet, named for the project and the time."""
+    """A folder under `runs` that this call has made, so that no other run has it; it tells project and time.
+
+    Where the disk refuses it is only named: whoever writes there says so.
+    """
     slug = "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())[:40] or "run"
-    stem = f"{slug}-{datetime.now():%Y%m%d-%H%M%S}"
-    return free_path(runs / stem)
+    path = runs / f"{slug}-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        while True:
+            with suppress(FileExistsError):  # another program was quicker
+                (free := free_path(path)).mkdir()
+                return free
+    except OSError:
+        return free_path(path)
+
+
+@contextmanager
+def given_back(folder: Path) -> Iterator[None]:
+    """Inside, a run begins in a folder that was made for it; if it does not come to that, the folder goes."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # there is something in it
+            folder.rmdir()
+        raise
 
 
 def free_path(path: Path) -> Path:
     """The path itself or, where there is something, the same name with the first free number behind it."""
     number, free = 1, path
-    while free.exists():
+    while os.path.lexists(free):
         number += 1
         free = path.with_name(f"{path.name}-{number}")
     return free
+
+
+def never_saved(folder: Path) -> bool:
+    """Whether the program of a run was killed before the first checkpoint, so that the run begins again."""
+    if (folder / CHECKPOINT).exists() or kept_checkpoints(folder):
+        return False
+    if not (folder / SETTINGS).exists():
+        return (folder / LOCK).exists()
+    try:
+        return read_settings(folder).get("state") == RUNNING  # however else it ends, it leaves a checkpoint
+    except TrainingError:
+        return False
 
 
 def kept_checkpoints(folder: Path) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.catalogue import Layer, Loss, Output
 from engine.document.edits import AddNodes, Edit, Rename
 from engine.document.graph import Graph, Link, Node, Project
-from engine.document.names import names_of, numbered
+from engine.document.names import free_name, names_of
 from engine.shapes.node_rules import ADVICE_RULES
 from engine.shapes.problems import Fix, Problem
 from engine.shapes.remedies import ROOM, doing
@@ -37,7 +37,7 @@ def _doubled_names(graph: Graph) -> Iterator[Problem]:
     taken = names_of(graph)
     for one, node in graph.nodes.items():
         if node.name and first.setdefault(node.name, one) != one:
-            better = numbered(node.name.rstrip("0123456789 ") or node.name, taken)
+            better = free_name(node.name, taken)
             yield Problem(
                 one,
                 f"Another node is called {node.name} too; in the code this one gets a number.",

@@ -15,12 +15,20 @@ from engine.errors import TrainingError
 from engine.feed.feed import Feed
 from engine.look.labels import check_labels
 from engine.runs import checkpoints
-from engine.runs.records import epoch_points, read_metrics, read_step_series
+from engine.runs.records import (
+    SETTINGS,
+    epoch_points,
+    never_saved,
+    read_metrics,
+    read_settings,
+    read_step_series,
+)
 from engine.runs.settings import Settings
 from engine.shapes.heads import loss_heads
 from engine.train import state
 from engine.train.autotune import fastest, made_with
 from engine.train.loop import Run
+from engine.train.warm_start import warm_start
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
@@ -82,9 +90,13 @@ def continue_run(
 ) -> Run:
     """The run whose checkpoint is in `folder`, its curves put back into the feed.
 
-    `loader` gives the function that reads the data for a device.
+    One that ended before its first checkpoint begins again, as it was told to. `loader` gives the function
+    that reads the data for a device.
     Errors: `TrainingError` when the checkpoint cannot be read or belongs to another model.
     """
+    if never_saved(folder):
+        feed.note("info", "The run had ended before it was first saved: it starts from its beginning.")
+        return _begin_again(folder, program, catalogue, loader, feed, revision, world)
     tensors, facts = checkpoints.load(folder)
     settings = state.settings_of(facts)
     device, notice = choose_device(settings.device if world is None else world.device)
@@ -98,6 +110,28 @@ def continue_run(
         world.draw_apart(run)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)
+    return run
+
+
+def _begin_again(
+    folder: Path,
+    program: Program,
+    catalogue: Catalogue,
+    loader: Callable[[str], Loader],
+    feed: Feed,
+    revision: int,
+    world: World | None,
+) -> Run:
+    """A run as its settings in `folder` tell it, at its first step."""
+    told = read_settings(folder) if (folder / SETTINGS).exists() else {}
+    device, notice = choose_device(told.get("device") if world is None else world.device)
+    if notice:
+        feed.note("warning", notice)
+    settings = Settings.of(program.plan, epochs=told.get("each"), seed=told.get("seed"), device=device)
+    run = begin_run(program, catalogue, loader(device), settings, feed, revision, world=world)
+    weights = told.get("weights")
+    if isinstance(weights, dict):
+        warm_start(run.model, Path(str(weights.get("file"))), program.modules)
     return run
 
 

@@ -31,7 +31,7 @@ from engine.catalogue.training.checks import PLAIN_PLANS
 from engine.data.portable import portable_source
 from engine.devices import choose_device
 from engine.emit.distributed import SIDE_BY_SIDE
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.layers.scores import masked_accuracy
 from engine.runs.records import read_settings
 
@@ -123,7 +123,7 @@ class World:
 
     def explained(self, error: BaseException) -> BaseException:
         """The error, or in its place that another process is gone."""
-        text = str(error).lower()
+        text = reason_of(error).lower()
         words = ("connection closed", "connection reset", "broken pipe", "timed out", "peer", "gloo", "nccl")
         if isinstance(error, RuntimeError) and any(word in text for word in words):
             return TrainingError(

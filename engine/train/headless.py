@@ -95,7 +95,7 @@ def run_headless(
         notices.pass_on()
         if folder is not None and writes:
             store = RunFolder(folder, keep)
-            store.begin(project, run)
+            store.begin(project, run, fresh=not resume)
             saver.adopt(store, project)
             if report is not None and weights is not None:
                 store.remember(weights=recorded(report, weights))

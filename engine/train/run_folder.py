@@ -27,6 +27,7 @@ import platform
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -81,7 +82,10 @@ log = logging.getLogger(__name__)
 
 WRITING_FRACTION = 0.02  # of the training time may go into writing
 _SHORTEST = 1.0  # seconds between two writes
-_TRIES = 5  # to get the lock: somebody who only looks whether it is held holds it for a moment
+_TRIES = (
+    100  # to get the lock, 10 ms each: who trains the run says so in its settings by then, or nobody locks
+)
+_GLANCES = 4  # that may fail because somebody only looks whether it is held
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +134,14 @@ class RunFolder:
                 f"The folder for the run could not be made: {error.strerror or error}."
             ) from error
 
-    def begin(self, project: Project, run: Run) -> None:
-        """Write what is known before the first step.
+    def begin(self, project: Project, run: Run, *, fresh: bool = False) -> None:
+        """Write what is known before the first step; a `fresh` run begins over no other.
 
-        Errors: `TrainingError` when the disk refuses, or another program trains this very run.
+        Errors: `TrainingError` when the disk refuses, another program trains this very run, or, for a fresh
+        one, there is a run already.
         """
-        self._take()
+        self._take(fresh)
+        self._sweep()
         self._run, self._epoch_seen = run, run.epoch
         self._complete = run.stage is Stage.DONE and self._facts.get("state") == "finished"
         if self._complete:
@@ -298,20 +304,37 @@ class RunFolder:
         }
         self._write_settings()
 
-    def _take(self) -> None:
+    def _take(self, fresh: bool) -> None:
         """Hold the folder for as long as this program trains the run."""
-        for _ in range(_TRIES):
+        if fresh:
+            try:
+                open(self.path / LOCK, "xb").close()  # of several that begin here at once, one makes it
+            except FileExistsError as error:
+                raise BusyRun(
+                    f"There is a run in {self.path.name} already.",
+                    fix="Name another folder, or go on with that run.",
+                ) from error
+        for tried in range(_TRIES):
             self._lock = self._lock or hold(self.path / LOCK)
             if self._lock is not None:
                 return
+            facts = read_settings(self.path) if tried > _GLANCES and (self.path / SETTINGS).exists() else {}
+            if facts.get("state") == RUNNING and facts.get("process") != os.getpid():
+                who = f"process {facts.get('process')} on {facts.get('host')}"
+                raise BusyRun(
+                    f"Another program ({who}) trains this run.",
+                    fix="Wait until it has ended, or start a new run.",
+                )
             time.sleep(0.01)
-        owner = self._facts.get("process")
-        if self._facts.get("state") == RUNNING and owner != os.getpid():
-            raise BusyRun(
-                f"Another program (process {owner} on {self._facts.get('host')}) trains this run.",
-                fix="Wait until it has ended, or start a new run.",
-            )
         log.info("%s cannot be locked", self.path)
+
+    def _sweep(self) -> None:
+        """Remove what a program that was killed while it wrote tensors has left."""
+        for place in (self.path, *self.path.glob(f"{CHECKPOINTS}/*")):
+            for pattern in checkpoints.LEFT:
+                for left in place.glob(pattern):
+                    with suppress(OSError):
+                        left.unlink()
 
     def _write_settings(self) -> None:
         text = json.dumps(self._facts, indent=2, ensure_ascii=False, default=str) + "\n"

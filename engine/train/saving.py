@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.feed.feed import Feed
 from engine.train.run_folder import LAST_AND_BEST, WRITING_FRACTION, BusyRun, Keep, RunFolder
 
@@ -35,6 +35,7 @@ class Saver:
         self._feed = feed
         self._folder: Path | None = None
         self._project: Project | None = None
+        self._fresh = False  # it has not begun in its folder yet
         self._failing = False
         self._try_at = 0.0
         self._views_written = -1
@@ -46,10 +47,10 @@ class Saver:
         """Where the run is kept, or will be once there is room."""
         return self._folder
 
-    def begin(self, project: Project, run: Run, folder: Path | None) -> None:
-        """Keep a run in `folder` from now on; None: nowhere."""
+    def begin(self, project: Project, run: Run, folder: Path | None, *, fresh: bool = False) -> None:
+        """Keep a run in `folder` from now on, over no other if it is `fresh`; None: nowhere."""
         self.forget()
-        self._folder, self._project = folder, project
+        self._folder, self._project, self._fresh = folder, project, fresh
         if folder is not None:
             self._open(run)
 
@@ -183,9 +184,9 @@ class Saver:
             if store is not None:
                 store.let_go()
             self.store = None
-            made = RunFolder(self._folder, self.keep)
-            made.begin(self._project, run)
-            self.store = made
+            self.store = RunFolder(self._folder, self.keep)
+            fresh, self._fresh = self._fresh, False
+            self.store.begin(self._project, run, fresh=fresh)
             if gone:
                 self._feed.note(
                     "warning",
@@ -199,11 +200,11 @@ class Saver:
     def _refused(self, error: Exception, run: Run, last: bool = False) -> None:
         log.debug("the run was not saved", exc_info=error)
         if isinstance(error, BusyRun):  # it is somebody else's: not to be written to, now or later
-            self._folder = self._project = None
+            self.forget()
             self._feed.note("warning", f"{error} This run is not saved.", step=run.step)
             return
         if not self._failing:
-            reason = str(error)
+            reason = reason_of(error)
             if isinstance(error, OSError):
                 reason = f"The run could not be saved: {error.strerror or error}."
             goes_on = "" if last else " Training goes on, and the run is saved as soon as that is possible."

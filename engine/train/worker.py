@@ -191,7 +191,8 @@ class Worker:
         settings = self._overrides.settings(project.plan, device)
         run = begin_run(program, self._catalogue, load, settings, self.feed, revision)
         report = None if weights is None else warm_start(run.model, weights, program.modules)
-        self._take_over(run, None if self._runs is None else new_folder(self._runs, project.title))
+        folder = None if self._runs is None else new_folder(self._runs, project.title)
+        self._take_over(run, folder, fresh=True)
         if report is not None and weights is not None:
             self.feed.note("info", report.head())
             self.saver.remember(run, weights=recorded(report, weights))
@@ -456,7 +457,7 @@ class Worker:
         self._program = self._sources.program(project, revision)
         return self._program
 
-    def _take_over(self, run: Run, folder: Path | None) -> None:
+    def _take_over(self, run: Run, folder: Path | None, *, fresh: bool = False) -> None:
         """Make a run the one that is under way, and open its folder."""
         run.interrupted = self._hurried
         self.starting = False
@@ -471,7 +472,7 @@ class Worker:
         self._open = True
         self._health = Health()
         if self._project is not None:
-            self.saver.begin(self._project, run, folder)
+            self.saver.begin(self._project, run, folder, fresh=fresh)
 
     def _leave(self) -> None:
         """Let the present run go, saved if it was under way."""

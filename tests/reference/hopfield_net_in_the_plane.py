@@ -34,13 +34,13 @@ SEED, BATCH = 0, None  # all rows at once
 # engine.data.sets.patterns.load_patterns, 18 lines, b73a7a3ec1c8
 
 
-# engine.layers.hopfield.Hopfield, 74 lines, d9b5a9a5fcfd
+# engine.layers.hopfield.Hopfield, 81 lines, 2274bc9dc8a9
 
 
 class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.hebb = Hopfield(2)
+        self.hebb = Hopfield(2, diagonal=True)
         self.saturating = Hopfield(2, steps=40, design="saturating")
 
     def forward(self, start: Tensor) -> tuple[Tensor, Tensor]:  # (N, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+
 from app.canvas.items.link_item import DraftWire
 from app.canvas.scene.scene import PortHit
 from app.canvas.tools.base import Interaction, Pointer, Surface
@@ -15,6 +17,8 @@ class MoveWires(Interaction):
 
     Let go anywhere else, they stay where they were.
     """
+
+    cursor = Qt.CursorShape.CrossCursor
 
     def __init__(self, view: Surface, start: Pointer, hit: PortHit) -> None:
         super().__init__(view, start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 
 from app.canvas.editing.joining import fitting_types, new_node_for
 from app.canvas.items.geometry import FIRST_PORT, WIDTH, Point
@@ -58,6 +58,8 @@ class DragWire(Interaction):
 
     The document is not touched before the release: a wire taken off a port is only hidden until then.
     """
+
+    cursor = Qt.CursorShape.CrossCursor
 
     def __init__(self, view: Surface, start: Pointer, fixed: Loose, old: Link | None = None) -> None:
         super().__init__(view, start)

@@ -120,7 +120,6 @@ def test_titles_are_told_once(workspace: Workspace) -> None:
 def test_the_device_is_remembered_for_this_computer(workspace: Workspace, places: Places) -> None:
     assert workspace.device == "automatic"
     workspace.set_device("cpu")
-    workspace.settings.sync()
     assert Workspace(places, parent=QObject()).device == "cpu"
     with pytest.raises(KeyError):
         workspace.set_device("abacus")
