@@ -55,7 +55,7 @@ class Composing:
         self._workspace = view.workspace
         self._scene = view.graph_scene
         for typing in (names, notes):
-            typing.ended.connect(self._workspace.document.seal)
+            typing.ended.connect(self._workspace.seal)
 
     def _chosen(self) -> list[Node]:
         graph = self._workspace.graph
