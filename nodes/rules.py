@@ -17,6 +17,7 @@ ROW = "numbers in a row"
 class RuleBearer(Layer, abstract=True):
     """A layer with an `update`; a plan lets it learn by the step `Rule`."""
 
+    takes_axes = ("features",)
     family = "rules"
     learns_by_rule = True
 
@@ -44,8 +45,9 @@ class TaughtByRule(RuleBearer, abstract=True):
 class Perceptron(TaughtByRule):
     """Outputs a sign and learns from mistakes only, by adding the example to the weights or subtracting it.
 
-    If a straight boundary exists it is found after at most R² / γ² mistakes, R the longest example and γ the
-    margin (Novikoff); if none does, as for XOR, it never rests.
+    If a straight boundary exists it is found after at most R² / γ² mistakes (Novikoff), R the length of the
+    longest example and γ the margin, both with the bias as one more input of 1: 51 for AND of 0 and 1. If
+    none does, as for XOR, it never rests.
     """
 
     aliases = ("sign unit", "threshold", "mcculloch-pitts", "rosenblatt")
@@ -57,7 +59,7 @@ class Perceptron(TaughtByRule):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.perceptron import Perceptron as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, lr=self.lr, low=-1 if self.targets == SIGNS else 0)
         return e.module(without_defaults(made))(x)
 
@@ -93,7 +95,7 @@ class DeltaRule(TaughtByRule):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.delta_rule import DeltaRule as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         middle = self.hidden or x.features
         wanted = self.hidden * (x.features + 1) + self.units * (middle + 1)
         made = carried(Made)(
@@ -114,21 +116,21 @@ class DeltaRule(TaughtByRule):
 
 
 class LeastSquares(TaughtByRule):
-    """Linear regression in closed form: the weights solve the normal equations of the batch.
+    """Linear regression in closed form: the weights with the least squared error over the batch.
 
     Give its phase the whole training split as one batch, and one epoch.
     """
 
     title = "Least squares"
     aliases = ("linear regression", "ridge", "normal equations", "closed form")
-    formula = "w = (AᵀA + λI)⁻¹ Aᵀ t on centred data; b = mean of t - w·x"
+    formula = "w minimises |A w - t|² + λ |w|² on centred data; b = mean of t - w·x"
     source = "Legendre, 1805; Gauss, 1809; ridge: Hoerl and Kennard, 1970"
     ridge: float = param(0.0, minimum=0, label="Ridge", doc="λ: how strongly large weights are held back")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.least_squares import LeastSquares as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, ridge=self.ridge)
         return e.module(without_defaults(made))(x)
 
@@ -140,13 +142,14 @@ class Hopfield(RuleBearer):
     """An associative memory: it stores the rows of a batch and restores a stored row from a disturbed one.
 
     Storing takes one batch that holds all patterns. Its outputs are the state after so many steps and the
-    energy of that state.
+    energy of that state. Hebbian weights without a diagonal want one unit at a time: the energy then never
+    rises, while units that are renewed all at once may swing between two states.
     """
 
     shows = ("energy",)
     aliases = ("associative memory", "attractor", "hebb", "newhop")
-    formula = "W = Σ s sᵀ; x ← a(W x + b), again and again; E = -½ xᵀW x - b·x"
-    source = "Hopfield, 1982; Personnaz, Guyon and Dreyfus, 1985; Li, Michel and Porod, 1989"
+    formula = "W = Σ s sᵀ; x ← a(W x + b), again and again; E = -½ xᵀW x - b·x + Σ ∫ a⁻¹"
+    source = "Hopfield, 1982 and 1984; Personnaz, Guyon and Dreyfus, 1985; Li, Michel and Porod, 1989"
     ports_out = (Port("output", doc="the state at the end"), Port("energy", doc="its energy, one number"))
     steps: int = param(20, minimum=0, maximum=10_000, doc="how often the state is renewed")
     design: str = param(
@@ -154,7 +157,7 @@ class Hopfield(RuleBearer):
         choices=("Hebbian", "pseudo-inverse", "saturating"),
         doc="how patterns become weights; saturating avoids false memories",
     )
-    diagonal: bool = param(True, doc="keep the weight of each unit to itself")
+    diagonal: bool = param(False, when=("design", ("Hebbian",)), doc="keep the weight of each unit to itself")
     activation: str = param(
         "saturating", choices=("saturating", "sign"), doc="a line cut off at -1 and 1, or the sign"
     )
@@ -163,7 +166,7 @@ class Hopfield(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.hopfield import Hopfield as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(
             x.features,
             steps=self.steps,
@@ -206,7 +209,7 @@ class RBM(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.boltzmann import RBM as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.hidden, lr=self.lr, k=self.k, chains=self.chains)
         layer = e.module(without_defaults(made))
         output, reconstruction = e.unpack(layer(x), "hidden", "reconstruction")
@@ -231,7 +234,7 @@ class Oja(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.oja import Oja as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         return e.module(without_defaults(carried(Made)(x.features, self.units, lr=self.lr)))(x)
 
     def summary(self) -> str:

@@ -19,9 +19,17 @@ from engine.errors import NeuroloomError
 from engine.runs.as_csv import runs_csv
 from engine.runs.deleted import delete, restore
 from engine.runs.index import RunRecord
-from engine.runs.records import CHECKPOINT, CHECKPOINTS, INTERRUPTED, PROJECT, RUNNING, UNREADABLE
+from engine.runs.records import (
+    CHECKPOINT,
+    CHECKPOINTS,
+    INTERRUPTED,
+    PROJECT,
+    RUNNING,
+    UNREADABLE,
+    never_saved,
+)
 
-_CAN_GO_ON = ("stopped", INTERRUPTED, "failed")
+_CAN_GO_ON = ("stopped", INTERRUPTED, "failed", "finished")
 DELETE = "Delete"
 CANCEL = "Cancel"
 
@@ -89,14 +97,12 @@ class RunsMenu(QObject):
         if len(chosen) != 1:
             return "Select one run to go on with it"
         state = chosen[0].state
-        if state == "finished":
-            return "It has run to its end; start a new run from its weights instead (More)"
         if state == RUNNING:
             return "It is being trained already"
         if state not in _CAN_GO_ON:
             return "Its folder cannot be read"
-        if not (chosen[0].folder / CHECKPOINT).is_file():
-            return "It ended before its first checkpoint"
+        if not (chosen[0].folder / CHECKPOINT).is_file() and not never_saved(chosen[0].folder):
+            return "There is no checkpoint in its folder"
         return ""
 
     def why_not_compare(self) -> str:
@@ -266,7 +272,7 @@ class RunsMenu(QObject):
 
 
 _TIPS = {
-    "continueRun": "Go on from the last checkpoint",
+    "continueRun": "Go on from the last checkpoint; a run that has finished trains more",
     "compareRuns": "List the differences: settings, nodes, wires",
     "reopenProject": "Open the exact project of this run in a new tab",
 }
@@ -297,8 +303,6 @@ def _checkpoints(record: RunRecord | None) -> list[tuple[str, Path]]:
     if record is None:
         return []
     last = [("The last one", record.folder)] if (record.folder / CHECKPOINT).is_file() else []
-    if record.state == "finished":  # nothing is left to train there
-        last = []
     return last + [(_epoch(name), record.folder / CHECKPOINTS / name) for name in record.checkpoints]
 
 

@@ -270,12 +270,12 @@ class RunsPanel(QWidget):
         self.refresh()
 
     def _restore_columns(self) -> None:
-        kept = str(self.workspace.settings.value(_COLUMNS, ""))
+        kept = self.workspace.settings.text(_COLUMNS)
         self.table.choose_columns(set(kept.split(",")) if kept else None)
 
     def _keep_columns(self) -> None:
         keys = self.table.chosen_columns
-        self.workspace.settings.setValue(_COLUMNS, ",".join(sorted(keys)) if keys else "")
+        self.workspace.settings.keep(_COLUMNS, ",".join(sorted(keys)) if keys else "")
 
     def say(self, text: str, answer: str = "", action: object = None) -> None:
         """Say in a line above the table what was done, with a button that takes it back."""

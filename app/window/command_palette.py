@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import SMALL, current_theme
 from app.widgets.fuzzy import score
+from app.widgets.typing import is_for_files
 from app.window.in_front import Window
 
 SIZE = QSize(560, 396)
@@ -150,8 +151,7 @@ class CommandPalette(QFrame):
     # -- searching --------------------------------------------------------------------------------
 
     def _recent(self) -> list[str]:
-        stored = self._window.settings.value(RECENT_KEY, [])
-        return [stored] if isinstance(stored, str) else list(stored) if isinstance(stored, list) else []
+        return self._window.settings.texts(RECENT_KEY)
 
     def _search(self, text: str) -> None:
         self.list.clear()
@@ -179,7 +179,7 @@ class CommandPalette(QFrame):
         entry = next(entry for entry in self._entries if entry.key == key)
         if entry.lasting:
             recent = [key, *(one for one in self._recent() if one != key)][:MOST_RECENT]
-            self._window.settings.setValue(RECENT_KEY, recent)
+            self._window.settings.keep(RECENT_KEY, recent)
         self.dismiss()
         entry.run()
 
@@ -188,6 +188,8 @@ class CommandPalette(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.field:
             if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+                if is_for_files(event):
+                    return False
                 event.accept()  # the window knows many of these keys, but here they are typing
                 return True
             if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, Q
 
 from app.runs.progress import TrainingBar
 from app.theme import BODY, current_theme, themes
-from app.widgets.labels import label
+from app.widgets.labels import label, plain
 
 HEIGHT = 44
 _ROOMY = 1360
@@ -36,7 +36,7 @@ class FileChip(QPushButton):
         self._name, self.unsaved = name, unsaved
         self._fit()
         state = "unsaved changes" if unsaved else "saved" if path else "not saved yet"
-        self.setToolTip(f"{path or name}\n{state}")
+        self.setToolTip(plain(f"{path or name}\n{state}"))
         self.setAccessibleDescription(f"{name}, {state}")
         self.update()
 
@@ -116,7 +116,7 @@ class TopBar(QWidget):
         row.addSpacing(12)
         row.addStretch(1)
         row.addWidget(self.chip, 0)
-        row.addSpacing(24)
+        row.addSpacing(12)
         row.addStretch(1)
         row.addWidget(self._controls, 6)
         themes.theme_changed.connect(self._theme_changed)
@@ -144,6 +144,11 @@ class TopBar(QWidget):
             if (here := self._controls.widget(index)) is not None:
                 here.setSizePolicy(usual if here is controls else none, usual)
         self.chip.show_file(name, path, unsaved)
+
+    def show_work(self, shown: bool) -> None:
+        """Shows the file and the controls, or hides them: on the welcome page there is nothing to train."""
+        self.chip.setVisible(shown)
+        self._controls.setVisible(shown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QDeadlineTimer, QObject, QTimer, Signal
 
+from app.widgets.banner import Notice
 from app.workspace.outside_changes import OutsideChanges
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
@@ -20,7 +21,10 @@ from engine.errors import NeuroloomError, ProjectFileError
 log = logging.getLogger(__name__)
 
 SUFFIX = ".nloom"
-AUTOSAVE_DELAY_MS = 800
+AUTOSAVE_DELAY_MS = 800  # after an edit, so that one that follows soon is in the same copy
+AUTOSAVE_OLDEST_MS = 5000  # so long edits may follow each other before a copy is written all the same
+AUTOSAVE_AGAIN_MS = 10_000  # until a copy that could not be written is tried again
+_LOOK_MS = 50
 
 
 class DocumentFile(QObject):
@@ -40,8 +44,14 @@ class DocumentFile(QObject):
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="autosave")
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(AUTOSAVE_DELAY_MS)
         self._timer.timeout.connect(self._write_copy)
+        self._by = QDeadlineTimer()  # when the copy is to be written at the latest
+        self._writing: Future[str] = Future()
+        self._look_again = QTimer(self)
+        self._look_again.setSingleShot(True)
+        self._look_again.setInterval(_LOOK_MS)
+        self._look_again.timeout.connect(self._look_at_copy)
+        self._unprotected = False  # the last copy could not be written
         self._showing = False
         self._outside = OutsideChanges(self)
         self._outside.changed.connect(self._changed_outside)
@@ -160,25 +170,47 @@ class DocumentFile(QObject):
     def close(self, keep: bool = False) -> None:
         """Ends the writing thread and removes the recovery copy, unless `keep`."""
         self._timer.stop()
+        self._look_again.stop()
         self._outside.close()
         self._writer.shutdown(wait=True)
         self._autosave.close(keep)
 
     def _changed(self, _change: object) -> None:
-        self._timer.start()
+        if not self._timer.isActive():
+            self._by = QDeadlineTimer(AUTOSAVE_OLDEST_MS)
+        self._timer.start(min(AUTOSAVE_DELAY_MS, self._by.remainingTime()))
 
     def _write_copy(self) -> None:
+        self._timer.stop()
         document = self._workspace.document
         if document.modified:
-            self._writer.submit(self._write, document.snapshot(), document.path)
+            self._writing = self._writer.submit(self._write, document.snapshot(), document.path)
+            self._look_again.start()
         else:
             self._writer.submit(self._autosave.discard)
 
-    def _write(self, project: Project, path: Path | None) -> None:
+    def _write(self, project: Project, path: Path | None) -> str:
+        """Writes the copy; returns why that could not be done."""
         try:
             self._autosave.write(project, path)
-        except ProjectFileError:
-            log.exception("The recovery copy was not written")
+        except ProjectFileError as error:
+            log.info("no recovery copy", exc_info=error)
+            return error.message
+        return ""
+
+    def _look_at_copy(self) -> None:
+        """Tells of a copy that could not be written, once, and tries it again."""
+        if not self._writing.done():
+            self._look_again.start()
+            return
+        why = self._writing.result()
+        if why and not self._unprotected:
+            text = f"{why} What is not saved would be lost in a crash."
+            self.noticed.emit(Notice(text, "warning", until_saved=True))
+        self._unprotected = bool(why)
+        if why:
+            self._by = QDeadlineTimer(AUTOSAVE_AGAIN_MS)
+            self._timer.start(AUTOSAVE_AGAIN_MS)
 
     def _show(self, project: Project, path: Path | None) -> None:
         self._showing = True
@@ -187,16 +219,16 @@ class DocumentFile(QObject):
         self._outside.follow(path)
 
     def _remembered_scope(self, path: Path | None) -> str:
-        return str(self._workspace.settings.value(_scope_key(path), "")) if path is not None else ""
+        return self._workspace.settings.text(_scope_key(path)) if path is not None else ""
 
     def _remember_scope(self, scope: str) -> None:
         path, settings = self._workspace.document.path, self._workspace.settings
         if path is None or self._showing:
             return
         if scope:
-            settings.setValue(_scope_key(path), scope)
+            settings.keep(_scope_key(path), scope)
         else:
-            settings.remove(_scope_key(path))
+            settings.forget([_scope_key(path)])
 
     def _name_unknown_types(self, project: Project) -> None:
         known = self._workspace.catalogue

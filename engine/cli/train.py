@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -20,7 +20,7 @@ from engine.catalogue import Catalogue
 from engine.document.graph import Project
 from engine.document.shipped import datasets_folder
 from engine.runs.branch import branch
-from engine.runs.records import CHECKPOINT
+from engine.runs.records import CHECKPOINT, given_back, never_saved
 from engine.train.distributed import World, folder_before, joined, launched, leave
 from engine.train.headless import run_headless
 from engine.train.loop import Record, Run
@@ -184,7 +184,7 @@ def _train(project: Project, catalogue: Catalogue, options: argparse.Namespace, 
     else:
         folder, resume = world.decided(partial(_place_again, project, options, world.restarts))
     try:
-        with stopping.listening():
+        with stopping.listening(), given_back(folder) if options.out is None else nullcontext():
             outcome = run_headless(
                 project,
                 catalogue,
@@ -215,17 +215,16 @@ def _place(project: Project, options: argparse.Namespace) -> Path:
     """The run's folder, with what it branches from in it."""
     folder: Path = options.out or new_folder(Path("runs"), project.title)
     if options.branch is not None:
-        branch(options.branch, folder)
+        with given_back(folder):
+            branch(options.branch, folder)
     return folder
 
 
 def _place_again(project: Project, options: argparse.Namespace, restarts: int) -> tuple[Path, bool]:
     """The folder for several processes, and whether to go on from a checkpoint there."""
     before = (options.out or folder_before(Path("runs"))) if restarts else None
-    if before is not None and (before / CHECKPOINT).is_file():
+    if before is not None and ((before / CHECKPOINT).is_file() or never_saved(before)):
         return before, True
-    if restarts and options.out is not None:
-        return options.out, False
     return _place(project, options), options.resume or options.branch is not None
 
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import IO
 from uuid import uuid4
 
-from engine.document.files import load_project, to_text, write_atomically
+from engine.document.files import load_project, reason, to_text, write_atomically
 from engine.document.graph import Project
 from engine.document.locks import hold
 from engine.errors import ProjectFileError
@@ -52,16 +52,17 @@ class Autosave:
 
     def write(self, project: Project, path: Path | None) -> None:
         """Store the project as it is now. Raises ProjectFileError if the folder cannot be written to."""
+        note = {"path": None if path is None else str(path.absolute()), "saved": time.time()}
+        copy = project.copy()
+        copy.extra[_NOTE] = note
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             if self._lock is None:
                 self._lock = hold(_lock_file(self.file))
-        except OSError as error:
-            raise ProjectFileError(f"The recovery copy cannot be written: {error.strerror}.") from error
-        note = {"path": None if path is None else str(path.absolute()), "saved": time.time()}
-        copy = project.copy()
-        copy.extra[_NOTE] = note
-        write_atomically(self.file, to_text(copy).encode("utf-8"))
+            write_atomically(self.file, to_text(copy).encode("utf-8"))
+        except (OSError, ProjectFileError) as error:
+            cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
+            raise ProjectFileError(f"The recovery copy cannot be written: {reason(cause)}.") from error
 
     def discard(self) -> None:
         """Remove the copy: the document was saved, or closed on purpose. Another `write` starts again."""

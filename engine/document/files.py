@@ -6,21 +6,24 @@ and saved again. Every error is a ProjectFileError with one sentence.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from uuid import uuid4
 
 from engine.document.dressing import COLOURS, Frame, Note
 from engine.document.edit_base import NODE_ID, keep_ids
 from engine.document.fields import Fields, kind_of
 from engine.document.graph import Block, Graph, Link, Node, Points, Project
+from engine.document.locks import hold
 from engine.document.paths import portable, settled
 from engine.document.plan import Plan
 from engine.document.scopes import verify
@@ -28,6 +31,8 @@ from engine.errors import GraphError, ProjectFileError, reason_of
 from engine.values import natural
 
 SCHEMA = 2  # the newest format; a project that needs nothing of it is written in format 1
+TEMPORARY = ".nloom-tmp"  # what the name of a file ends in until it is whole
+_SETTLED = 1.0  # seconds
 LARGEST_FILE = 64 * 1024 * 1024  # bytes; a project of 100,000 nodes takes a third of it
 
 Thing = TypeVar("Thing", Block, Frame, Note)
@@ -143,25 +148,44 @@ def save_project(project: Project, path: Path | str) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file in the same folder and rename it. Raises ProjectFileError."""
+    """Write to a temporary file in the same folder and rename it. Raises ProjectFileError.
+
+    What programs that were killed while they wrote have left there is removed.
+    """
     try:
         path = Path(os.path.realpath(path))  # a link stays a link to the file that changes
-        temporary = path.with_name(f".{uuid4().hex}.nloom-tmp")
+        temporary = path.with_name(f".{uuid4().hex}{TEMPORARY}")
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         try:
-            with open(temporary, "xb") as file:
+            with hold(temporary) or open(temporary, "wb") as file:  # some disks know no locks
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            if mode is not None:
-                os.chmod(temporary, mode)
-            os.replace(temporary, path)
+                if mode is not None:
+                    os.chmod(temporary, mode)
+                if os.name != "nt":  # where an open file cannot be renamed
+                    os.replace(temporary, path)
+            if os.name == "nt":
+                os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
+        _sweep(path.parent)
     except (OSError, ValueError) as error:
-        raise ProjectFileError(f'"{path.name}" cannot be saved: {_reason(error)}.') from error
+        raise ProjectFileError(f'"{path.name}" cannot be saved: {reason(error)}.') from error
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary files that no program writes any more."""
+    for left in folder.glob(f".*{TEMPORARY}"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime < _SETTLED:  # perhaps made and not locked yet
+                continue
+            lock = hold(left)
+            if lock is not None:
+                left.unlink(missing_ok=True)
+                lock.close()
 
 
 def _sync_folder(folder: Path) -> None:
@@ -174,26 +198,43 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why a file could not be read or written, to stand at the end of a sentence."""
     text = error.strerror if isinstance(error, OSError) else None
     return (text or reason_of(error)).rstrip(".").lower()
 
 
+def disk_is_full(error: BaseException | None) -> bool:
+    """Whether an error, or the one it came from, is that of a disk without room."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return error is not None and disk_is_full(error.__cause__)
+
+
 # -- reading
+
+
+def ordinary(path: Path) -> IO[bytes]:
+    """The file, opened to be read. Errors: `OSError`, also for a pipe, a device or a folder."""
+    file = open(path, "rb", opener=_at_once)  # noqa: SIM115 - whoever asked for it closes it
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "It is not an ordinary file", str(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for somebody to write
 
 
 def load_project(path: Path | str) -> Project:
     """Read a project file. Raises ProjectFileError with a sentence that names the file."""
     path = Path(path)
     try:
-        if path.is_fifo():  # to open one would wait for whoever writes into it
-            raise _unreadable(path.name, "it is not an ordinary file")
-        with open(path, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _unreadable(path.name, "it is not an ordinary file")
+        with ordinary(path) as file:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
-        raise _unreadable(path.name, _reason(error)) from error
+        raise _unreadable(path.name, reason(error)) from error
     if len(content) > LARGEST_FILE:
         raise _unreadable(path.name, f"it is larger than {LARGEST_FILE >> 20} MB")
     if not content.strip():

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.document.files import write_atomically
-from engine.errors import TrainingError
+from engine.errors import ProjectFileError, TrainingError
 from engine.runs.records import CHECKPOINT, CHECKPOINTS, METRICS, PROJECT, SETTINGS, STEPS, read_settings
 
 # What the first run became, not what it was told: the branch finds its own.
@@ -50,8 +50,11 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
         text = json.dumps({**kept, "state": "stopped", "branched_from": origin}, indent=2, ensure_ascii=False)
         write_atomically(target / SETTINGS, (text + "\n").encode())
         write_atomically(target / CHECKPOINT, json.dumps(facts).encode())
-    except OSError as error:
-        raise TrainingError(f"The new run could not be made: {error.strerror or error}.") from error
+    except (OSError, ValueError, ProjectFileError) as error:
+        for name in (tensors, PROJECT, METRICS, STEPS, SETTINGS, CHECKPOINT):
+            (target / name).unlink(missing_ok=True)
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error).rstrip(".")
+        raise TrainingError(f"The new run could not be made: {why}.") from error
     return origin
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from engine.errors import TrainingError, reason_of
 from engine.runs.records import CHECKPOINT
 
 VERSION = 1
+LEFT = ("*.safetensors.part", ".tmp??????")  # half-written tensors, the second safetensors' own
 
 Tensors = dict[str, Tensor]
 Facts = dict[str, Any]
@@ -58,11 +61,19 @@ def write_tensors(path: Path, tensors: Tensors) -> None:
     """Write a safetensors file under a temporary name, then rename it. Errors: `OSError`."""
     temporary = path.with_name(path.name + ".part")
     try:
+        temporary.touch()
+        mode = stat.S_IMODE(temporary.stat().st_mode)
         # Tied weights are one tensor under two names, which the format refuses: each gets its own copy.
         save_file({name: _own(value) for name, value in tensors.items()}, temporary)
+        os.chmod(temporary, mode)  # `save_file` puts a file there that only its owner may read
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())  # a checkpoint that names it must not outlive it
         os.replace(temporary, path)
     except SafetensorError as error:
-        raise OSError(reason_of(error)) from error
+        found = re.search(r"os error (\d+)", str(error))
+        raise (
+            OSError(int(found[1]), os.strerror(int(found[1]))) if found else OSError(reason_of(error))
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.document.files import write_atomically
+from engine.document.files import ordinary, reason, write_atomically
 from engine.document.locks import held
-from engine.errors import TrainingError, reason_of
+from engine.errors import TrainingError
 from engine.feed.feed import POINT
 
 SETTINGS, METRICS, STEPS, LABELS, LOCK = (
@@ -34,6 +36,8 @@ STEP_COLUMNS = ("step", "epoch", "seconds")
 
 _PIECE = 200_000  # bytes that are parsed at once
 
+# What reading may raise that was not written by a run, or was cut, mixed up or replaced since.
+DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 RUNNING, INTERRUPTED, UNREADABLE = "running", "interrupted", "unreadable"
 _HIGHER = (
     "accuracy",
@@ -57,17 +61,32 @@ def lower_is_better(value: str) -> bool:
     return not any(word in _HIGHER for word in words)
 
 
+@contextmanager
+def reading(folder: Path, name: str) -> Iterator[None]:
+    """Turn whatever is wrong with a file of a run into a `TrainingError` that names it."""
+    try:
+        yield
+    except DAMAGE as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else reason(error)
+        raise TrainingError(f"{name} of {folder.name} cannot be read: {why}.") from error
+
+
 def read_settings(folder: Path) -> dict[str, Any]:
     """What is known of a run. Errors: `TrainingError` when it cannot be read."""
-    try:
-        found = json.loads((folder / SETTINGS).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise TrainingError(
-            f"{folder.name} is not the folder of a run: settings.json cannot be read."
-        ) from error
-    if not isinstance(found, dict):
-        raise TrainingError(f"{folder.name} is not the folder of a run.")
-    return found
+    with reading(folder, SETTINGS):
+        found = _json(folder / SETTINGS)
+        if not isinstance(found, dict):
+            raise ValueError("it holds something else")
+        return found
+
+
+def _json(path: Path) -> Any:
+    return json.loads(_text(path))
+
+
+def _text(path: Path) -> str:
+    with ordinary(path) as file:
+        return file.read().decode("utf-8")
 
 
 def state_of(folder: Path, settings: Mapping[str, Any]) -> str:
@@ -82,16 +101,20 @@ def state_of(folder: Path, settings: Mapping[str, Any]) -> str:
 
 
 def read_metrics(folder: Path) -> list[dict[str, int | float]]:
-    """The epochs of a run, counted from 0 as `Run.history` does; a torn last row is left out."""
-    try:
-        text = (folder / METRICS).read_text("utf-8")
-    except FileNotFoundError:
+    """The epochs of a run, counted from 0 as `Run.history` does; a torn last row is left out.
+
+    Errors: `TrainingError` when they cannot be read.
+    """
+    if not os.path.lexists(folder / METRICS):
         return []
-    whole = text[: text.rfind("\n") + 1]
     found: list[dict[str, int | float]] = []
-    for row in csv.DictReader(io.StringIO(whole)):
-        values = {name: float(value) for name, value in row.items() if value}
-        found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
+    with reading(folder, METRICS):
+        text = _text(folder / METRICS)
+        for row in csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])):
+            if None in row:
+                raise ValueError(f"row {len(found) + 1} has more values than there are columns")
+            values = {name: float(value) for name, value in row.items() if value}
+            found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
     return found
 
 
@@ -124,24 +147,26 @@ class StepsReader:
         self.names: list[str] = []
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """The rows that are new since the last call, by series; from the start again if the file shrank."""
+        """The rows that are new since the last call, by series; from the start again if the file shrank.
+
+        Errors: `TrainingError` when they cannot be read.
+        """
         pieces: dict[str, list[NDArray[Any]]] = {}
-        try:
-            with open(self._path, "rb") as file:
-                if file.seek(0, io.SEEK_END) < self._offset:
-                    self._offset = 0
-                file.seek(self._offset)
-                if self._offset == 0:
-                    self._read_head(file.readline())
-                # In pieces: while numpy parses one, no other thread of the program works.
-                while content := file.read(_PIECE):
-                    content += file.readline()
-                    content = content[: content.rfind(b"\n") + 1]
-                    self._offset += len(content)
-                    for name, rows in _points(content.decode(), self.names).items():
-                        pieces.setdefault(name, []).append(rows)
-        except FileNotFoundError:
+        if not os.path.lexists(self._path):
             return {}
+        with reading(self._path.parent, STEPS), ordinary(self._path) as file:
+            if file.seek(0, io.SEEK_END) < self._offset:
+                self._offset = 0
+            file.seek(self._offset)
+            if self._offset == 0:
+                self._read_head(file.readline())
+            # In pieces: while numpy parses one, no other thread of the program works.
+            while content := file.read(_PIECE):
+                content += file.readline()
+                content = content[: content.rfind(b"\n") + 1]
+                self._offset += len(content)
+                for name, rows in _points(content.decode(), self.names).items():
+                    pieces.setdefault(name, []).append(rows)
         none = [np.empty(0, POINT)]
         return {name: np.concatenate(pieces.get(name, none)) for name in self.names}
 
@@ -181,13 +206,11 @@ class Labels:
 
 def read_labels(folder: Path) -> Labels:
     """The labels of a run, if there are any. Errors: `TrainingError` when they can't be read."""
-    try:
-        found = json.loads((folder / LABELS).read_text("utf-8"))
-        return Labels(tags_from(found.get("tags", ())), str(found.get("note", "")))
-    except FileNotFoundError:
+    if not os.path.lexists(folder / LABELS):
         return Labels()
-    except (OSError, ValueError, AttributeError) as error:
-        raise TrainingError(f"The tags of {folder.name} cannot be read: {reason_of(error)}.") from error
+    with reading(folder, LABELS):
+        found = _json(folder / LABELS)
+        return Labels(tags_from(found.get("tags", ())), str(found.get("note", "")))
 
 
 def write_labels(folder: Path, labels: Labels) -> None:
@@ -209,19 +232,52 @@ def tags_from(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def new_folder(runs: Path, title: str) -> Path:
-    """A path under `runs` that doesn't exist yet, named for the project and the time."""
+    """A folder under `runs` that this call has made, so that no other run has it; it tells project and time.
+
+    Where the disk refuses it is only named: whoever writes there says so.
+    """
     slug = "-".join("".join(c if c.isalnum() else " " for c in title).lower().split())[:40] or "run"
-    stem = f"{slug}-{datetime.now():%Y%m%d-%H%M%S}"
-    return free_path(runs / stem)
+    path = runs / f"{slug}-{datetime.now():%Y%m%d-%H%M%S}"
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        while True:
+            with suppress(FileExistsError):  # another program was quicker
+                (free := free_path(path)).mkdir()
+                return free
+    except OSError:
+        return free_path(path)
+
+
+@contextmanager
+def given_back(folder: Path) -> Iterator[None]:
+    """Inside, a run begins in a folder that was made for it; if it does not come to that, the folder goes."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # there is something in it
+            folder.rmdir()
+        raise
 
 
 def free_path(path: Path) -> Path:
     """The path itself or, where there is something, the same name with the first free number behind it."""
     number, free = 1, path
-    while free.exists():
+    while os.path.lexists(free):
         number += 1
         free = path.with_name(f"{path.name}-{number}")
     return free
+
+
+def never_saved(folder: Path) -> bool:
+    """Whether the program of a run was killed before the first checkpoint, so that the run begins again."""
+    if (folder / CHECKPOINT).exists() or kept_checkpoints(folder):
+        return False
+    if not (folder / SETTINGS).exists():
+        return (folder / LOCK).exists()
+    try:
+        return read_settings(folder).get("state") == RUNNING  # however else it ends, it leaves a checkpoint
+    except TrainingError:
+        return False
 
 
 def kept_checkpoints(folder: Path) -> list[str]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
@@ -17,7 +18,7 @@ from engine.document.files import save_project
 from engine.document.graph import Project
 from engine.errors import GraphError, NeuroloomError
 from engine.runs.index import RunRecord, read_run
-from engine.runs.records import SETTINGS, Labels, lower_is_better, new_folder, write_labels
+from engine.runs.records import SETTINGS, Labels, given_back, lower_is_better, new_folder, write_labels
 
 MOST = 64  # runs of one sweep
 WAITING, RUNNING, FINISHED, FAILED, STOPPED = "waiting", "training", "finished", "failed", "stopped"
@@ -127,9 +128,8 @@ class Sweep:
         try:
             save_project(project, file)
             folder = new_folder(self._runs, project.title)
-            while any(folder == one.folder for one in self._running.values()):
-                folder = folder.with_name(f"{folder.name}-{place + 1}")  # it has not been made yet
-            self._running[place] = _Process(file, folder, self._device)
+            with given_back(folder):
+                self._running[place] = _Process(file, folder, self._device)
         except OSError as error:
             raise NeuroloomError(f"A run of the sweep cannot be started: {error.strerror}.") from error
         self._put(place, state=RUNNING)
@@ -146,6 +146,8 @@ class Sweep:
         if status is None:
             return
         del self._running[place]
+        with suppress(OSError):  # where no run has begun, its folder is empty
+            process.folder.rmdir()
         state = {0: FINISHED}.get(status, STOPPED if self._cancelled else FAILED)
         error = ""
         if state == FAILED and status < 0:

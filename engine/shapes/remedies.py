@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Data, Layer, Loss, Metric, NodeType
-from engine.document.edits import AddNodes, Connect, Disconnect, Edit, Move, SetParam
+from engine.document.edits import AddNodes, Connect, Disconnect, Edit, Move, Remove, SetParam
 from engine.document.graph import Graph, Link, Node, Project
-from engine.document.names import names_of, numbered
+from engine.document.names import free_name, names_of
 from engine.shapes.node_rules import REMEDIES
 from engine.shapes.problems import Fix, Problem
 
@@ -145,6 +145,22 @@ def inserting(label: str, link: Link, type_id: str, params: Mapping[str, Any] | 
     return Fix(label, lambda project: insert(project, link, type_id, params))
 
 
+def replacing(label: str, node: Node, feed: Link, type_id: str) -> Fix:
+    """A fix that puts a new node ("x" in, "output" out) in the place of one that `feed` ends at."""
+
+    def edits(project: Project) -> tuple[Edit, ...]:
+        graph = project.graph
+        name = free_name(type_id.lower(), names_of(graph))
+        added = Node(project.new_id(), type_id, name, {}, node.position)
+        leaving = [
+            Link(added.id, "output", link.target, link.target_port) for link in graph.outgoing(node.id)
+        ]
+        arriving = Link(feed.source, feed.source_port, added.id, "x")
+        return Remove((node.id,)), AddNodes((added,), (arriving, *leaving))
+
+    return Fix(label, edits)
+
+
 def insert(
     project: Project, link: Link, type_id: str, params: Mapping[str, Any] | None = None
 ) -> tuple[Edit, ...]:
@@ -152,9 +168,7 @@ def insert(
     graph = project.graph
     source, target = graph.node(link.source), graph.node(link.target)
     there = ((source.position[0] + target.position[0]) / 2, (source.position[1] + target.position[1]) / 2)
-    title, taken = type_id.lower(), names_of(graph)
-    name = title if title not in taken else numbered(title, taken)
-    added = Node(project.new_id(), type_id, name, params or {}, there)
+    added = Node(project.new_id(), type_id, free_name(type_id.lower(), names_of(graph)), params or {}, there)
     edits: list[Edit] = [
         Disconnect(link),
         AddNodes(

@@ -1,4 +1,4 @@
-"""Makes runs: from the seed, or from a checkpoint."""
+"""Makes runs: from the seed, or from a checkpoint; says beforehand what would be refused."""
 
 from __future__ import annotations
 
@@ -15,18 +15,37 @@ from engine.errors import TrainingError
 from engine.feed.feed import Feed
 from engine.look.labels import check_labels
 from engine.runs import checkpoints
-from engine.runs.records import epoch_points, read_metrics, read_step_series
+from engine.runs.records import (
+    METRICS,
+    SETTINGS,
+    epoch_points,
+    never_saved,
+    read_metrics,
+    read_settings,
+    read_step_series,
+)
 from engine.runs.settings import Settings
-from engine.shapes.heads import loss_heads
+from engine.shapes.heads import Head, loss_heads
+from engine.shapes.problems import Problem
 from engine.train import state
 from engine.train.autotune import fastest, made_with
+from engine.train.failures import explain
 from engine.train.loop import Run
+from engine.train.warm_start import warm_start
 
 if TYPE_CHECKING:
+    from engine.document.graph import Project
     from engine.emit.program import Program
     from engine.train.distributed import World
+    from engine.train.sources import Sources
 
 Loader = Callable[[], Splits]
+
+
+def check_trains(program: Program) -> None:
+    """Errors: `TrainingError` for a program without data or without anything to minimise."""
+    if not program.trains:
+        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
 
 
 def begin_run(
@@ -46,8 +65,7 @@ def begin_run(
     A plan that asks for the fast path gets the settings `fast`, or those that are measured to be fastest.
     Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
     """
-    if not program.trains:
-        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+    check_trains(program)
     if fast is not None:
         program = made_with(program, catalogue, fast)
     elif program.plan.fast:
@@ -55,14 +73,34 @@ def begin_run(
     if world is not None:
         program = world.wrap(program)
     run = Run(program, load, settings, feed, revision)
-    empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
-    if empty is not None:
-        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
     run.heads = loss_heads(program.project, program.book)
-    check_labels(run.heads, run.data)
+    _check_data(program, run.heads, run.data)
     if world is not None:
         world.draw_apart(run)
     return run
+
+
+def refusal(project: Project, sources: Sources, device: str = "cpu") -> Problem | None:
+    """Why training would end before its first step; its data are read for that, but no weights are made."""
+    program: Program | None = None
+    try:
+        program = sources.program(project, 0)
+        check_trains(program)
+        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, device)())
+    except (Exception, SystemExit) as error:  # a loader may raise anything
+        found = explain(error, program)
+        whole = program is None or program.trains  # else it is a network to export
+        return Problem(found.node_id, str(found), severity="error" if whole else "warning", code="start")
+    return None
+
+
+def _check_data(program: Program, heads: tuple[Head, ...], data: Splits) -> None:
+    """Errors: `TrainingError` for a split without rows, and for labels that are no classes of the model."""
+    splits = ("train", "validation", "test")
+    empty = next((split for split in splits if not len(next(iter(data.get(split, {}).values()), ()))), None)
+    if empty is not None:
+        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
+    check_labels(heads, data)
 
 
 def continue_run(
@@ -77,9 +115,13 @@ def continue_run(
 ) -> Run:
     """The run whose checkpoint is in `folder`, its curves put back into the feed.
 
-    `loader` gives the function that reads the data for a device.
+    One that ended before its first checkpoint begins again, as it was told to. `loader` gives the function
+    that reads the data for a device.
     Errors: `TrainingError` when the checkpoint cannot be read or belongs to another model.
     """
+    if never_saved(folder):
+        feed.note("info", "The run had ended before it was first saved: it starts from its beginning.")
+        return _begin_again(folder, program, catalogue, loader, feed, revision, world)
     tensors, facts = checkpoints.load(folder)
     settings = state.settings_of(facts)
     device, notice = choose_device(settings.device if world is None else world.device)
@@ -93,6 +135,31 @@ def continue_run(
         world.draw_apart(run)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)
+    if len(run.history) < run.epoch:
+        found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"
+        feed.note("warning", f"{found}; what was cut off or removed is lost.", step=run.step)
+    return run
+
+
+def _begin_again(
+    folder: Path,
+    program: Program,
+    catalogue: Catalogue,
+    loader: Callable[[str], Loader],
+    feed: Feed,
+    revision: int,
+    world: World | None,
+) -> Run:
+    """A run as its settings in `folder` tell it, at its first step."""
+    told = read_settings(folder) if (folder / SETTINGS).exists() else {}
+    device, notice = choose_device(told.get("device") if world is None else world.device)
+    if notice:
+        feed.note("warning", notice)
+    settings = Settings.of(program.plan, epochs=told.get("each"), seed=told.get("seed"), device=device)
+    run = begin_run(program, catalogue, loader(device), settings, feed, revision, world=world)
+    weights = told.get("weights")
+    if isinstance(weights, dict):
+        warm_start(run.model, Path(str(weights.get("file"))), program.modules)
     return run
 
 

@@ -95,7 +95,7 @@ def run_headless(
         notices.pass_on()
         if folder is not None and writes:
             store = RunFolder(folder, keep)
-            store.begin(project, run)
+            store.begin(project, run, fresh=not resume)
             saver.adopt(store, project)
             if report is not None and weights is not None:
                 store.remember(weights=recorded(report, weights))
@@ -118,7 +118,8 @@ def run_headless(
         raise found from None
     saver.end(run, state)
     if saver.failing:  # training went on without a disk; now there is nothing left to wait for
-        raise TrainingError(f"The run was {state}, but could not be saved.", fix="Make room on the disk.")
+        fix = "Make room on the disk." if saver.full else None
+        raise TrainingError(f"The run was {state}, but could not be saved.", fix=fix)
     notices.pass_on()
     return Outcome(state, run, run.results)
 

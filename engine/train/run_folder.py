@@ -27,6 +27,7 @@ import platform
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -81,7 +82,10 @@ log = logging.getLogger(__name__)
 
 WRITING_FRACTION = 0.02  # of the training time may go into writing
 _SHORTEST = 1.0  # seconds between two writes
-_TRIES = 5  # to get the lock: somebody who only looks whether it is held holds it for a moment
+_TRIES = (
+    100  # to get the lock, 10 ms each: who trains the run says so in its settings by then, or nobody locks
+)
+_GLANCES = 4  # that may fail because somebody only looks whether it is held
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,7 @@ class RunFolder:
         self._step_columns: list[str] = []  # those of the table
         self._steps_written: dict[str, int] = {}
         self._columns: list[str] = []
+        self._sizes: dict[str, int] = {}  # of the two tables as they were last written, in bytes
         self._best_written = 0
         self._due = time.perf_counter() + _SHORTEST
         self._facts: dict[str, Any] = {}
@@ -130,12 +135,14 @@ class RunFolder:
                 f"The folder for the run could not be made: {error.strerror or error}."
             ) from error
 
-    def begin(self, project: Project, run: Run) -> None:
-        """Write what is known before the first step.
+    def begin(self, project: Project, run: Run, *, fresh: bool = False) -> None:
+        """Write what is known before the first step; a `fresh` run begins over no other.
 
-        Errors: `TrainingError` when the disk refuses, or another program trains this very run.
+        Errors: `TrainingError` when the disk refuses, another program trains this very run, or, for a fresh
+        one, there is a run already.
         """
-        self._take()
+        self._take(fresh)
+        self._sweep()
         self._run, self._epoch_seen = run, run.epoch
         self._complete = run.stage is Stage.DONE and self._facts.get("state") == "finished"
         if self._complete:
@@ -156,7 +163,7 @@ class RunFolder:
             "state": RUNNING,
         }
         self.keep_project(project)
-        self._trim_steps(run.step)
+        self._trim_steps(run)
         self._note_objectives(run)
         self._rewrite_metrics(run)
         RunIndex(self.path.parent).note(self.path)
@@ -182,7 +189,7 @@ class RunFolder:
             return
         self._best_state, self._milestone, self._epoch_seen = None, 0, run.epoch
         self._best_written = min(self._best_written, run.epoch)
-        self._trim_steps(run.step)
+        self._trim_steps(run)
         self._note_objectives(run)
         self._rewrite_metrics(run)
         state.save(self.path, run)
@@ -298,20 +305,37 @@ class RunFolder:
         }
         self._write_settings()
 
-    def _take(self) -> None:
+    def _take(self, fresh: bool) -> None:
         """Hold the folder for as long as this program trains the run."""
-        for _ in range(_TRIES):
+        if fresh:
+            try:
+                open(self.path / LOCK, "xb").close()  # of several that begin here at once, one makes it
+            except FileExistsError as error:
+                raise BusyRun(
+                    f"There is a run in {self.path.name} already.",
+                    fix="Name another folder, or go on with that run.",
+                ) from error
+        for tried in range(_TRIES):
             self._lock = self._lock or hold(self.path / LOCK)
             if self._lock is not None:
                 return
+            facts = read_settings(self.path) if tried > _GLANCES and (self.path / SETTINGS).exists() else {}
+            if facts.get("state") == RUNNING and facts.get("process") != os.getpid():
+                who = f"process {facts.get('process')} on {facts.get('host')}"
+                raise BusyRun(
+                    f"Another program ({who}) trains this run.",
+                    fix="Wait until it has ended, or start a new run.",
+                )
             time.sleep(0.01)
-        owner = self._facts.get("process")
-        if self._facts.get("state") == RUNNING and owner != os.getpid():
-            raise BusyRun(
-                f"Another program (process {owner} on {self._facts.get('host')}) trains this run.",
-                fix="Wait until it has ended, or start a new run.",
-            )
         log.info("%s cannot be locked", self.path)
+
+    def _sweep(self) -> None:
+        """Remove what a program that was killed while it wrote tensors has left."""
+        for place in (self.path, *self.path.glob(f"{CHECKPOINTS}/*")):
+            for pattern in checkpoints.LEFT:
+                for left in place.glob(pattern):
+                    with suppress(OSError):
+                        left.unlink()
 
     def _write_settings(self) -> None:
         text = json.dumps(self._facts, indent=2, ensure_ascii=False, default=str) + "\n"
@@ -327,8 +351,12 @@ class RunFolder:
         rows = _step_rows(fresh)
         if not rows:
             return
+        if not self._as_left(STEPS, run):
+            self._rewrite_steps({name: run.feed.read(name) for name in columns})
+            return
         with open(self.path / STEPS, "a", encoding="utf-8") as file:
             file.writelines(rows)
+        self._note_size(STEPS)
         for name, points in fresh.items():
             self._steps_written[name] += len(points)
 
@@ -336,11 +364,28 @@ class RunFolder:
         self._step_columns = list(series)
         head = ",".join((*STEP_COLUMNS, *(name.removeprefix("train_") for name in series))) + "\n"
         write_atomically(self.path / STEPS, (head + "".join(_step_rows(series))).encode())
+        self._note_size(STEPS)
         self._steps_written = {name: len(points) for name, points in series.items()}
 
-    def _trim_steps(self, steps: int) -> None:
+    def _as_left(self, name: str, run: Run) -> bool:
+        """Whether a table is as this program left it; that it isn't, so that it begins anew, is told."""
+        path = self.path / name
+        if path.is_file() and path.stat().st_size == self._sizes[name]:
+            return True
+        text = f"{name} was changed while the run was under way. It has been written again; nothing is lost."
+        run.feed.note("warning", text, step=run.step)
+        return False
+
+    def _note_size(self, name: str) -> None:
+        self._sizes[name] = (self.path / name).stat().st_size
+
+    def _trim_steps(self, run: Run) -> None:
         """Drop rows after the step that a run is continued from."""
-        kept = {name: rows[rows["step"] <= steps] for name, rows in read_step_series(self.path).items()}
+        try:
+            found = read_step_series(self.path)
+        except TrainingError:  # damaged while the run was under way
+            found = {name: run.feed.read(name) for name in self._objectives}
+        kept = {name: rows[rows["step"] <= run.step] for name, rows in found.items()}
         self._objectives = [name for name, rows in kept.items() if len(rows)]
         self._rewrite_steps(kept or {"train_loss": np.empty(0, POINT)})
 
@@ -351,8 +396,12 @@ class RunFolder:
         if any(name not in self._columns for record in fresh for name in record):
             self._rewrite_metrics(run)
             return
+        if not self._as_left(METRICS, run):
+            self._rewrite_metrics(run)
+            return
         with open(self.path / METRICS, "a", encoding="utf-8", newline="") as file:
             _writer(file, self._columns).writerows(map(_from_one, fresh))
+        self._note_size(METRICS)
         self._epochs_written = len(run.history)
 
     def _rewrite_metrics(self, run: Run) -> None:
@@ -364,6 +413,7 @@ class RunFolder:
             writer.writeheader()
         writer.writerows(map(_from_one, run.history))
         write_atomically(self.path / METRICS, text.getvalue().encode())
+        self._note_size(METRICS)
         self._epochs_written = len(run.history)
 
 

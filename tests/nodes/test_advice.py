@@ -69,6 +69,20 @@ def test_a_bias_before_batch_norm(bias: bool, activation: str, told: int) -> Non
         assert mended(sketch, problems[0]).problems == []
 
 
+@pytest.mark.parametrize(("between", "told"), [((), 1), (("ReLU", "Dropout"), 1), (("Transpose",), 0)])
+def test_the_channels_behind_a_1d_convolution_come_first(between: tuple[str, ...], told: int) -> None:
+    sketch, start = image(12, 20)
+    last = sketch.add("Conv1d", "conv", {"filters": 8, "bias": False}, x=start)
+    for one in between:
+        last = sketch.add(one, one, x=last)
+    norm = sketch.add("BatchNorm", "norm", x=last)
+    problems = coded(sketch, "channels-of-a-sequence")
+    assert len(problems) == told
+    if told:
+        assert problems[0].node_id == norm and "conv" in problems[0].message
+        assert mended(sketch, problems[0]).parameters(norm) == 2 * 8
+
+
 @pytest.mark.parametrize(("depth", "told"), [(4, 0), (5, 1), (9, 1)])
 def test_many_flat_layers_in_a_row(depth: int, told: int) -> None:
     sketch, _ = flowers(*[("Linear", f"l{n}", {"units": 8, "activation": "tanh"}) for n in range(depth)])
@@ -100,6 +114,21 @@ def test_images_of_different_depth_are_brought_together_by_a_1x1_convolution() -
     found = problem_of(sketch, join)
     assert found.fix is not None and found.fix.label == "Insert a 1×1 convolution"
     assert mended(sketch, found).errors == []
+
+
+@pytest.mark.parametrize(("units", "told"), [(1, 1), (2, 0)])
+def test_a_softmax_over_one_value_wants_to_be_a_sigmoid(units: int, told: int) -> None:
+    sketch = Sketch()
+    data = sketch.add("BreastCancer", "cancer")
+    score = sketch.add("Linear", "score", {"units": units}, x=f"{data}.features")
+    answer = sketch.add("Softmax", "answer", x=score)
+    sketch.add("MSE", "cost", prediction=answer, target=f"{data}.{'benign' if told else 'features'}")
+    problems = coded(sketch, "softmax-of-one")
+    assert len(problems) == told
+    if told:
+        assert problems[0].node_id == answer
+        assert mended(sketch, problems[0]).problems == []
+        assert [node.type for node in sketch.project.graph.nodes.values()][-1] == "Sigmoid"
 
 
 def test_another_package_registers_a_rule_of_its_own() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.canvas.view import GraphView
+from app.widgets.typing import finish_typing
 from app.workspace.workspace import Workspace
 from engine.document.graph import Link
 from tests.app.canvas.conftest import Hands, picture
@@ -192,7 +194,7 @@ def test_a_lone_node_dropped_on_a_wire_goes_into_it(
 def test_f2_renames_in_place(view: GraphView, workspace: Workspace, hands: Hands, chain: None) -> None:
     workspace.select(("n2",))
     hands.key(Qt.Key.Key_F2)
-    field = view.name_field
+    field = view.naming.field
     assert field.isVisible() and field.text() == "linear-n2"
     QTest.keyClicks(field, "hidden")
     QTest.keyClick(field, Qt.Key.Key_Return)
@@ -210,7 +212,7 @@ def test_keys_in_a_text_field_stay_there(
     """V5, E-3."""
     workspace.select(("n2", "n3"))
     hands.key(Qt.Key.Key_F2 if opened == "name" else Qt.Key.Key_Tab)
-    field: QLineEdit = view.name_field if opened == "name" else view.popup.field
+    field: QLineEdit = view.naming.field if opened == "name" else view.popup.field
     before = picture(view)
     QTest.keyClicks(field, "f c")
     for key, modifiers in (
@@ -225,6 +227,89 @@ def test_keys_in_a_text_field_stay_there(
         (Qt.Key.Key_V, CONTROL),
     ):
         QTest.keyClick(field, key, modifiers)
-    assert picture(view) == before and workspace.document.undo_label is None
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert not field.isVisible()
+    assert picture(view) == before and workspace.document.undo_label is None
+
+
+def test_a_name_is_in_the_document_while_it_is_typed(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    """A save, a close or a crash in mid-word loses nothing; the whole word is one step."""
+    workspace.select(("n2",))
+    hands.key(Qt.Key.Key_F2)
+    field = view.naming.field
+    QTest.keyClicks(field, "hid")
+    assert workspace.node("n2").name == "hid"
+    save = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_S, CONTROL)
+    save.ignore()
+    QApplication.sendEvent(field, save)
+    assert not save.isAccepted()  # so it is the window's
+    finish_typing()
+    assert workspace.node("n2").name == "hid" and view.hasFocus()
+    hands.key(Qt.Key.Key_F2)
+    field.setText("")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert workspace.node("n2").name == "hid"
+    assert workspace.document.undo() == "Rename" and workspace.document.undo_label is None
+    assert workspace.node("n2").name == "linear-n2"
+
+
+def test_a_field_over_a_node_follows_pan_and_zoom(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    view.navigation.set_zoom(1.0)
+    workspace.select(("n2",))
+    hands.key(Qt.Key.Key_F2)
+    field, item = view.naming.field, view.graph_scene.node_items["n2"]
+    before = field.pos()
+    view.navigation.pan_by(30, 20)
+    assert field.pos() == before + QPoint(30, 20) and field.isVisible()
+    view.navigation.zoom_by(2.0, QPointF(50, 60))
+    assert (field.pos() - view.mapFromScene(item.x() + 8, item.y() + 4)).manhattanLength() <= 1
+    assert field.width() > 200
+
+
+def test_a_release_that_was_lost_ends_the_drag(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    """A popup of another program can take the event: the next move says that no button is down."""
+    start = view.node_point("n2")
+    hands.lift(start, start + QPoint(40, 120))
+    place = QPointF(start + QPoint(60, 60))
+    away = view.viewport().mapToGlobal(place)
+    none, still = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(
+        view.viewport(), QMouseEvent(QEvent.Type.MouseMove, place, away, none, none, still)
+    )
+    assert view.interaction is None and _place(workspace, "n2") == (200, 0)
+    QTest.mouseRelease(
+        view.viewport(), Qt.MouseButton.LeftButton, still, start
+    )  # or the next test inherits it
+
+
+def test_a_drag_ends_where_the_button_was_let_go(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    start = view.node_point("n2")
+    hands.press(start)
+    hands.move(start + QPoint(20, 20))
+    hands.release(start + QPoint(80, 40))
+    assert _place(workspace, "n2") == (280, 40)
+
+
+def test_the_cursor_says_what_the_left_button_does(view: GraphView, hands: Hands, chain: None) -> None:
+    space = Qt.Key.Key_Space
+
+    def shape() -> Qt.CursorShape:
+        return view.viewport().cursor().shape()
+
+    QTest.keyPress(view, space)
+    assert shape() == Qt.CursorShape.OpenHandCursor
+    hands.press(QPoint(450, 320))
+    assert shape() == Qt.CursorShape.ClosedHandCursor
+    hands.release(QPoint(450, 320))
+    assert shape() == Qt.CursorShape.OpenHandCursor
+    view.gestures.lose_focus()
+    assert shape() == Qt.CursorShape.ArrowCursor
+    QTest.keyRelease(view, space)

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.widgets.banner import Notice
+from app.workspace import document_file
 from app.workspace.document_file import DocumentFile
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
+from engine.document.edits import SetTitle
 from engine.document.files import load_project
 from tests.app.conftest import add_iris
 
@@ -126,6 +129,40 @@ def test_unsaved_work_outlives_a_crash(workspace: Workspace, places: Places, tmp
     assert list(places.autosaves.glob("*.nloom")) == []
 
 
+def test_edits_that_follow_each_other_do_not_keep_a_copy_from_being_written(
+    workspace: Workspace, places: Places, file: DocumentFile, qtbot, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    """An edit in time keeps the delay running for ever; the greatest age ends it."""
+    monkeypatch.setattr(document_file, "AUTOSAVE_DELAY_MS", 10**6)
+    monkeypatch.setattr(document_file, "AUTOSAVE_OLDEST_MS", 300)
+    for number in range(200):
+        workspace.apply("Retitle", SetTitle(f"edit {number}"))
+        qtbot.wait(20)
+        if any(places.autosaves.glob("*.nloom")):
+            break
+    assert any(places.autosaves.glob("*.nloom"))
+
+
+def test_a_copy_that_cannot_be_written_is_told_once_and_tried_again(
+    workspace: Workspace, places: Places, file: DocumentFile, qtbot, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(document_file, "AUTOSAVE_DELAY_MS", 0)
+    monkeypatch.setattr(document_file, "AUTOSAVE_AGAIN_MS", 20)
+    places.autosaves.parent.mkdir(parents=True, exist_ok=True)
+    places.autosaves.write_text("a file where the folder should be")
+    told: list[Notice] = []
+    file.noticed.connect(told.append)
+    add_iris(workspace)
+    qtbot.waitUntil(lambda: bool(told), timeout=5000)
+    qtbot.wait(200)
+    assert [one.kind for one in told] == ["warning"]
+    assert told[0].text == (
+        "The recovery copy cannot be written: file exists. What is not saved would be lost in a crash."
+    )
+    places.autosaves.unlink()
+    qtbot.waitUntil(lambda: any(places.autosaves.glob("*.nloom")), timeout=5000)
+
+
 def test_saving_removes_the_recovery_copy(
     workspace: Workspace, places: Places, tmp_path: Path, qtbot
 ) -> None:  # type: ignore[no-untyped-def]
@@ -141,6 +178,5 @@ def test_settings_stay_in_their_places(
     workspace: Workspace, file: DocumentFile, places: Places, tmp_path: Path
 ) -> None:
     file.save(tmp_path / "a.nloom")
-    workspace.settings.sync()
     assert places.settings_file.is_file()
     assert json.dumps(str(tmp_path / "a.nloom")).strip('"') in places.settings_file.read_text("utf-8")

@@ -17,8 +17,9 @@ import pytest
 
 from engine.document.document import Document
 from engine.document.edits import Move
-from engine.document.files import LARGEST_FILE, from_text, load_project, save_project, to_text
+from engine.document.files import LARGEST_FILE, TEMPORARY, from_text, load_project, save_project, to_text
 from engine.document.graph import Graph, Link, Node, Project
+from engine.document.locks import hold
 from engine.document.plan import Choice, Plan
 from engine.errors import ProjectFileError
 
@@ -371,6 +372,24 @@ def test_a_failed_write_keeps_the_old_file_and_no_other(
     monkeypatch.undo()
     assert load_project(path) == example()
     assert os.listdir(tmp_path) == ["net.nloom"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no locks on files that are written elsewhere")
+def test_what_a_killed_save_has_left_is_swept_and_what_is_being_written_stays(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from engine.document import files\n"
+        "os.fsync = lambda handle: os.kill(os.getpid(), 9)\n"
+        "files.write_atomically(Path(sys.argv[1]), b'new')\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "net.nloom")], check=False)
+    (left,) = tmp_path.iterdir()
+    writing = hold(tmp_path / f".other{TEMPORARY}")
+    assert writing is not None
+    for path in tmp_path.iterdir():
+        os.utime(path, (0, 0))
+    save_project(Project(), tmp_path / "net.nloom")
+    assert sorted(os.listdir(tmp_path)) == [f".other{TEMPORARY}", "net.nloom"] and not left.exists()
+    writing.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and modes as POSIX has them")

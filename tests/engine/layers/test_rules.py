@@ -61,6 +61,19 @@ def test_the_perceptron_stays_below_novikoffs_bound_on_gates(name: str, b: float
     assert 0 < layer.updates <= bound(x, y if signs else 2 * y - 1, w, b)
 
 
+def test_the_bound_of_and_counts_the_bias_as_an_input() -> None:
+    """Of the boundaries of AND, 2 x + 2 y = 3 has the largest margin: 1/√17 among rows of length √3."""
+    x, y = gate("AND", signs=False)
+    assert bound(x, 2 * y - 1, torch.full((2,), 2.0), -3.0) == pytest.approx(51)
+    plain = float((x.norm(dim=1).max() / ((2 * y - 1) * (x.sum(1, keepdim=True) - 1.5) / 2**0.5).min()) ** 2)
+    assert plain == pytest.approx(16)
+    counts = [
+        float(swept(x[list(order)], y[list(order)], 0)[0].updates)
+        for order in itertools.permutations(range(4))
+    ]
+    assert plain < min(counts) and max(counts) <= 51
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_perceptron_stays_below_novikoffs_bound_on_points_apart(seed: int) -> None:
     train = load_points(Path(), "cpu", form="two halves", noise=0.1, seed=seed)["train"]
@@ -180,6 +193,26 @@ def test_least_squares_agrees_with_scikit_learn(ridge: float) -> None:
     assert torch.allclose(layer.bias.double(), torch.tensor(there.intercept_), atol=1e-5)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 1e-6])
+def test_least_squares_keeps_its_figures_where_columns_are_nearly_alike(ridge: float) -> None:
+    """Powers of x up to the ninth have a condition of 2 · 10^6: its square leaves four figures of sixteen."""
+    import numpy as np
+
+    x = torch.linspace(0, 1, 40)[:, None].double() ** torch.arange(1, 10)
+    wanted = torch.linspace(1, -2, 9)[:, None].double()
+    layer = LeastSquares(9, 1, ridge).double()
+    layer.update(x, x @ wanted + 0.5)
+    if not ridge:
+        torch.testing.assert_close(layer.weight, wanted.T, atol=1e-6, rtol=0)
+        assert layer.bias.item() == pytest.approx(0.5, abs=1e-8)
+        return
+    middle = (x - x.mean(0)).numpy()
+    left, sizes, right = np.linalg.svd(middle, full_matrices=False)
+    side = left.T @ ((x @ wanted) - (x @ wanted).mean(0)).numpy()
+    exact = right.T @ (sizes[:, None] / (sizes[:, None] ** 2 + ridge) * side)
+    torch.testing.assert_close(layer.weight, torch.tensor(exact.T), atol=1e-7, rtol=0)
+
+
 def test_of_many_fits_least_squares_takes_the_smallest() -> None:
     x = torch.randn(20, 1).repeat(1, 2)  # the same input twice
     layer = LeastSquares(2, 1)
@@ -195,19 +228,23 @@ def memory(form: str = "2-D", **options: object) -> tuple[Hopfield, Tensor]:
 
 
 def test_hebbs_weights_of_the_plane() -> None:
-    net, patterns = memory()
-    assert net.weight.tolist() == [[3, 1], [1, 3]]
+    net, patterns = memory(diagonal=True)
+    assert net.weight.tolist() == [[3, 1], [1, 3]] and memory()[0].weight.tolist() == [[0, 1], [1, 0]]
     corners = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]])
     assert torch.equal(net.step(corners), corners)  # (-1, 1) was never stored
     starts = torch.tensor([[0.5, -0.75], [-0.5, 0.75]])
     ends, energy = net(starts)
     assert ends.tolist() == [[1, -1], [-1, 1]]
-    assert energy.flatten().tolist() == [-2, -2] and net.energy(patterns).flatten().tolist() == [-4, -4, -2]
+    # -½ sᵀWs is -2 and -4, -4, -2; two saturated units add ½ each, and beyond the bounds there is no state.
+    assert energy.flatten().tolist() == [-1, -1] and net.energy(patterns).flatten().tolist() == [-3, -3, -1]
+    assert net.energy(torch.tensor([[1.01, 0.0]])).isinf().all()
+    signs, _ = memory(diagonal=True, activation="sign")
+    assert signs.energy(patterns).flatten().tolist() == [-4, -4, -2]
 
 
 @pytest.mark.parametrize("activation", ["saturating", "sign"])
 def test_two_steps_are_enough_in_the_plane(activation: str) -> None:
-    net, _ = memory(steps=2, activation=activation)
+    net, _ = memory(steps=2, activation=activation, diagonal=True)
     assert net(torch.tensor([[0.5, -0.75], [-0.5, 0.75]]))[0].tolist() == [[1, -1], [-1, 1]]
 
 
@@ -237,8 +274,25 @@ def test_digits_are_mended(design: str, in_turn: bool) -> None:
     assert right <= 0.3 if design == "Hebbian" else right >= 0.9  # the digits are too alike for Hebb
 
 
+@pytest.mark.parametrize("form", ["2-D", "3-D"])
+@pytest.mark.parametrize("design", ["Hebbian", "pseudo-inverse", "saturating"])
+def test_the_energy_of_saturating_units_never_rises(design: str, form: str) -> None:
+    """Without the integral of the saturating unit it does, from a fifth of all starts in 3-D."""
+    net, _ = memory(form, design=design, diagonal=True)
+    x = 2 * torch.rand(5000, len(net.bias)) - 1
+    quadratic = torch.zeros(len(x), dtype=torch.bool)
+    for _ in range(50):
+        after = net.step(x)
+        assert (net.energy(after) <= net.energy(x) + 1e-5).all()
+        halves = (x.square() - after.square()).sum(1, keepdim=True) / 2
+        quadratic |= ((net.energy(after) - net.energy(x) + halves) > 1e-5)[:, 0]
+        x = after
+    if (design, form) == ("saturating", "3-D"):
+        assert 0.1 < quadratic.float().mean() < 0.4
+
+
 def test_one_at_a_time_the_energy_never_rises() -> None:
-    net, _ = memory("digits", diagonal=False, activation="sign", in_turn=True)
+    net, _ = memory("digits", activation="sign", in_turn=True)
     assert not net.weight.diagonal().any()
     x = torch.randn(20, 64).sign()
     for _ in range(5):

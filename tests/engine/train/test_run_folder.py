@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from engine.runs.records import (
     LOCK,
     Labels,
     StepsReader,
+    given_back,
     kept_checkpoints,
     read_labels,
     read_metrics,
@@ -31,8 +33,9 @@ from engine.runs.records import (
     write_labels,
 )
 from engine.train.headless import run_headless
-from engine.train.run_folder import Keep, RunFolder, new_folder
-from tests.engine.train.networks import DATASETS, catalogue, iris
+from engine.train.run_folder import BusyRun, Keep, RunFolder, new_folder
+from engine.train.trainer import Trainer
+from tests.engine.train.networks import DATASETS, catalogue, iris, settle
 from tests.engine.train.networks import run_of as made_run
 
 PROJECT = iris(epochs=6)
@@ -267,9 +270,96 @@ def test_a_run_of_two_objectives_keeps_and_finds_a_series_for_each(tmp_path: Pat
 
 
 def test_new_folders_never_meet(tmp_path: Path) -> None:
-    first = new_folder(tmp_path, "Grün & Blau!")
-    first.mkdir()
-    assert first.name.startswith("grün-blau-") and new_folder(tmp_path, "Grün & Blau!") != first
+    """Several that are asked for at the same moment are several folders, each made by who asked."""
+    with ThreadPoolExecutor(8) as many:
+        found = list(many.map(lambda _: new_folder(tmp_path / "runs", "Grün & Blau!"), range(40)))
+    assert len(set(found)) == 40 and all(one.is_dir() for one in found)
+    assert found[0].name.startswith("grün-blau-")
+
+
+def test_a_run_begins_over_no_other(tmp_path: Path) -> None:
+    train(tmp_path, stop_at=4)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    with pytest.raises(BusyRun, match="There is a run in"):
+        train(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+def test_a_folder_in_which_no_run_began_is_given_back(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError), given_back(folder := new_folder(tmp_path, "one")):
+        raise TrainingError("The data cannot be read.")
+    assert not folder.exists()
+    with pytest.raises(TrainingError), given_back(folder := new_folder(tmp_path, "one")):
+        (folder / LOCK).touch()
+        raise TrainingError("The model failed.")
+    assert folder.exists()
+
+
+def test_a_run_killed_before_its_first_checkpoint_starts_from_its_beginning(tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    project = iris(epochs=2)
+    run_headless(project, catalogue(), DATASETS, device="cpu", folder=whole, seed=5)
+    five = project.copy()
+    five.plan = project.plan.with_(seed=5)
+    run = made_run(five)
+    store = RunFolder(killed)
+    store.begin(project, run, fresh=True)
+    store.let_go()
+    assert read_settings(killed)["state"] == "running" and not (killed / "checkpoint.json").exists()
+    told: list[str] = []
+    run_headless(
+        project, catalogue(), DATASETS, device="cpu", folder=killed, resume=True, on_notice=told.append
+    )
+    assert "starts from its beginning" in told[0]
+    assert curves(killed) == curves(whole)
+
+
+def test_a_run_whose_checkpoint_was_taken_away_does_not_start_over(tmp_path: Path) -> None:
+    train(tmp_path, stop_at=4)
+    (tmp_path / "checkpoint.json").unlink()
+    with pytest.raises(TrainingError, match="There is no checkpoint"):
+        train(tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("damage", [b"", b"no archive", b"PK\x03\x04" + b"\0" * 60])
+def test_damaged_pictures_do_not_keep_a_run_from_going_on(damage: bytes, tmp_path: Path) -> None:
+    train(tmp_path, stop_at=4)
+    (tmp_path / "pictures.npz").write_bytes(damage)
+    trainer = Trainer(catalogue(), DATASETS)
+    trainer.continue_from(tmp_path)
+    settle(trainer, "finished")
+    assert [one.message for one in trainer.feed.events if "recorded views" in one.message]
+    assert trainer.close()
+
+
+def test_epochs_that_were_cut_off_a_stopped_run_are_told(tmp_path: Path) -> None:
+    train(tmp_path, stop_at=10)
+    (tmp_path / "metrics.csv").unlink()
+    told: list[str] = []
+    run_headless(
+        PROJECT, catalogue(), DATASETS, device="cpu", folder=tmp_path, resume=True, on_notice=told.append
+    )
+    assert f"metrics.csv of {tmp_path.name} holds 0 of 2 epochs" in told[0]
+    assert read_settings(tmp_path)["state"] == "finished"
+
+
+def test_what_a_killed_program_left_half_written_is_swept(tmp_path: Path) -> None:
+    train(tmp_path, stop_at=4)
+    left = [
+        tmp_path / "checkpoint-9-train.safetensors.part",
+        tmp_path / "checkpoints" / "best" / ".tmpAb3dEf",
+    ]
+    left[1].parent.mkdir(parents=True, exist_ok=True)
+    for path in left:
+        path.write_bytes(b"half")
+    train(tmp_path, resume=True)
+    assert not any(path.exists() for path in left)
+
+
+def test_weights_can_be_read_by_whoever_reads_the_settings(tmp_path: Path) -> None:
+    train(tmp_path)
+    modes = {path.stat().st_mode for path in tmp_path.iterdir() if path.suffix in (".safetensors", ".json")}
+    assert len(modes) == 1
 
 
 def test_event_files_are_written_by_the_package_and_say_when_it_is_missing(
