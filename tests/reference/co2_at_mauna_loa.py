@@ -97,7 +97,7 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.data.tables.reading.longer_row, 4 lines, b1a67065bee4
 
 
-# engine.data.tables.reading.text_trouble, 19 lines, 585f03da5cd9
+# engine.data.tables.reading.text_trouble, 19 lines, 533a9c1ba473
 
 
 # engine.data.tables.reading.column_names, 14 lines, 3272b40470f7
@@ -106,13 +106,13 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.data.tables.reading.named_by, 11 lines, bb8892950aaa
 
 
-# engine.data.tables.reading.text_form, 23 lines, 4e042af49e03
+# engine.data.tables.reading.text_form, 23 lines, 8e692b3d9af5
 
 
 # engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
 
 
-# engine.data.tables.reading.read_text_table, 39 lines, 7ae9021200b4
+# engine.data.tables.reading.read_text_table, 39 lines, c21217d6a846
 
 
 # engine.data.tables.cells.written_numbers, 31 lines, ec15e9e1dce5

@@ -6,6 +6,7 @@ Everything that is guessed becomes a parameter of the node; what the user should
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import asdict, replace
 from io import BytesIO
@@ -43,6 +44,7 @@ from engine.data.tables.sniff import (
     is_blank,
 )
 from engine.data.tables.stream import streamed
+from engine.data.telling import listening
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value
@@ -69,7 +71,8 @@ def open_it(path: Path, watch: Watch) -> Opened:
         head = file.read(HEAD)
     try:
         if path.suffix.casefold() in SHEETS:
-            return _from_sheet(path, watch)
+            with _watched(watch):
+                return _from_sheet(path, watch)
         if head.startswith(MARKS):
             return _from_frame(path, read_typed_table(path, None), {}, [], 1, watch)
         if path.suffix.casefold() in RECORDS:
@@ -91,7 +94,8 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
     header, skip, aside = form.header, form.skip, form.aside
     try:
         if path.suffix.casefold() in SHEETS:
-            frame = read_sheet(path, str(params["sheet"]), header=header, skip=skip, aside=aside)
+            with _watched(watch):
+                frame = read_sheet(path, str(params["sheet"]), header=header, skip=skip, aside=aside)
             return _from_frame(path, frame, kept, [], skip + header + 1, watch)
         with open(path, "rb") as file:
             if file.read(8).startswith(MARKS) or path.suffix.casefold() in RECORDS:
@@ -101,10 +105,13 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
         raise DataError(reason_of(error)) from error
 
 
+def _watched(watch: Watch) -> AbstractContextManager[None]:
+    """Inside, who watches sees for how long a spreadsheet is read, and may stop it."""
+    return listening(lambda done, most, _: watch.look(done / most, "reading the spreadsheet"))
+
+
 def _from_sheet(path: Path, watch: Watch) -> Opened:
     names = sheet_names(path)
-    if not names:
-        raise ValueError(f'"{path.name}" has no sheet.')
     name, rows = names[0], _top_of(path, names[0])
     for other in names[1:] if _wide(rows) < 2 else ():
         watch.look(None, f"looking at the sheet {other}")
@@ -287,7 +294,7 @@ def _from_frame(
         raise ValueError(f'"{path.name}" has no row with anything in it.')
     if len(there) < len(frame):
         frame = frame[there]
-        aside = {line - first for line in form_in({**asdict(Form()), **params}).aside}
+        aside = {line - first for line in form_in(params).aside}
         inside = int(empty[: there[-1]].sum()) - len(aside & set(np.flatnonzero(empty).tolist()))
         remarks = [
             *remarks,

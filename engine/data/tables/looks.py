@@ -169,7 +169,7 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
         form, names = text_form(path, source, how.delimiter, how.quote, how.header, how.skip)
         frame = pl.read_csv(source, new_columns=names, n_rows=most, truncate_ragged_lines=True, **form)
         return frame.select(wanted) if wanted else frame
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(f'"{path.name}" cannot be read: {str(error).splitlines()[0]}.') from error
 
 

@@ -63,7 +63,7 @@ def text_numbers(
             pieces = (piece.select(wanted) for piece in in_pieces(frame, len(names)))
             write_numbers(folder, pieces, used, path.name, skip + header + 1, blanks, decimal, count)
             break
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             if not types:
                 raise ValueError(text_trouble(path, source, error, {**form, "new_columns": names})) from error
     (folder / "text").unlink(missing_ok=True)
@@ -87,7 +87,7 @@ def typed_numbers(
         count = int(frame.select(pl.len()).collect().item())
         pieces = in_pieces(frame.select(wanted), len(wanted))
         write_numbers(folder, pieces, used, path.name, 1, blanks, ".", count)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(typed_trouble(path, parquet)) from error
 
 

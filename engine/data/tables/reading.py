@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.data.file_there import file_there
 from engine.data.tables.nested import flattened
-from engine.data.tables.sheet_size import opened_book
+from engine.data.tables.sheet_size import sheet_cells
 
 
 def check_columns(file: str, names: list[str], wanted: list[str]) -> None:
@@ -73,7 +73,7 @@ def read_text_table(
             comma = decimal == "," and bool(types)
             # every column is read, as polars only then notices rows that are too long
             frame = pl.read_csv(source, **form, schema_overrides=types, decimal_comma=comma)
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             if not types:
                 raise ValueError(text_trouble(path, source, error, form)) from error
         else:
@@ -93,7 +93,7 @@ def text_form(
         try:
             top = pl.read_csv(given, has_header=False, n_rows=1, truncate_ragged_lines=True, **form)
             break
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             if given is source:
                 raise ValueError(text_trouble(path, source, error, form)) from error
     assert top is not None
@@ -209,7 +209,7 @@ def line_end(path: Path) -> str:
     return "\r" if b"\n" not in head and b"\r" in head else "\n"
 
 
-def text_trouble(path: Path, source: Any, error: Exception, form: dict[str, Any]) -> str:
+def text_trouble(path: Path, source: Any, error: BaseException, form: dict[str, Any]) -> str:
     """Why a text table could not be read, and in which row."""
     text = str(error)
     if "utf-8" in text:
@@ -268,7 +268,7 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
         if wanted is not None:
             check_columns(path.name, names, wanted)
         return frame.select(names if wanted is None else wanted).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(typed_trouble(path, parquet)) from error
 
 
@@ -293,30 +293,9 @@ def typed_trouble(path: Path, parquet: bool) -> str:
     return f'"{path.name}" is no whole {kind} file: it is damaged, cut short or another kind of file.'
 
 
-def sheet_trouble(path: Path, error: Exception) -> str:
-    """Why a spreadsheet could not be read."""
-    if "password" in str(error).casefold():
-        return f'"{path.name}" is locked with a password: save it without.'
-    with open(path, "rb") as file:
-        head = file.read(4096)
-    if re.search(rb"(?i)<(html|table|!doctype html)", head):
-        return f'"{path.name}" is an HTML table under the name of a spreadsheet: save it as .xlsx or .csv.'
-    if b"\0" not in head:
-        parts = {b"\t": "tabs", b";": "semicolons", b",": "commas"}
-        by = next((name for mark, name in parts.items() if mark in head.split(b"\n")[0]), "lines")
-        end = ".tsv" if by == "tabs" else ".csv"
-        return f'"{path.name}" is text parted by {by} under the name of a spreadsheet: name it {end}.'
-    return f'"{path.name}" is no whole spreadsheet: it is damaged, cut short or another kind of file.'
-
-
 def sheet_names(path: Path) -> list[str]:
     """The sheets of a spreadsheet. Errors: `ValueError` where it is none."""
-    import fastexcel
-
-    try:
-        return list(opened_book(path).sheet_names)
-    except fastexcel.FastExcelError as error:
-        raise ValueError(sheet_trouble(path, error)) from error
+    return sheet_cells(file_there(path), "", 0)[0]
 
 
 def read_sheet(path: Path, sheet: str, *, header: bool, skip: int, aside: tuple[int, ...] = ()) -> Any:
@@ -324,23 +303,9 @@ def read_sheet(path: Path, sheet: str, *, header: bool, skip: int, aside: tuple[
 
     Errors: `ValueError` where the file cannot be read or has no such sheet.
     """
-    try:
-        import fastexcel
-    except ImportError as error:
-        raise ImportError("Excel files are read with fastexcel: pip install fastexcel.") from error
     import polars as pl
 
-    file_there(path)
-    try:
-        book = opened_book(path)
-        if sheet and sheet not in book.sheet_names:
-            raise ValueError(
-                f'"{path.name}" has no sheet "{sheet}"; it has {", ".join(book.sheet_names[:8])}.'
-            )
-        found = book.load_sheet(sheet or 0, header_row=None, skip_rows=skip, dtypes="string")
-    except fastexcel.FastExcelError as error:
-        raise ValueError(sheet_trouble(path, error)) from error
-    cells = pl.DataFrame(found)
+    _, cells = sheet_cells(file_there(path), sheet, skip)
     names = column_names(list(cells.row(0)) if header and len(cells) else [None] * cells.width)
     if aside:
         blank = pl.int_range(skip + 1, skip + 1 + pl.len()).is_in(aside)

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from engine.data.tables.number_forms import is_amount, thousands
 from engine.data.tables.reading import plain_lines, separator
@@ -96,15 +96,16 @@ class Form:
 
 
 def form_in(params: Mapping[str, Value]) -> Form:
-    """The form that a node's parameters say, the defaults filled in."""
-    aside = params.get("aside", ())
+    """The form that a node's parameters say; what they leave out is as usual."""
+    found = {one.name: params.get(one.name, one.default) for one in fields(Form)}
+    aside, delimiter = found["aside"], str(found["delimiter"])
     return Form(
-        delimiter={"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"])),
-        quote="" if params["quote"] == "none" else str(params["quote"]),
-        decimal=str(params["decimal"]),
-        encoding=str(params["encoding"]),
-        header=bool(params["header"]),
-        skip=int(str(params["skip"])),
+        delimiter="\t" if delimiter == "tab" else delimiter,
+        quote="" if found["quote"] == "none" else str(found["quote"]),
+        decimal=str(found["decimal"]),
+        encoding=str(found["encoding"]),
+        header=bool(found["header"]),
+        skip=int(str(found["skip"])),
         aside=tuple(int(str(line)) for line in aside) if isinstance(aside, tuple) else (),
     )
 
