@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalett
 from PySide6.QtWidgets import QApplication
 
 BODY = 13
-SMALL = 11
+SMALL = 12
 GAP = 4
 
 # Okabe-Ito, so that people with any colour vision tell the families apart; the grey ones carry no meaning.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
 from unicodedata import category
 
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # kinds of letters that names of files may hold and nobody sees
@@ -11,6 +13,25 @@ def in_one_line(text: str) -> str:
     """Text with line ends, and marks that turn around what follows, written out."""
     odd = {one for one in text if category(one) in HIDDEN and one not in "\u200d\t"}
     return "".join(ascii(one)[1:-1] if one in odd else one for one in text)
+
+
+def reason_of(error: BaseException) -> str:
+    """What an error says; one that says nothing, or fails to, is told by its type and where it was raised."""
+    try:
+        text = str(error).strip()
+    except Exception:  # anybody's error may fail in any way when it is to be written
+        text = ""
+    if text and not isinstance(error, KeyError):
+        return text
+    *_, (frame, line) = (None, 0), *traceback.walk_tb(error.__traceback__)
+    where = f" ({Path(frame.f_code.co_filename).name}, line {line})" if frame is not None else ""
+    return f"{type(error).__name__}{f': {text}' if text else ' without a message'}{where}"
+
+
+def kind_and_reason(error: BaseException) -> str:
+    """The reason with the type of the error before it, for errors that nobody foresaw."""
+    kind, reason = type(error).__name__, reason_of(error)
+    return reason if reason.startswith(kind) or isinstance(error, NeuroloomError) else f"{kind}: {reason}"
 
 
 class NeuroloomError(Exception):

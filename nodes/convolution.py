@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
@@ -47,6 +48,7 @@ class Convolution(Layer, abstract=True):
 class Conv2d(Convolution):
     """Slides learned kernels over an image; each filter answers to one pattern."""
 
+    common = True
     title = "Conv 2-D"
     aliases = ("convolution", "cnn")
     formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), stride s"
@@ -126,7 +128,11 @@ class Conv1d(Convolution):
 
 
 class ConvTranspose2d(Convolution):
-    """Spreads each input over a window of the output: a convolution run backwards, to enlarge an image."""
+    """Spreads each input over a window of the output: a convolution run backwards, to enlarge an image.
+
+    For first weights, an output has channels · kernel / stride inputs on average, and an input feeds
+    filters · kernel outputs; torch's own default takes the latter number for the former.
+    """
 
     title = "Transposed conv"
     aliases = ("deconvolution", "upsample")
@@ -143,6 +149,7 @@ class ConvTranspose2d(Convolution):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, 3, self.title, "channels × height × width")
+        kernel, stride = math.prod(_two(self.kernel)), math.prod(_two(self.stride))
         if any(more >= step for more, step in zip(_two(self.output_padding), _two(self.stride), strict=True)):
             raise EmitError("The output padding must be smaller than the stride: it fills what a step skips.")
         made = nn.ConvTranspose2d(
@@ -155,7 +162,15 @@ class ConvTranspose2d(Convolution):
             bias=self.bias,
         )
         conv = e.module(without_defaults(made))
-        e.begin(initialise(conv, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
+        e.begin(
+            initialise(
+                conv,
+                self.init,
+                self.init_scale,
+                biases=("bias",) if self.bias else (),
+                fans=(x.channels * kernel / stride, self.filters * kernel),
+            )
+        )
         return activate(self.activation, conv(x))
 
     def summary(self) -> str:

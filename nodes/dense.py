@@ -13,6 +13,7 @@ from nodes.activation import CHOICES, NONE, activate
 class Linear(Layer):
     """Every unit is a weighted sum of all inputs plus a bias: y = Wx + b."""
 
+    common = True
     family = "dense"
     aliases = ("dense", "fc", "fully connected", "perceptron", "affine")
     formula = "y = f(W x + b)"
@@ -97,6 +98,7 @@ class NoisyLinear(Layer):
 class Embedding(Layer):
     """A table with one learned vector for each word or category; the input is whole numbers."""
 
+    common = True
     family = "dense"
     aliases = ("lookup", "token", "word vectors")
     takes_whole = True

@@ -9,14 +9,24 @@ from engine.errors import EmitError
 
 
 class BatchNorm(Layer):
-    """Gives each channel zero mean and unit variance over the batch, then a learned scale and shift."""
+    """Gives each channel zero mean and unit variance over the batch, then a learned scale and shift.
 
+    All pixels of a channel count, and all steps of a feature of a sequence.
+    """
+
+    common = True
     preparation = Preparation.SCALED
     family = "norm"
     title = "Batch norm"
     aliases = ("batch normalisation", "bn")
-    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² of each channel over the batch"
+    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² of each channel over the batch and all places"
     source = "Ioffe and Szegedy, 2015"
+    channels: str = param(
+        "last",
+        choices=("last", "first"),
+        label="Channels of a sequence",
+        doc="axis of what is normalised: last for steps × features, first behind a 1-D convolution",
+    )
     momentum: float = param(0.1, above=0, maximum=1, doc="how fast the running mean and variance follow")
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
 
@@ -24,28 +34,39 @@ class BatchNorm(Layer):
         kinds = {1: nn.BatchNorm1d, 2: nn.BatchNorm1d, 3: nn.BatchNorm2d, 4: nn.BatchNorm3d}
         if len(x.shape) not in kinds:
             raise EmitError("Batch norm needs features or channels, but one number an example comes in.")
-        made = kinds[len(x.shape)](x.channels, eps=self.epsilon, momentum=self.momentum)
-        return e.module(without_defaults(made))(x)
+        turned = self.turns(x.shape)
+        size = x.features if turned else x.channels
+        norm = e.module(without_defaults(kinds[len(x.shape)](size, eps=self.epsilon, momentum=self.momentum)))
+        return norm(x.transpose(1, 2)).transpose(1, 2) if turned else norm(x)
+
+    def turns(self, shape: tuple[int, ...]) -> bool:
+        """Whether the channels of an example of this shape are its last axis; torch has them first."""
+        return len(shape) == 2 and self.channels == "last"
 
 
 class LayerNorm(Layer):
-    """Gives the last axis of each example zero mean and unit variance, then a learned scale and shift."""
+    """Gives each example zero mean and unit variance over its features, then a learned scale and shift.
+
+    The steps of a sequence are normalised one by one, an image as a whole.
+    """
 
     preparation = Preparation.SCALED
     family = "norm"
     title = "Layer norm"
     aliases = ("layer normalisation", "ln")
-    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² over the last axis"
+    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² over the features of a row or step, or all of an image"
     source = "Ba, Kiros and Hinton, 2016"
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        return e.module(without_defaults(nn.LayerNorm(x.features, eps=self.epsilon)))(x)
+        over = x.features if len(x.shape) <= 2 else x.shape
+        return e.module(without_defaults(nn.LayerNorm(over, eps=self.epsilon)))(x)
 
 
 class Dropout(Layer):
     """While training, sets a random fraction of the numbers to zero, so that none is relied on."""
 
+    common = True
     family = "norm"
     formula = "y = m · x / (1 - p), m = 0 with probability p, else 1; y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"

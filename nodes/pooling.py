@@ -22,6 +22,7 @@ class Pooling(Layer, abstract=True):
 class MaxPool2d(Pooling):
     """Keeps the largest number of each window, which halves the image and ignores small shifts."""
 
+    common = True
     title = "Max pool"
     formula = "y[c, i, j] = max of x[c, s·i + u, s·j + v] over u, v; s: stride"
     source = "Riesenhuber and Poggio, 1999"

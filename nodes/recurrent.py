@@ -52,6 +52,7 @@ class Recurrent(Layer, abstract=True):
 class LSTM(Recurrent):
     """Reads a sequence step by step and keeps a memory cell behind gates, so that it can remember long."""
 
+    common = True
     aliases = ("long short-term memory", "rnn")
     formula = (
         "i, f, o = σ(W x + U h + b), one each; g = tanh(W x + U h + b); c ← f · c + i · g; h ← o · tanh(c)"

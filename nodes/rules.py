@@ -140,13 +140,14 @@ class Hopfield(RuleBearer):
     """An associative memory: it stores the rows of a batch and restores a stored row from a disturbed one.
 
     Storing takes one batch that holds all patterns. Its outputs are the state after so many steps and the
-    energy of that state.
+    energy of that state. Hebbian weights without a diagonal want one unit at a time: the energy then never
+    rises, while units that are renewed all at once may swing between two states.
     """
 
     shows = ("energy",)
     aliases = ("associative memory", "attractor", "hebb", "newhop")
-    formula = "W = Σ s sᵀ; x ← a(W x + b), again and again; E = -½ xᵀW x - b·x"
-    source = "Hopfield, 1982; Personnaz, Guyon and Dreyfus, 1985; Li, Michel and Porod, 1989"
+    formula = "W = Σ s sᵀ; x ← a(W x + b), again and again; E = -½ xᵀW x - b·x + Σ ∫ a⁻¹"
+    source = "Hopfield, 1982 and 1984; Personnaz, Guyon and Dreyfus, 1985; Li, Michel and Porod, 1989"
     ports_out = (Port("output", doc="the state at the end"), Port("energy", doc="its energy, one number"))
     steps: int = param(20, minimum=0, maximum=10_000, doc="how often the state is renewed")
     design: str = param(
@@ -154,7 +155,7 @@ class Hopfield(RuleBearer):
         choices=("Hebbian", "pseudo-inverse", "saturating"),
         doc="how patterns become weights; saturating avoids false memories",
     )
-    diagonal: bool = param(True, doc="keep the weight of each unit to itself")
+    diagonal: bool = param(False, when=("design", ("Hebbian",)), doc="keep the weight of each unit to itself")
     activation: str = param(
         "saturating", choices=("saturating", "sign"), doc="a line cut off at -1 and 1, or the sign"
     )

@@ -13,6 +13,7 @@ from engine.errors import EmitError
 class Flatten(Layer):
     """Flattens an example to one row of numbers."""
 
+    common = True
     family = "shape"
     takes_whole = True
     formula = "C × H × W → C·H·W"

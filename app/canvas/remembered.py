@@ -6,9 +6,10 @@ import math
 from hashlib import sha256
 from pathlib import Path
 
-from PySide6.QtCore import QPointF, QSettings
+from PySide6.QtCore import QPointF
 
 from app.canvas.scene.canvas import Canvas
+from app.workspace.settings import Settings
 
 GROUP = "canvas_views"
 MOST = 200  # graphs remembered
@@ -19,7 +20,7 @@ Place = tuple[float, QPointF]
 class RememberedView:
     """Keeps zoom and centre of each graph of a project file from one opening to the next."""
 
-    def __init__(self, view: Canvas, settings: QSettings, path: Path | None) -> None:
+    def __init__(self, view: Canvas, settings: Settings, path: Path | None) -> None:
         self._view = view
         self._settings = settings
         self._path = path
@@ -47,20 +48,17 @@ class RememberedView:
         self._scopes[self._scope] = self._view.seen_from()
         if path is None:
             return
-        self._settings.beginGroup(GROUP)
-        keys = self._settings.childKeys()
-        for key in keys[: max(0, len(keys) + len(self._scopes) - MOST)]:
-            self._settings.remove(key)
+        keys = self._settings.keys(GROUP)
+        self._settings.forget(keys[: max(0, len(keys) + len(self._scopes) - MOST)])
         for scope, place in self._scopes.items():
             if place is not None:
                 zoom, centre = place
-                self._settings.setValue(_key(path, scope), f"{zoom:.4f} {centre.x():.1f} {centre.y():.1f}")
-        self._settings.endGroup()
+                self._settings.keep(_key(path, scope), f"{zoom:.4f} {centre.x():.1f} {centre.y():.1f}")
 
     def _read(self, path: Path | None, scope: str) -> Place | None:
         if path is None:
             return None
-        words = str(self._settings.value(f"{GROUP}/{_key(path, scope)}", "")).split()
+        words = self._settings.text(_key(path, scope)).split()
         try:
             zoom, x, y = (float(word) for word in words)
         except ValueError:
@@ -70,4 +68,4 @@ class RememberedView:
 
 def _key(path: Path, scope: str) -> str:
     digest = sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    return f"{digest}_{scope}" if scope else digest
+    return f"{GROUP}/{digest}_{scope}" if scope else f"{GROUP}/{digest}"

@@ -63,9 +63,9 @@ class GraphView(PaintedView):
         self.graph_scene.setParent(self)
         self.setObjectName("canvas")
         self.workspace = workspace
-        self.snapping = bool(workspace.settings.value("canvas/snapping", True, bool))
+        self.snapping = workspace.settings.flag("canvas/snapping", True)
         self._drop: Drop | None = None
-        self._wants_minimap = bool(workspace.settings.value("canvas/minimap", True, bool))
+        self._wants_minimap = workspace.settings.flag("canvas/minimap", True)
         self._facts: list[str] = []  # in the status line, beside the zoom
         self.extent: QRectF | None = None  # of the graph, since nodes last came, went or moved
         self._cursor: QPoint | None = None
@@ -73,9 +73,9 @@ class GraphView(PaintedView):
         self.gestures = Gestures(self)
         self.minimap = Minimap(self, self.viewport())
         self.status = StatusLine(self.viewport())
-        self.stay_put(self.minimap, self.status)
         self.hint = CursorHint(self)
-        self.empty = EmptyPage(self)
+        self.empty = EmptyPage(self.viewport())
+        self.stay_put(self.minimap, self.status, self.empty)
         self.name_field = NameField(self)
         self.note_field = NoteField(self)
         self.finder = Finder(self, self)
@@ -94,7 +94,7 @@ class GraphView(PaintedView):
         self.viewport().setMouseTracking(True)
         self.setAcceptDrops(True)
         self.viewport().grabGesture(Qt.GestureType.PinchGesture)
-        self.status.setVisible(bool(self.workspace.settings.value("canvas/status", True, bool)))
+        self.status.setVisible(self.workspace.settings.flag("canvas/status", True))
         self.empty.button.clicked.connect(self.open_search)
         self.workspace.changed.connect(self._changed)
         self.workspace.inferred.connect(self._show_status)
@@ -104,8 +104,7 @@ class GraphView(PaintedView):
         self.workspace.selected.connect(self._selected)
         self.workspace.scope_changed.connect(self._scope_changed)
         self.graph_scene.arranged.connect(self._arranged)
-        self.horizontalScrollBar().valueChanged.connect(self._scrolled)
-        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self.moved.connect(self._moved_viewport)
         self._arranged()
         self._show_status()
 
@@ -189,17 +188,17 @@ class GraphView(PaintedView):
         """Shows or hides the map in the corner, now and in later sessions."""
         self._wants_minimap = shown
         self._show_minimap()
-        self.workspace.settings.setValue("canvas/minimap", shown)
+        self.workspace.settings.keep("canvas/minimap", shown)
 
     def set_status(self, shown: bool) -> None:
         """Shows or hides the status line, now and in later sessions."""
         self.status.setVisible(shown)
-        self.workspace.settings.setValue("canvas/status", shown)
+        self.workspace.settings.keep("canvas/status", shown)
 
     def set_snapping(self, on: bool) -> None:
         """Whether dragged nodes keep to the grid, now and in later sessions."""
         self.snapping = on
-        self.workspace.settings.setValue("canvas/snapping", on)
+        self.workspace.settings.keep("canvas/snapping", on)
 
     # -- commands for menus and keys; each makes one undoable step or none
 
@@ -299,7 +298,7 @@ class GraphView(PaintedView):
         # The inverse transform keeps the fraction of a pixel that mapToScene would round away.
         scene = self.viewportTransform().inverted()[0].map(place)
         self._cursor = place.toPoint()
-        return Pointer(place.toPoint(), scene, event.modifiers())
+        return Pointer(place.toPoint(), scene, event.modifiers(), event.buttons())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.gestures.press(self._pointer(event), event.button())
@@ -358,20 +357,19 @@ class GraphView(PaintedView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in (self.minimap, self.status, self.empty):
+        for overlay in self.overlays:
             overlay.settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:
             self.fit()
-        self._show_minimap()
-        self._show_status()
+        self._moved_viewport()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._travelled:
             self.fit()
 
-    def _scrolled(self) -> None:
+    def _moved_viewport(self) -> None:
         self._show_minimap()
         self._show_zoom()
         self.thumbnails.look_soon()
@@ -482,6 +480,7 @@ class GraphView(PaintedView):
         self.empty.setVisible(not self.graph_scene.node_items)
         self._show_minimap()
         self.empty.settle()
+        self.thumbnails.look_soon()
 
     def _show_minimap(self) -> None:
         """Shows the map unless it is unwanted, empty, or hides a node of a graph in full view."""

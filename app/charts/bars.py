@@ -10,11 +10,12 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.charts.plot import Plot, colour_of, number
+from app.charts.plot import Plot, colour_of, number, percent
 from app.theme import SMALL, Theme
 
 ROW = 20
 THICK = 8
+PROBABILITY = "probability"  # the unit of values that are written in per cent
 
 
 class Bar(NamedTuple):
@@ -61,7 +62,9 @@ class Bars(Plot):
         metrics = QFontMetrics(names)
         wide = max((metrics.horizontalAdvance(bar.name) for bar in bars[:200]), default=0) + 12
         name_room = max(40, min(wide, self.width() * 2 // 5))
-        value_room = QFontMetrics(numbers).horizontalAdvance("8.8e-88") + 8
+        texts = [self._text(bar.value) for bar in bars]
+        widest = max([*texts, "8.8e-88"], key=len)  # which most are shorter than: bars keep their length
+        value_room = QFontMetrics(numbers).horizontalAdvance(widest) + 8
         track = QRectF(name_room, 0, max(8, self.width() - name_room - value_room), THICK)
         full = self._full()
         first, last = self._visible()
@@ -77,7 +80,7 @@ class Bars(Plot):
             painter.drawText(
                 QRectF(self.width() - value_room, y, value_room, ROW),
                 Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight,
-                number(bar.value),
+                texts[index],
             )
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.raised)
@@ -96,6 +99,9 @@ class Bars(Plot):
         bar = self._bars[index]
         text = f"{bar.name}: {bar.value:.6g}{' ' + self._unit if self._unit else ''}"
         return f"{text}\n{bar.note}" if bar.note else text
+
+    def _text(self, value: float) -> str:
+        return percent(value) if self._unit == PROBABILITY and isfinite(value) else number(value)
 
     def sizeHint(self) -> QSize:
         return QSize(240, max(1, len(self._bars)) * ROW)

@@ -12,13 +12,12 @@ from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.charts.axes import tick_text, ticks
 from app.charts.class_marks import shape_path
 from app.charts.colourmaps import to_image
 from app.charts.plot import Plot, colour_of
+from app.charts.tick_marks import paint_across, paint_up, room_of_numbers, ticks_across, ticks_up
 from app.theme import SMALL, Theme, current_theme
 
-TICK = 10
 NAMES_FROM, LEGEND_FROM = 96, 132  # pixels of height that leave room for names of axes, and for the legend
 LINE_FROM = 84  # for one line of it: curves without names say nothing
 LEFT, RIGHT, BELOW, ABOVE = 46, 10, 32, 6
@@ -136,6 +135,19 @@ class Frame:
     legend: Sequence[Entry] = field(default_factory=tuple)
 
 
+def beyond(x: Numbers, y: Numbers, span: tuple[float, float]) -> list[Layer]:
+    """Marks at the edges of what the y axis spans, where values lie beyond it."""
+    inset = 0.03 * (span[1] - span[0])
+    found: list[Layer] = []
+    for out, edge, shape in (
+        (y > span[1], span[1] - inset, "triangle"),
+        (y < span[0], span[0] + inset, "down"),
+    ):
+        if out.any():
+            found.append(Marks(x[out], np.full(int(out.sum()), edge), "warning", shape, 8))
+    return found
+
+
 class Chart(Plot):
     """Layers in a frame; the last lies on top. `read` gives the tool tip at (x, y)."""
 
@@ -167,12 +179,17 @@ class Chart(Plot):
         frame = self._frame
         places = self._legend_places()
         top = ABOVE + LEGEND * (1 + places[-1][0] if places else 0)
-        left = LEFT + (14 if frame.y_name else 0)
         below = BELOW if frame.x_name and self.height() >= NAMES_FROM else BELOW - 14
-        wide, high = self.width() - left - RIGHT, self.height() - top - below
+        high = float(self.height() - top - below)
+        left = self._number_room(high) + (14 if frame.y_name else 0)
+        wide = self.width() - left - RIGHT
         if frame.square:
             wide = high = min(wide, high)
         return QRectF(left, top, max(8, wide), max(8, high))
+
+    def _number_room(self, high: float) -> float:
+        """Pixels for the numbers of y beside axes so high: what short ones need at least."""
+        return max(LEFT, room_of_numbers(self._frame.y_scale, self._frame.y, max(8.0, high)))
 
     def to_pixels(self, x: Numbers, y: Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Where values stand, in logical pixels."""
@@ -244,7 +261,7 @@ class Chart(Plot):
             self._paint_marks(painter, theme, layer)
         elif isinstance(layer, Words):
             (x,), (y,) = self.to_pixels(np.array([layer.x]), np.array([layer.y]))
-            painter.setFont(theme.mono(TICK))
+            painter.setFont(theme.mono(SMALL))
             room = QFontMetrics(painter.font()).boundingRect(layer.text).adjusted(-3, -1, 3, 1)
             room.moveCenter(QPoint(round(x), round(y)))
             ground = QColor(theme.panel)
@@ -328,15 +345,10 @@ class Chart(Plot):
 
     # -- the frame --------------------------------------------------------------------------------
 
-    def _ticks(self, area: QRectF) -> tuple[list[float], list[float]]:
-        frame = self._frame
-        return (
-            ticks(frame.x_scale, *frame.x, int(area.width() // 64)),
-            ticks(frame.y_scale, *frame.y, int(area.height() // 30)),
-        )
-
     def _paint_grid(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
-        across, down = self._ticks(area)
+        frame = self._frame
+        across = [value for value, _ in ticks_across(frame.x_scale, frame.x, area.width())]
+        down = [value for value, _ in ticks_up(frame.y_scale, frame.y, area.height())]
         painter.setPen(QPen(theme.grid, 1))
         painter.setRenderHint(
             QPainter.RenderHint.Antialiasing, False
@@ -348,28 +360,14 @@ class Chart(Plot):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def _paint_axes(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
-        frame, (across, down) = self._frame, self._ticks(area)
+        frame = self._frame
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.line, 1))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.drawRect(area)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.mono(TICK))
-        painter.setPen(theme.dim)
-        x, _ = self.to_pixels(np.array(across), np.zeros(len(across)))
-        _, y = self.to_pixels(np.zeros(len(down)), np.array(down))
-        metrics, free = QFontMetrics(painter.font()), 0.0
-        for value, place in zip(across, x.tolist(), strict=True):
-            text = tick_text(frame.x_scale, value)
-            wide = metrics.horizontalAdvance(text)
-            left = min(place - wide / 2, self.width() - wide)
-            if left >= free:  # a number on another would be none
-                painter.drawText(QPointF(left, area.bottom() + 3 + metrics.ascent()), text)
-                free = left + wide + 6
-        for value, place in zip(down, y.tolist(), strict=True):
-            box = QRectF(area.left() - LEFT, max(0, place - 7), LEFT - 5, 14)
-            align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, align, tick_text(frame.y_scale, value))
+        paint_across(painter, theme, area, frame.x_scale, frame.x, (0.0, self.width()))
+        paint_up(painter, theme, area, frame.y_scale, frame.y)
         painter.setFont(theme.font(SMALL))
         self._paint_names(painter, area)
 
@@ -384,7 +382,7 @@ class Chart(Plot):
             )
         if frame.y_name and metrics.horizontalAdvance(frame.y_name) <= area.height() + 24:
             painter.save()
-            painter.translate(area.left() - LEFT - 7, area.center().y())
+            painter.translate(area.left() - self._number_room(area.height()) - 7, area.center().y())
             painter.rotate(-90)
             box = QRectF(-area.height() / 2 - 12, -8, area.height() + 24, 15)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, frame.y_name)

@@ -9,9 +9,10 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.charts.plot import Plot, number
+from app.charts.tick_marks import paint_up, room_of_numbers
 from app.theme import Theme
 
-TICK = 10
+LEFT = 44
 
 
 class Columns(Plot):
@@ -36,9 +37,8 @@ class Columns(Plot):
         values = np.nan_to_num(self._values, nan=0.0, posinf=0.0, neginf=0.0)
         if not len(values):
             return
-        area = self._area()
-        low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-        span = high - low or 1.0
+        area, (low, high) = self._area(), self._span()
+        span = high - low
         zero = area.bottom() - area.height() * (0 - low) / span
         count = min(len(values), max(1, int(area.width())))
         edges = np.linspace(0, len(values), count + 1).astype(int)
@@ -58,15 +58,7 @@ class Columns(Plot):
             painter.drawRects(rects)
         painter.setPen(theme.line)
         painter.drawLine(int(area.left()), int(zero), int(area.right()), int(zero))
-        painter.setFont(theme.mono(TICK))
-        painter.setPen(theme.dim)
-        left = QRectF(0, 0, area.left() - 6, 14)
-        ends = [(high, area.top()), (low, area.bottom())]
-        if min(zero - area.top(), area.bottom() - zero) >= 14:
-            ends.append((0.0, zero))
-        for value, y in ends:
-            left.moveTop(min(max(0.0, y - 7), self.height() - 14))
-            painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number(value))
+        paint_up(painter, theme, area, "linear", (low, low + span))
 
     def describe(self, at: QPoint) -> str:
         area = self._area()
@@ -81,5 +73,12 @@ class Columns(Plot):
     def sizeHint(self) -> QSize:
         return QSize(240, 110)
 
+    def _span(self) -> tuple[float, float]:
+        values = np.nan_to_num(self._values, nan=0.0, posinf=0.0, neginf=0.0)
+        low, high = min(0.0, float(values.min(initial=0))), max(0.0, float(values.max(initial=0)))
+        return low, high if high > low else low + 1.0
+
     def _area(self) -> QRectF:
-        return QRectF(44, 4, max(8, self.width() - 44), max(8, self.height() - 10))
+        high = max(8.0, self.height() - 16.0)
+        left = max(LEFT, room_of_numbers("linear", self._span(), high))
+        return QRectF(left, 8, max(8, self.width() - left), high)

@@ -13,7 +13,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from app.charts import chart
-from app.charts.axes import duration
+from app.charts.axes import FARTHEST, duration, moved, robust_span, zoomed
 from app.charts.crosshair import Crosshair, Reading
 from app.charts.marks import NEAR, Places, mark_at, paint_marks, thinned
 from app.charts.plot import colour_of, number
@@ -24,7 +24,8 @@ NEWEST = 0.2  # of what is drawn: what y is fitted to when it follows the newest
 MARGIN = 0.25  # of the width of a view, drawn beside it so that moving shows no empty edge
 BESIDE = 12  # pixels after its end within which a curve is still read
 ZOOM = 1.02 ** (1 / 8)  # for each eighth of a degree that the wheel turns
-AXES = {"step": "whole", "seconds": "duration", "epoch": "linear"}
+AXES = {"step": "whole", "seconds": "duration", "epoch": "whole"}
+NAMES = {"step": "step", "seconds": "time", "epoch": "epoch"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class CurvePlot(chart.Chart):
         self._newest = False
         self._planned: float | None = None
         self._following = True
+        self._spanned: tuple[object, tuple[float, float]] | None = None  # what y spans, and of which extremes
         self._ranged = False  # whether the y axis has been fitted since what is drawn changed
         self._note = ""
         self._pointer = QPointF()
@@ -154,7 +156,8 @@ class CurvePlot(chart.Chart):
             self._points[index] = x, y
         self._mark()
         self._say_what_is_left_out()
-        frame = replace(self.frame_shown, x_scale=AXES[self._axis], y_scale="log" if self._log else "linear")
+        scales = AXES[self._axis], "log" if self._log else "linear"
+        frame = replace(self.frame_shown, x_name=NAMES[self._axis], x_scale=scales[0], y_scale=scales[1])
         shown = (frame, tuple(self._drawn), self._marks, self._level)
         if shown != self._shown:
             self._shown = shown
@@ -195,32 +198,49 @@ class CurvePlot(chart.Chart):
 
     def fit(self) -> None:
         """Axes that hold all points and the planned end of the run; they move in leaps."""
-        tracks = [curve.track for curve in self._curves if len(curve.track)]
-        end = max([track.end(self._axis) for track in tracks], default=0.0) or 1.0
-        newest = (1 - NEWEST) * end if self._newest else -inf
-        spans = [track.span(self._axis, newest) for track in tracks if track.end(self._axis) >= newest]
-        lows = [span[2] if self._log else span[0] for span in spans]
-        lows = [low for low in lows if isfinite(low)]
-        highs = [span[1] for span in spans if isfinite(span[1]) and (span[1] > 0 or not self._log)]
-        if self._level is not None and self._level_seen() is not None and lows and highs:
-            lows.append(self._level)
-            highs.append(self._level)
-        low, high = (min(lows), max(highs)) if lows and highs else (0.01, 1.0)
-        if self._log:
-            low, high = log10(low), log10(max(low, high))
+        (_, end), (low, high), planned = self._whole()
         pad = 0.06 * (high - low) or max(0.1, abs(high) * 0.1)
-        whole = self._planned is not None and end <= self._planned
-        if whole and self._planned is not None:
-            # The first steps of a long run would be a line at the edge: the axis doubles up to the plan.
-            leaps = [self._planned / 2**power for power in (5, 4, 3, 2, 1, 0)]
-            end = next(leap for leap in leaps if leap >= min(1.05 * end, self._planned))
         (left, right), (bottom, top) = self.frame_shown.x, self.frame_shown.y
-        if left != 0.0 or (right != end if whole else not end <= right <= 1.3 * end):
-            self._set_range((0.0, end if whole else 1.15 * end))
+        if left != 0.0 or (right != end if planned else not end <= right <= 1.3 * end):
+            self._set_range((0.0, end if planned else 1.15 * end))
         fits = bottom <= low and high <= top and top - bottom <= 1.35 * (high - low) + 2 * pad
         if not fits or not self._ranged:
             self._ranged = True
             self._set_range(y=(low - pad, high + pad))
+
+    def _whole(self) -> tuple[tuple[float, float], tuple[float, float], bool]:
+        """What x and y span, y as its axis has it, and whether x goes to the planned end or a part of it."""
+        tracks = [curve.track for curve in self._curves if len(curve.track)]
+        end = max([track.end(self._axis) for track in tracks], default=0.0) or 1.0
+        low, high = self._span_of(tracks, (1 - NEWEST) * end if self._newest else -inf)
+        if self._log:
+            low, high = (log10(min(max(value, 1 / FARTHEST), FARTHEST)) for value in (low, max(low, high)))
+        planned = self._planned is not None and end <= self._planned
+        if planned and self._planned is not None:
+            # The first steps of a long run would be a line at the edge: the axis doubles up to the plan.
+            leaps = [self._planned / 2**power for power in (5, 4, 3, 2, 1, 0)]
+            end = next(leap for leap in leaps if leap >= min(1.05 * end, self._planned))
+        return (0.0, end), (low, high), planned
+
+    def _span_of(self, tracks: list[Track], newest: float) -> tuple[float, float]:
+        """The values that y has to hold; on a linear axis without those that would flatten all others."""
+        tracks = [track for track in tracks if track.end(self._axis) >= newest]
+        spans = [track.span(self._axis, newest) for track in tracks]
+        known = self._log, self._level, tuple(spans)
+        if self._spanned is not None and self._spanned[0] == known:
+            return self._spanned[1]
+        lows = [span[2] if self._log else span[0] for span in spans]
+        lows = [low for low in lows if isfinite(low)]
+        highs = [span[1] for span in spans if isfinite(span[1]) and (span[1] > 0 or not self._log)]
+        if not self._log and lows and highs:
+            robust = robust_span(np.concatenate([track.extremes(self._axis, newest) for track in tracks]))
+            lows, highs = ([robust[0]], [robust[1]]) if robust is not None else (lows, highs)
+        if self._level is not None and self._level_seen() is not None and lows and highs:
+            lows.append(self._level)
+            highs.append(self._level)
+        found = (min(lows), max(highs)) if lows and highs else (0.01, 1.0)
+        self._spanned = known, found
+        return found
 
     def _set_range(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
         frame = self.frame_shown
@@ -238,12 +258,17 @@ class CurvePlot(chart.Chart):
         """Mark what has no place on the axes."""
         low, high = self.frame_shown.x
         width = self.area().width()
+        bottom, top = self.frame_shown.y
         bad: list[float] = []
         under: list[float] = []
         seams: list[float] = []
-        for curve in self._curves:
+        over: list[float] = []
+        for curve, (x, y) in zip(self._curves, self._points, strict=True):
             if curve.style == "smooth":
                 continue
+            if self._following and not self._log:
+                over += x[y > top].tolist()
+                under += x[y < bottom].tolist()
             track = curve.track
             bad += track.bad(self._axis, low, high).tolist()
             under += track.under(self._axis, low, high).tolist() if self._log else []
@@ -251,7 +276,7 @@ class CurvePlot(chart.Chart):
         self._marks = Places(
             *(
                 thinned([(x - low) / (high - low) * width for x in found if low <= x <= high])
-                for found in (bad, under, seams)
+                for found in (bad, under, seams, over)
             )
         )
 
@@ -263,6 +288,8 @@ class CurvePlot(chart.Chart):
             words.append(f"{bad:,} not finite ×")
         if under and self._log:
             words.append(f"{under:,} ≤ 0 ▾")
+        if self._marks.over or (self._marks.under and not self._log):
+            words.append("far beyond the axis ▴▾")
         note = " · ".join(words)
         if note != self._note:
             self._note = note
@@ -290,12 +317,10 @@ class CurvePlot(chart.Chart):
             event.ignore()
             return
         factor = ZOOM ** -event.angleDelta().y()
-        frame = self.frame_shown
-        x, y = (
-            (at + (low - at) * factor, at + (high - at) * factor)
-            for at, (low, high) in zip(here, (frame.x, frame.y), strict=True)
+        frame, whole = self.frame_shown, self._whole()
+        self.show_stretch(
+            zoomed(frame.x, here[0], factor, whole[0]), zoomed(frame.y, here[1], factor, _opened(whole[1]))
         )
-        self.show_stretch(x, y)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.area().contains(event.position()):
@@ -312,11 +337,11 @@ class CurvePlot(chart.Chart):
         self._pointer = event.position()
         if self._gripped is not None:
             area, frame = self.area(), self.frame_shown
-            moved = self._gripped - self._pointer
-            across = moved.x() * (frame.x[1] - frame.x[0]) / area.width()
-            up = -moved.y() * (frame.y[1] - frame.y[0]) / area.height()
+            way, whole = self._gripped - self._pointer, self._whole()
+            across = way.x() * (frame.x[1] - frame.x[0]) / area.width()
+            up = -way.y() * (frame.y[1] - frame.y[0]) / area.height()
             self._gripped = self._pointer
-            self.show_stretch((frame.x[0] + across, frame.x[1] + across), (frame.y[0] + up, frame.y[1] + up))
+            self.show_stretch(moved(frame.x, across, whole[0]), moved(frame.y, up, _opened(whole[1])))
         self._read_at(self._pointer)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -349,9 +374,14 @@ class CurvePlot(chart.Chart):
                 what = number(sick.value) if sick.value is not None else "not finite"
                 more = f", and {sick.many - 1:,} more near it" if sick.many > 1 else ""
                 words.append(f"{curve.name}: {what} at step {sick.step:,.0f}{more}")
-            elif kind == "under" and len(curve.track.under(self._axis, left, right)):
+            elif kind == "under" and self._log and len(curve.track.under(self._axis, left, right)):
                 lowest = curve.track.span(self._axis, left, right)[0]
                 words.append(f"{curve.name}: {number(lowest)} has no place on a logarithmic scale")
+            elif kind in ("over", "under"):
+                value = curve.track.span(self._axis, left, right)[kind == "over"]
+                bottom, top = self.frame_shown.y
+                if isfinite(value) and not bottom <= value <= top:
+                    words.append(f"{curve.name}: {number(value)} lies far beyond the others")
         return "\n".join(words)
 
     def _read_at(self, position: QPointF) -> None:
@@ -396,6 +426,13 @@ def _nearest(x: NDArray[np.float64], y: NDArray[np.float64], at: float) -> tuple
     if index and abs(x[index - 1] - at) < abs(x[index] - at):
         index -= 1
     return float(x[index]), float(y[index])
+
+
+def _opened(span: tuple[float, float]) -> tuple[float, float]:
+    """A span that a level line, too, can be zoomed about in."""
+    half = max((span[1] - span[0]) / 2, 0.05 * abs(span[1]), 0.05)
+    middle = (span[0] + span[1]) / 2
+    return middle - half, middle + half
 
 
 def _log10(value: float) -> float:

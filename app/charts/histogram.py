@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.charts.plot import Plot, colour_of, number, percent
+from app.charts.tick_marks import paint_across, place
 from app.theme import Theme
 from engine.feed.feed import Snapshot
-
-TICK = 10
 
 
 @dataclass(frozen=True)
@@ -112,24 +111,11 @@ class Histogram(Plot):
         painter.drawRects(bars)
         painter.setPen(theme.line)
         painter.drawLine(area.bottomLeft(), area.bottomRight())
-        painter.setFont(theme.mono(TICK))
-        painter.setPen(theme.dim)
-        ticks = QRectF(area.left(), area.bottom() + 3, area.width(), 14)
-        left_text, right_text = number(low), number(high)
-        painter.drawText(ticks, Qt.AlignmentFlag.AlignLeft, left_text)
-        painter.drawText(ticks, Qt.AlignmentFlag.AlignRight, right_text)
         if low < 0 < high:
-            zero = area.left() + area.width() * (0 - low) / (high - low)
+            zero = int(place(0.0, (low, high), area.left(), area.width()))
             painter.setPen(theme.faint)
-            painter.drawLine(QPoint(int(zero), int(area.top())), QPoint(int(zero), int(area.bottom())))
-            metrics = QFontMetricsF(painter.font())
-            room = min(
-                zero - area.left() - metrics.horizontalAdvance(left_text),
-                area.right() - zero - metrics.horizontalAdvance(right_text),
-            )
-            if room > 12:
-                painter.setPen(theme.dim)
-                painter.drawText(QRectF(zero - 8, ticks.top(), 16, 14), Qt.AlignmentFlag.AlignHCenter, "0")
+            painter.drawLine(QPoint(zero, int(area.top())), QPoint(zero, int(area.bottom())))
+        paint_across(painter, theme, area, "linear", (low, high), (0.0, self.width()))
 
     def describe(self, at: QPoint) -> str:
         shown = self._shown

@@ -15,16 +15,18 @@ EDGE = 12
 
 @dataclass(frozen=True)
 class Places:
-    """x in pixels: `bad` not finite, `under` below a logarithmic scale, `seams` where a run went on."""
+    """x in pixels: `bad` not finite, `under` and `over` beyond the axis, `seams` where a run went on."""
 
     bad: tuple[float, ...] = ()
     under: tuple[float, ...] = ()
     seams: tuple[float, ...] = ()
+    over: tuple[float, ...] = ()
 
 
 def mark_at(places: Places, x: float, y: float, height: float) -> tuple[str, float] | None:
-    """The kind ("bad", "under" or "seams") and x of the mark at a point of a plot of that height."""
-    kinds = {"bad": y <= EDGE + 3, "under": y >= height - EDGE - 3, "seams": True}
+    """The kind ("bad", "under", "over" or "seams") and x of the mark at a point of a plot of that height."""
+    top = y <= EDGE + 3
+    kinds = {"bad": top, "over": top, "under": y >= height - EDGE - 3, "seams": True}
     for kind, here in kinds.items():
         near = [place for place in getattr(places, kind) if abs(place - x) <= NEAR + 2]
         if here and near:
@@ -33,7 +35,7 @@ def mark_at(places: Places, x: float, y: float, height: float) -> tuple[str, flo
 
 
 def paint_marks(painter: QPainter, theme: Theme, places: Places, height: float) -> None:
-    """Crosses at the upper edge, arrows at the lower one, broken lines where a run was taken up again."""
+    """Crosses at the upper edge, arrows where values lie beyond an edge, broken lines where a run went on."""
     seam = QPen(theme.faint, 1)
     seam.setDashPattern([2, 3])
     painter.setPen(seam)
@@ -48,6 +50,8 @@ def paint_marks(painter: QPainter, theme: Theme, places: Places, height: float) 
     low = height - 3
     for x in places.under:
         painter.drawPolygon(QPolygonF([QPointF(x - 4, low - 6), QPointF(x + 4, low - 6), QPointF(x, low)]))
+    for x in places.over:
+        painter.drawPolygon(QPolygonF([QPointF(x - 4, 9), QPointF(x + 4, 9), QPointF(x, 3)]))
 
 
 def thinned(places: list[float]) -> tuple[float, ...]:

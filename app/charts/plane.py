@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from app.charts.chart import LEFT, Chart, Frame
+from app.charts.axes import robust_span
+from app.charts.chart import Chart, Frame
 from app.theme import Theme
 
 BOTTOM, TOP, RIGHT = 34, 18, 8
@@ -35,13 +36,13 @@ class Plane(Chart):
         if log:
             y = log10(max(y[0], 1e-30)), log10(max(y[1], 1e-30))
         scales = "whole" if whole else "linear", "log" if log else "linear"
-        self.show_layers(Frame(_opened(x), _opened(y), *names, False, *scales), ())
+        self.show_layers(Frame(opened(x), opened(y), *names, False, *scales), ())
 
     def area(self) -> QRectF:
         top, bottom = (LOW_TOP, LOW_BOTTOM) if self.low else (TOP, BOTTOM)
-        return QRectF(
-            LEFT, top, max(8, self.width() - LEFT - self.right), max(8, self.height() - top - bottom)
-        )
+        high = max(8, self.height() - top - bottom)
+        left = self._number_room(high)
+        return QRectF(left, top, max(8, self.width() - left - self.right), high)
 
     @property
     def low(self) -> bool:
@@ -79,16 +80,14 @@ class Plane(Chart):
 
 
 def around(values: NDArray[np.floating], room: float = 0.06) -> Span:
-    """The stretch of the finite values with some room at both ends."""
-    finite = values[np.isfinite(values)]
-    if not finite.size:
-        return 0.0, 1.0
-    low, high = float(finite.min()), float(finite.max())
+    """The stretch of the finite values, but for what lies far out, with some room at both ends."""
+    low, high = robust_span(values) or (0.0, 1.0)
     more = (high - low) * room
     return low - more, high + more
 
 
-def _opened(span: Span) -> Span:
+def opened(span: Span) -> Span:
+    """A span wider than nothing, so that its value has a place in the middle."""
     low, high = span
     if high > low:
         return span

@@ -8,9 +8,8 @@ from PySide6.QtGui import QPainter
 
 from app.charts.colourmaps import LEVELS, Table, to_image
 from app.charts.plot import number
-from app.theme import Theme
+from app.theme import SMALL, Theme
 
-TICK = 10
 WIDTH = 58  # of the strip and its numbers
 NARROWEST = 220  # a plot that is narrower has no room for it
 
@@ -22,7 +21,7 @@ def paint_scale(
     strip = QRectF(left, area.top(), 8, max(8.0, area.height()))
     image = to_image(np.asarray(table[::-1]).reshape(LEVELS, 1).copy())
     painter.drawImage(strip, image)
-    painter.setFont(theme.mono(TICK))
+    painter.setFont(theme.mono(SMALL))
     painter.setPen(theme.dim)
     for fraction, text in marks:
         y = strip.bottom() - fraction * strip.height()

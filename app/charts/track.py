@@ -191,6 +191,11 @@ class Track:
         last = self._points.last()
         return float(last["place"][0, AXES.index(axis)]) if last is not None else 0.0
 
+    def extremes(self, axis: str, low: float = -inf) -> NDArray[np.float64]:
+        """Smallest and largest finite values of the stretches from `low` on; NaN where there is none."""
+        _, rows = self._points.within(AXES.index(axis), low, inf, FINE)
+        return np.concatenate([rows["low"], rows["high"]])
+
     def span(self, axis: str = "step", low: float = -inf, high: float = inf) -> tuple[float, float, float]:
         """Smallest and largest finite value, and the smallest above zero; NaN where there is none."""
         _, rows = self._points.within(AXES.index(axis), low, high, FINE)

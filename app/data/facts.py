@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.workspace.own_units import undone
 from engine.catalogue.traits import Preparation
 from engine.data.telling import listening, sentence
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 
 if TYPE_CHECKING:
     from engine.catalogue import Catalogue
@@ -132,7 +132,7 @@ class FactsReader:
             self.error = str(error)
         except Exception as error:
             log.exception("The data could not be summarised")
-            self.error = f"The data could not be summarised: {error}"
+            self.error = f"The data could not be summarised: {reason_of(error)}"
 
 
 def facts_of(source: Source) -> DataFacts:

@@ -29,7 +29,7 @@ from engine.document.document import Change
 from engine.document.edits import AddNodes, Edit, SetParam
 from engine.document.graph import Node
 from engine.document.names import names_of
-from engine.errors import DataError, NeuroloomError
+from engine.errors import DataError, NeuroloomError, reason_of
 from engine.shapes.rewire import replacing
 from engine.values import Value
 
@@ -87,7 +87,7 @@ def look_into(wanted: Wanted, progress: ThreadProgress) -> Found:
             errors.append(f'"{path.name}" does not fit into memory.')
         except Exception as error:  # an opener, or a library below it, may fail in any way
             log.exception("%s could not be opened", path)
-            errors.append(f'"{path.name}" could not be opened: {error}')
+            errors.append(f'"{path.name}" could not be opened: {reason_of(error)}')
     return Found(wanted, tuple(opened), tuple(errors))
 
 
@@ -119,7 +119,7 @@ def _pairs(path: Path, second: Path | None, watch: Watch) -> Opened:
     try:
         return open_pairs(path, watch, second)
     except (OSError, ValueError) as error:  # a sentence of a portable reader
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
 
 
 class FilledPage(Protocol):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import count
 
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app.canvas.view import GraphView
@@ -22,6 +24,7 @@ from app.widgets.document_tabs import TabFace
 from app.workspace.data_files import DataFiles
 from app.workspace.document_file import DocumentFile
 from app.workspace.recent_files import RecentFiles
+from app.workspace.settings import Settings
 from app.workspace.workspace import Workspace
 
 PALETTE_WIDTH = 216
@@ -30,7 +33,18 @@ INSPECTOR_WIDTH = 300
 BOTTOM_FRACTION = 0.39
 ENLARGED_FRACTION = 0.75  # for the views, where they are what one wants to see
 
+_SIZES = "window/panels"
+
 _numbers = count(1)
+
+
+@dataclass(frozen=True)
+class PanelSizes:
+    """What the panels are to have, in pixels, as the user chose it; the canvas has the rest of a page."""
+
+    palette: int = PALETTE_WIDTH
+    inspector: int = INSPECTOR_WIDTH
+    bottom: int = 0  # its usual fraction
 
 
 class DocumentPage(QWidget):
@@ -56,7 +70,8 @@ class DocumentPage(QWidget):
         self.data_files = DataFiles(self.workspace, self)
         self.downloads = Downloads(self.workspace, self)
         self.on_nodes = OnNodes(self.canvas, self.canvas, self.bottom.views.dock.kind_of_card)
-        self._before_enlarging: list[int] = []
+        self._sizes = PanelSizes()
+        self.views_enlarged = False
         self._enlarged_for_card = False
         self.at_work = False
         self.notice: Notice | None = None
@@ -95,6 +110,8 @@ class DocumentPage(QWidget):
         self._right.setStretchFactor(1, 0)
         self._whole.setStretchFactor(0, 0)
         self._whole.setStretchFactor(1, 1)
+        for splitter in (self._upper, self._right, self._whole):
+            splitter.splitterMoved.connect(self._handle_moved)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._whole)
@@ -163,26 +180,17 @@ class DocumentPage(QWidget):
 
     # -- views ------------------------------------------------------------------------------------
 
-    @property
-    def views_enlarged(self) -> bool:
-        """Whether the views have most of the room that the canvas has otherwise."""
-        return bool(self._before_enlarging)
-
     def enlarge_views(self, enlarged: bool) -> None:
         """Gives the views the place of the canvas, of which a strip stays; or gives it back."""
         if enlarged == self.views_enlarged:
             return
+        self.views_enlarged = enlarged
         if enlarged:
             self.bottom.show()
             self.bottom.show_panel("Views")
-            self._before_enlarging = self._right.sizes()
-            height = sum(self._before_enlarging)
-            below = round(height * ENLARGED_FRACTION)
-            self._right.setSizes([height - below, below])
         else:
-            self._right.setSizes(self._before_enlarging)
-            self._before_enlarging = []
             self._enlarged_for_card = False
+        self._fit_panels()
 
     def _make_room_for_card(self, wanted: bool) -> None:
         """One view fills the dock: it has little room in the panel below, and then more."""
@@ -196,43 +204,57 @@ class DocumentPage(QWidget):
 
     # -- sizes ------------------------------------------------------------------------------------
 
-    @property
-    def _splitters(self) -> tuple[QSplitter, ...]:
-        return (self._whole, self._right, self._upper)
+    def _fit_panels(self) -> None:
+        """Gives the panels the sizes they are to have, as far as there is room."""
+        width, height, sizes = self.width(), self.height(), self._sizes
+        below = sizes.bottom or round(height * BOTTOM_FRACTION)
+        if self.views_enlarged:
+            below = round(height * ENLARGED_FRACTION)
+        self._whole.setSizes([sizes.palette, max(1, width - sizes.palette - 1)])
+        self._right.setSizes([max(1, height - below - 1), below])
+        beside = sizes.inspector + (0 if self.palette_panel.isHidden() else sizes.palette + 1)
+        self._upper.setSizes([max(1, width - beside - 1), sizes.inspector])
 
-    def reset_sizes(self, width: int, height: int) -> None:
-        """Gives every panel the fraction it has at first of a page of this size (pixels)."""
-        below = round(height * BOTTOM_FRACTION)
-        self._whole.setSizes([PALETTE_WIDTH, width - PALETTE_WIDTH - 1])
-        self._right.setSizes([height - below - 1, below])
-        self._upper.setSizes([width - PALETTE_WIDTH - INSPECTOR_WIDTH - 2, INSPECTOR_WIDTH])
+    def _handle_moved(self, _place: int, _index: int) -> None:
+        """Keeps what the user made of the panels: it holds in every tab, and the next time."""
+        sender = self.sender()
+        if sender is self._whole:
+            self._sizes = replace(self._sizes, palette=self.palette_panel.width())
+        elif sender is self._upper:
+            self._sizes = replace(self._sizes, inspector=self.inspector.width())
+        elif not self.views_enlarged:
+            self._sizes = replace(self._sizes, bottom=self.bottom.height())
 
-    def restore_sizes(self, settings: QSettings) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_panels()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_panels()
+
+    def restore_sizes(self, settings: Settings) -> None:
         """Takes the sizes and hidden panels of the last session."""
-        for splitter in self._splitters:
-            state = settings.value(f"window/{splitter.objectName()}")
-            if state is not None:
-                splitter.restoreState(state)
-                splitter.setHandleWidth(1)
+        if sizes := settings.numbers(_SIZES, 3):
+            self._sizes = PanelSizes(*sizes)
         for name, panel in self.side_panels().items():
-            panel.setVisible(bool(settings.value(f"window/{name}", True, type=bool)))
-        self.bottom.show_panel(str(settings.value("window/bottomPanel", "")))
+            panel.setVisible(settings.flag(f"window/{name}", True))
+        self.bottom.show_panel(settings.text("window/bottomPanel"))
 
-    def remember_sizes(self, settings: QSettings) -> None:
+    def remember_sizes(self, settings: Settings) -> None:
         """Keeps sizes and hidden panels for the next session."""
         self.enlarge_views(False)
-        for splitter in self._splitters:
-            settings.setValue(f"window/{splitter.objectName()}", splitter.saveState())
+        settings.keep(_SIZES, [self._sizes.palette, self._sizes.inspector, self._sizes.bottom])
         for name, panel in self.side_panels().items():
-            settings.setValue(f"window/{name}", not panel.isHidden())
-        settings.setValue("window/bottomPanel", self.bottom.tabs.tabText(self.bottom.tabs.currentIndex()))
+            settings.keep(f"window/{name}", not panel.isHidden())
+        settings.keep("window/bottomPanel", self.bottom.tabs.tabText(self.bottom.tabs.currentIndex()))
 
     def take_sizes(self, other: DocumentPage) -> None:
         """Looks like another page, so that nothing jumps from tab to tab."""
-        for splitter, model in zip(self._splitters, other._splitters, strict=True):
-            splitter.setSizes(model.sizes())
+        self._sizes = other._sizes
         for name, panel in self.side_panels().items():
             panel.setVisible(not other.side_panels()[name].isHidden())
+        self._fit_panels()
 
     # -- end --------------------------------------------------------------------------------------
 

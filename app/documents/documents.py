@@ -169,6 +169,7 @@ class _Follower(QObject):
         workspace.message.connect(self._told)
         workspace.node_message.connect(self._told)
         workspace.advised.connect(self._advised)
+        workspace.settled.connect(self._settled)
         page.file.noticed.connect(self._noticed)
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
@@ -188,7 +189,14 @@ class _Follower(QObject):
         workspace = self._page.workspace
         there = event.node_id is not None and workspace.node(event.node_id) is not None
         node_id, answers = (event.node_id or "") if there else "", answers_to(workspace, event)
-        self._noticed(Notice(event.message, event.kind, node_id, answers))
+        self._noticed(Notice(event.message, event.kind, node_id, answers, about=event.about or "a run"))
+
+    def _settled(self, about: str) -> None:
+        """What the run said is over: its notice goes, unless another has taken its place."""
+        notice = self._page.notice
+        if notice is not None and notice.about and about in ("", notice.about):
+            self._page.notice = None
+            self._documents.told.emit(self._page)
 
     def _noticed(self, notice: Notice) -> None:
         behind = self._page is not self._documents.current

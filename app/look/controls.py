@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSignalBlocker, QSize
+from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
@@ -156,6 +156,15 @@ class _Lines(QLayout):
             max(item.sizeHint().height() for item in line) + (_LINE_GAP if at < last else 0)
             for at, line in enumerate(lines)
         ]
+
+
+def slider(name: str, what: str, tip: str) -> QSlider:
+    """A slider from left to right; `name` is its object name, `what` it sets is its accessible name."""
+    made = QSlider(Qt.Orientation.Horizontal)
+    made.setObjectName(name)
+    made.setAccessibleName(what)
+    made.setToolTip(tip)
+    return made
 
 
 def dial(word: str, slider: QSlider, value: QLabel) -> QHBoxLayout:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
@@ -23,6 +23,7 @@ from app.widgets.background import Background
 from app.widgets.count_field import count_field
 from app.widgets.labels import ElidedLabel, label, restyle, rule
 from app.workspace.open_document import OpenDocument
+from app.workspace.settings import Settings
 from app.workspace.workspace import checkpoints_kept
 from engine.catalogue import Catalogue
 from engine.document.files import load_project
@@ -228,7 +229,7 @@ def _preview(project: Project, catalogue: Catalogue, place: Path) -> Report:
 class CheckpointsDialog(QDialog):
     """Which checkpoints the next runs keep."""
 
-    def __init__(self, settings: QSettings, parent: QWidget | None = None) -> None:
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("checkpointsDialog")
         self.setWindowTitle("Checkpoints to keep")
@@ -256,6 +257,6 @@ class CheckpointsDialog(QDialog):
         column.addLayout(_buttons(self, "Cancel", keep))
 
     def accept(self) -> None:
-        self._settings.setValue("training/checkpoint_every", self.every.value())
-        self._settings.setValue("training/checkpoints_kept", self.newest.value())
+        self._settings.keep("training/checkpoint_every", self.every.value())
+        self._settings.keep("training/checkpoints_kept", self.newest.value())
         super().accept()

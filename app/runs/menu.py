@@ -29,7 +29,7 @@ from engine.runs.records import (
     never_saved,
 )
 
-_CAN_GO_ON = ("stopped", INTERRUPTED, "failed")
+_CAN_GO_ON = ("stopped", INTERRUPTED, "failed", "finished")
 DELETE = "Delete"
 CANCEL = "Cancel"
 
@@ -97,8 +97,6 @@ class RunsMenu(QObject):
         if len(chosen) != 1:
             return "Select one run to go on with it"
         state = chosen[0].state
-        if state == "finished":
-            return "It has run to its end; start a new run from its weights instead (More)"
         if state == RUNNING:
             return "It is being trained already"
         if state not in _CAN_GO_ON:
@@ -274,7 +272,7 @@ class RunsMenu(QObject):
 
 
 _TIPS = {
-    "continueRun": "Go on from the last checkpoint",
+    "continueRun": "Go on from the last checkpoint; a run that has finished trains more",
     "compareRuns": "List the differences: settings, nodes, wires",
     "reopenProject": "Open the exact project of this run in a new tab",
 }
@@ -305,8 +303,6 @@ def _checkpoints(record: RunRecord | None) -> list[tuple[str, Path]]:
     if record is None:
         return []
     last = [("The last one", record.folder)] if (record.folder / CHECKPOINT).is_file() else []
-    if record.state == "finished":  # nothing is left to train there
-        last = []
     return last + [(_epoch(name), record.folder / CHECKPOINTS / name) for name in record.checkpoints]
 
 

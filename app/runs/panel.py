@@ -18,7 +18,7 @@ from app.widgets.empty import EmptyState
 from app.widgets.labels import ElidedLabel
 from app.widgets.search_field import SearchField
 from app.workspace.open_document import TrainableDocument
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.runs.index import RunIndex, RunRecord, read_run
 from engine.runs.records import Labels, write_labels
 
@@ -178,7 +178,7 @@ class RunsPanel(QWidget):
     def _read(self, records: list[RunRecord] | None, error: NeuroloomError | None) -> None:
         if error is not None:
             if not self._known:
-                self._empty.say("error", "The runs cannot be read", str(error))
+                self._empty.say("error", "The runs cannot be read", reason_of(error))
                 self._empty.button.show()
                 self._pages.setCurrentIndex(0)
             return
@@ -270,12 +270,12 @@ class RunsPanel(QWidget):
         self.refresh()
 
     def _restore_columns(self) -> None:
-        kept = str(self.workspace.settings.value(_COLUMNS, ""))
+        kept = self.workspace.settings.text(_COLUMNS)
         self.table.choose_columns(set(kept.split(",")) if kept else None)
 
     def _keep_columns(self) -> None:
         keys = self.table.chosen_columns
-        self.workspace.settings.setValue(_COLUMNS, ",".join(sorted(keys)) if keys else "")
+        self.workspace.settings.keep(_COLUMNS, ",".join(sorted(keys)) if keys else "")
 
     def say(self, text: str, answer: str = "", action: object = None) -> None:
         """Say in a line above the table what was done, with a button that takes it back."""

@@ -19,7 +19,7 @@ from app.runs.columns import when
 from app.runs.stored_curves import CurveReader, Rows, quantities, take_in, tracks_of
 from app.widgets.background import Background
 from app.widgets.labels import ElidedLabel, label
-from engine.errors import NeuroloomError, TrainingError
+from engine.errors import NeuroloomError, TrainingError, reason_of
 from engine.runs.index import RunRecord
 from engine.runs.records import DAMAGE, RUNNING
 
@@ -161,7 +161,7 @@ class RunsPlot(QWidget):
                 self._errors.pop(name, None)
                 take_in(self._tracks.setdefault(name, {}), rows)
         if error is not None:
-            self._errors |= {one.record.name: str(error) for one in self._drawn}
+            self._errors |= {one.record.name: reason_of(error) for one in self._drawn}
         self._ask()
         self.redraw()
 
@@ -244,7 +244,7 @@ def _read_all(jobs: list[tuple[str, CurveReader]]) -> dict[str, Found]:
         except TrainingError as error:
             found[name] = str(error)
         except DAMAGE as error:
-            found[name] = f"The curves of {name} cannot be read: {error}."
+            found[name] = f"The curves of {name} cannot be read: {reason_of(error)}."
     return found
 
 

@@ -234,6 +234,7 @@ class DeviceChip(QWidget):
         super().__init__(parent)
         self.setObjectName("deviceChip")
         self._text = ""
+        self._compact = False
         self.setFixedHeight(26)
         self._fit()
         themes.theme_changed.connect(self._theme_changed)
@@ -251,9 +252,20 @@ class DeviceChip(QWidget):
             self._fit()
             self.update()
 
+    def set_compact(self, compact: bool) -> None:
+        """Whether to leave out how many cores or threads there are; the tool tip has them."""
+        if compact != self._compact:
+            self._compact = compact
+            self._fit()
+            self.update()
+
+    def _words(self) -> str:
+        return self._text.partition(" · ")[0] if self._compact else self._text
+
     def _fit(self) -> None:
         metrics = QFontMetrics(current_theme().font(SMALL))
-        self.setFixedWidth(min(170, metrics.horizontalAdvance(self._text or "CPU · 2 cores") + 32))
+        usual = "CPU" if self._compact else "CPU · 2 cores"
+        self.setFixedWidth(min(170, metrics.horizontalAdvance(self._words() or usual) + 32))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self._text:
@@ -269,7 +281,9 @@ class DeviceChip(QWidget):
         painter.drawEllipse(QRectF(10, self.height() / 2 - 3, 6, 6))
         painter.setPen(theme.text)
         painter.setFont(theme.font(SMALL))
-        words = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, self.width() - 30)
+        words = painter.fontMetrics().elidedText(
+            self._words(), Qt.TextElideMode.ElideRight, self.width() - 30
+        )
         painter.drawText(
             QRectF(22, 0, self.width() - 28, self.height()), Qt.AlignmentFlag.AlignVCenter, words
         )

@@ -262,7 +262,7 @@ class EmptyTraining(QWidget):
             ready = False
         elif errors:
             text = f"Before training: {errors[0].message}"
-        elif self._workspace.state in ("loading", "running"):
+        elif self._workspace.training:
             text = "Reading the data; the first point comes with the first batch."
             ready = False
         if text != self._words.text():

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,10 @@ class Background(QObject):
             self._answer = (None, error)
         except Exception as error:
             log.exception("%s failed", self._name)
-            self._answer = (None, NeuroloomError(f"Something went wrong inside Neuroloom: {error}."))
+            self._answer = (
+                None,
+                NeuroloomError(f"Something went wrong inside Neuroloom: {reason_of(error)}."),
+            )
 
     def _look(self) -> None:
         thread = self._thread

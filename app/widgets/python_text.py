@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
-from app.theme import Theme, current_theme, themes
+from app.theme import SMALL, Theme, current_theme, themes
 
 _STRING = r"(?:[rbfRBF]{0,2})(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
 _TOKEN = re.compile(
@@ -150,7 +150,7 @@ class PythonText(QPlainTextEdit):
         """Paints the line numbers; called by the gutter."""
         theme = current_theme()
         painter = QPainter(self._gutter)
-        painter.setFont(theme.mono(11))
+        painter.setFont(theme.mono(SMALL))
         block = self.firstVisibleBlock()
         top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
         marked = set(self._lines)

@@ -157,7 +157,8 @@ COMMANDS = (
     ),
     Command("node_problems", "Graph", "W&hat is wrong…", tip="With their fixes", own_key="."),
     Command("next_problem", "Graph", "Next &problem", ("F8",)),
-    Command("train", "Train", "&Train / Pause", ("F5",)),
+    Command("train", "Train", "&Train / Pause", ("F5",), "Goes on with a run that has ended"),
+    Command("train_over", "Train", "Start &over", ("Ctrl+F5",), "A new run from the first weights"),
     Command("train_step", "Train", "Step one &batch", ("F6",)),
     Command(
         "train_layer",
@@ -218,6 +219,7 @@ def build_menus(
         action.setShortcuts([QKeySequence(keys) for keys in command.shortcuts])
         action.setToolTip(command.tip or command.plain_text)
         action.setStatusTip(command.tip)
+        action.setAutoRepeat(command.name != "train")  # a key held down must not begin and pause in turns
         action.setCheckable(command.checkable)
         if command.canvas:
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)

@@ -12,8 +12,8 @@ from app.canvas.editing.joining import addable
 from app.window.actions import COMMANDS, Command
 from app.window.command_palette import Entry
 from app.window.file_commands import FileCommands
+from app.window.gallery import examples
 from app.window.in_front import Window
-from app.window.welcome import examples
 from app.workspace.recent_files import RecentFiles
 
 # It would only open what is open.

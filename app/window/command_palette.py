@@ -150,8 +150,7 @@ class CommandPalette(QFrame):
     # -- searching --------------------------------------------------------------------------------
 
     def _recent(self) -> list[str]:
-        stored = self._window.settings.value(RECENT_KEY, [])
-        return [stored] if isinstance(stored, str) else list(stored) if isinstance(stored, list) else []
+        return self._window.settings.texts(RECENT_KEY)
 
     def _search(self, text: str) -> None:
         self.list.clear()
@@ -179,7 +178,7 @@ class CommandPalette(QFrame):
         entry = next(entry for entry in self._entries if entry.key == key)
         if entry.lasting:
             recent = [key, *(one for one in self._recent() if one != key)][:MOST_RECENT]
-            self._window.settings.setValue(RECENT_KEY, recent)
+            self._window.settings.keep(RECENT_KEY, recent)
         self.dismiss()
         entry.run()
 

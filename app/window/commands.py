@@ -185,7 +185,7 @@ class Commands:
         choose_labels(self._window.settings, False)
 
     def _choose_theme(self, choice: str) -> None:
-        self._window.settings.setValue("window/theme", choice)
+        self._window.settings.keep("window/theme", choice)
         choose_theme(choice)
         self.refresh()
 
@@ -241,6 +241,13 @@ class Commands:
     def train(self) -> None:
         """Trains, pauses or goes on: whatever the main button offers."""
         self._window.top_bar.training.toggle()
+
+    def train_over(self) -> None:
+        """Trains from the first weights, in place of a run that has ended or may be stopped."""
+        page = self._window.document_page
+        if self._window.may_stop_training(page, "begin a new run"):
+            page.workspace.train(again=True)
+            page.training.refresh()
 
     def train_step(self) -> None:
         """Trains on one batch."""
@@ -337,6 +344,7 @@ class Commands:
         for name in (
             "train_step",
             "train_layer",
+            "train_over",
             "train_reset",
             "train_sweep",
             "train_new_weights",

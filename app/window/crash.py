@@ -13,6 +13,8 @@ from types import TracebackType
 
 from PySide6.QtCore import QObject, QTimer
 
+from engine.errors import kind_and_reason
+
 log = logging.getLogger("neuroloom")
 
 _LARGEST_LOG = 1_000_000
@@ -54,7 +56,7 @@ class Reporter(QObject):
             return
         log.error("Uncaught error%s", where, exc_info=(kind, error, trace))
         self._waiting.append(
-            f"Something went wrong inside Neuroloom ({kind.__name__}: {error}). Your work is kept."
+            f"Something went wrong inside Neuroloom ({kind_and_reason(error)}). Your work is kept."
         )
 
     def uncaught_in_thread(self, args: threading.ExceptHookArgs) -> None:

@@ -113,7 +113,7 @@ class FileCommands:
             return
         if not self._window.at_work:
             self._window.show_workbench()
-        self._window.settings.setValue("data/folder", str(paths[0].parent))
+        self._window.settings.keep("data/folder", str(paths[0].parent))
         self._window.document_page.opening.open(paths)
 
     def data_folder(self) -> Path:

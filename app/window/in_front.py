@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QWidget
 
 from app.canvas.view import GraphView
 from app.documents.document_page import DocumentPage
 from app.documents.documents import Documents
+from app.workspace.settings import Settings
 from app.workspace.workspace import Workspace
 
 
@@ -30,7 +30,7 @@ class Window(InFront, Protocol):
     """The documents that are open, the user's settings, and how to show, tell and ask."""
 
     documents: Documents
-    settings: QSettings
+    settings: Settings
 
     @property
     def at_work(self) -> bool: ...

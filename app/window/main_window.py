@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMargins, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QMargins, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -21,10 +21,11 @@ from app.widgets.questions import ask
 from app.window.actions import CANVAS_COMMANDS, build_menus
 from app.window.commands import Commands
 from app.window.file_commands import FileCommands
+from app.window.gallery import example_path
 from app.window.open_files import OpenFiles
 from app.window.run_commands import RunCommands
 from app.window.top_bar import TopBar
-from app.window.welcome import WelcomePage, example_path
+from app.window.welcome import WelcomePage
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
 
@@ -185,16 +186,15 @@ class MainWindow(QMainWindow):
     # -- sizes ------------------------------------------------------------------------------------
 
     def _restore_sizes(self) -> None:
-        geometry = self.settings.value("window/geometry")
-        if geometry is None or not self.restoreGeometry(geometry):
+        geometry = QByteArray.fromBase64(self.settings.text("window/geometry").encode("ascii", "ignore"))
+        if not self.restoreGeometry(geometry):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableSize().shrunkBy(_FRAME) if screen else DEFAULT_SIZE
             self.resize(DEFAULT_SIZE.boundedTo(room))
-        self.document_page.reset_sizes(self.width(), self.height() - self.top_bar.height())
         self.document_page.restore_sizes(self.settings)
 
     def _remember_sizes(self) -> None:
-        self.settings.setValue("window/geometry", self.saveGeometry())
+        self.settings.keep("window/geometry", bytes(self.saveGeometry().toBase64().data()).decode("ascii"))
         self.document_page.remember_sizes(self.settings)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -249,7 +249,8 @@ class MainWindow(QMainWindow):
         page, document = self.document_page, self.workspace.document
         path = str(document.path) if document.path is not None else ""
         self.top_bar.show_document(page.training, page.file.name, path, document.modified)
-        self.setWindowTitle(f"{page.file.name}[*] — Neuroloom")
+        self.top_bar.show_work(self.at_work)
+        self.setWindowTitle(f"{page.file.name}[*] — Neuroloom" if self.at_work else "Neuroloom[*]")
         self.setWindowModified(document.modified)
 
     # -- files dragged here -----------------------------------------------------------------------

@@ -40,7 +40,7 @@ def run(paths: Sequence[Path] = (), examples: Sequence[str] = (), places: Places
     crashes.watch(places.crashes)
     Collector(app)
     workspace = Workspace(places)
-    chosen = str(workspace.settings.value("window/theme", "system"))
+    chosen = workspace.settings.text("window/theme", "system")
     choose_theme(chosen if chosen in CHOICES else "system")
     follow_system()
     window = MainWindow(workspace)

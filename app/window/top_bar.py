@@ -116,7 +116,7 @@ class TopBar(QWidget):
         row.addSpacing(12)
         row.addStretch(1)
         row.addWidget(self.chip, 0)
-        row.addSpacing(24)
+        row.addSpacing(12)
         row.addStretch(1)
         row.addWidget(self._controls, 6)
         themes.theme_changed.connect(self._theme_changed)
@@ -144,6 +144,11 @@ class TopBar(QWidget):
             if (here := self._controls.widget(index)) is not None:
                 here.setSizePolicy(usual if here is controls else none, usual)
         self.chip.show_file(name, path, unsaved)
+
+    def show_work(self, shown: bool) -> None:
+        """Shows the file and the controls, or hides them: on the welcome page there is nothing to train."""
+        self.chip.setVisible(shown)
+        self._controls.setVisible(shown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

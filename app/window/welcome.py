@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import logging
-from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPainterPath,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -28,167 +16,53 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import current_theme, themes
+from app.charts.segments import Segments
+from app.theme import themes
+from app.widgets.fuzzy import score
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.search_field import SearchField
+from app.window.example_card import CARD, Card
+from app.window.gallery import OTHERS, contents, examples
 from app.workspace.recent_files import RecentFiles
 from engine.catalogue import Catalogue
 
-log = logging.getLogger(__name__)
+EVERY_LEVEL = ""
 
-FIRST = ("mnist-cnn", "two-spirals", "iris", "gan-digits", "santa-fe-lstm", "mnist-mlp")
-
-_CARD = QSize(252, 196)
-_WIDEST = 1072
-_MOST_RECENT = 6
+_GAP = 16
+_WIDEST = 4 * CARD.width() + 3 * _GAP
+_MOST_RECENT = 4
 
 
-@dataclass(frozen=True)
-class Example:
-    """What a card shows of a project of the gallery: `places` and `types` are by node id."""
+class Section(QWidget):
+    """The cards of one topic below its title, as many in a row as there is room for."""
 
-    path: Path
-    title: str
-    notes: str
-    covers: tuple[str, ...]
-    places: dict[str, tuple[float, float]]
-    types: dict[str, str]
-    links: tuple[tuple[str, str], ...]
-
-    @property
-    def line(self) -> str:
-        """The first sentence of its notes."""
-        words = [line.strip() for line in self.notes.splitlines()]
-        text = next((line for line in words if line and not line.startswith("#")), "")
-        sentence = text.partition(". ")[0]
-        return sentence if not sentence or sentence[-1] in ".?!" else f"{sentence}."
-
-
-def example_path(example_id: str) -> Path:
-    """Where the example called `example_id` is installed, if there is one."""
-    return Path(str(files("resources").joinpath("gallery"))) / f"{example_id}.nloom"
-
-
-def examples() -> list[Example]:
-    """The gallery that is installed, the easiest ways in first.
-
-    A project that cannot be read is left out, and logged.
-    """
-    found = []
-    for path in sorted(example_path("").parent.glob("*.nloom"), key=_rank):
-        try:
-            found.append(_read(path))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            log.exception("The example %s cannot be read", path.name)
-    return found
-
-
-def _rank(path: Path) -> tuple[int, str]:
-    name = path.stem
-    return (FIRST.index(name) if name in FIRST else len(FIRST)), name
-
-
-def _read(path: Path) -> Example:
-    # Not opened as a project: checking the graph would load networkx, a fifth of a second of the start.
-    data = json.loads(path.read_text(encoding="utf-8"))
-    nodes = data["nodes"]
-    return Example(
-        path,
-        str(data["title"]),
-        str(data["notes"]),
-        tuple(str(row) for row in data.get("covers", ())),
-        {node["id"]: (float(node["position"][0]), float(node["position"][1])) for node in nodes},
-        {node["id"]: str(node["type"]) for node in nodes},
-        tuple((link[0], link[2]) for link in data["links"]),
-    )
-
-
-class GraphPreview(QWidget):
-    """A small drawing of a graph, from the positions of its nodes."""
-
-    def __init__(self, example: Example, catalogue: Catalogue, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, cards: list[Card], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedHeight(88)
-        self._nodes = {node_id: QPointF(*place) for node_id, place in example.places.items()}
-        types = {node_id: catalogue.get(type_id) for node_id, type_id in example.types.items()}
-        self._families = {node_id: found.family if found else "other" for node_id, found in types.items()}
-        self._links = example.links
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        if not self._nodes:
-            return
-        theme = current_theme()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.canvas)
-        painter.drawRoundedRect(self.rect(), 5, 5)
-        places = self._places()
-        size = QSize(16, 10)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.wire, 1.2))
-        for source, target in self._links:
-            start = places[source] + QPointF(size.width() / 2, 0)
-            end = places[target] - QPointF(size.width() / 2, 0)
-            bend = max(8.0, abs(end.x() - start.x()) / 2)
-            path = QPainterPath(start)
-            path.cubicTo(start + QPointF(bend, 0), end - QPointF(bend, 0), end)
-            painter.drawPath(path)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for node_id, place in places.items():
-            painter.setBrush(theme.family(self._families[node_id]))
-            box = QRectF(
-                place.x() - size.width() / 2, place.y() - size.height() / 2, size.width(), size.height()
-            )
-            painter.drawRoundedRect(box, 3, 3)
-        painter.end()
-
-    def _places(self) -> dict[str, QPointF]:
-        xs = [place.x() for place in self._nodes.values()]
-        ys = [place.y() for place in self._nodes.values()]
-        width, height = max(xs) - min(xs), max(ys) - min(ys)
-        room = QRectF(self.rect()).adjusted(20, 16, -20, -16)
-        scale = min(room.width() / max(width, 1.0), room.height() / max(height, 1.0), 0.25)
-        middle = QPointF((max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2)
-        return {node_id: (place - middle) * scale + room.center() for node_id, place in self._nodes.items()}
-
-
-class Card(QFrame):
-    """One example: its drawing, title and first sentence. Click or Enter opens it."""
-
-    chosen = Signal(object)
-
-    def __init__(self, example: Example, catalogue: Catalogue, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.example = example
-        self.setObjectName("card")
-        self.setAccessibleName(f"Example {example.title}")
-        self.setAccessibleDescription(example.line)
-        self.setFixedSize(_CARD)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        title = ElidedLabel(example.title, "heading")
-        line = label(example.line, "small", wrap=True)
-        line.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.cards = cards
+        self._grid = QGridLayout()
+        self._grid.setSpacing(_GAP)
+        self._grid.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 10)
-        column.setSpacing(6)
-        column.addWidget(GraphPreview(example, catalogue))
-        column.addWidget(title)
-        column.addWidget(line, 1)
+        column.setContentsMargins(0, 0, 0, 24)
+        column.setSpacing(8)
+        column.addWidget(label(title, "dim"))
+        column.addLayout(self._grid)
+        for card in cards:
+            card.setParent(self)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
-            self.chosen.emit(self.example.path)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self.chosen.emit(self.example.path)
-        else:
-            super().keyPressEvent(event)
+    def show_only(self, fitting: set[Card], columns: int) -> None:
+        """Lays out the cards that fit, `columns` in a row; hides itself where none does."""
+        shown = [card for card in self.cards if card in fitting]
+        for card in self.cards:
+            self._grid.removeWidget(card)
+            card.setVisible(card in fitting)
+        for index, card in enumerate(shown):
+            self._grid.addWidget(card, index // columns, index % columns)
+        self.setVisible(bool(shown))
 
 
 class WelcomePage(QWidget):
-    """New and Open, recent files, and the gallery as cards."""
+    """New and Open, recent files, and the gallery as cards by topic, with a search and a choice of level."""
 
     new_requested = Signal()
     open_requested = Signal()
@@ -207,13 +81,37 @@ class WelcomePage(QWidget):
         self._cards = [Card(example, catalogue) for example in examples()]
         for card in self._cards:
             card.chosen.connect(self.example_chosen)
-        self._grid = QGridLayout()
-        self._grid.setSpacing(16)
-        self._grid.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        self._columns = 0
-        self._recent = QVBoxLayout()
-        self._recent.setSpacing(2)
-        self._recent_title = label("Recent", "heading")
+        listed = contents()
+        self._sections = [
+            Section(topic, cards)
+            for topic in (*listed.topics, OTHERS)
+            if (cards := [card for card in self._cards if card.example.topic == topic])
+        ]
+        self.search = SearchField("Search examples")
+        self.search.setObjectName("exampleSearch")
+        self.search.setFixedWidth(CARD.width())
+        self.search.textChanged.connect(self._show_fitting)
+        self.levels = Segments(
+            [
+                (EVERY_LEVEL, "All", "Examples of every level"),
+                *((level, level, f"Only examples of the level “{level}”") for level in listed.levels),
+            ]
+        )
+        self.levels.setObjectName("exampleLevels")
+        self.levels.chosen.connect(self._show_fitting)
+        self._none = label("No example fits.", "dim")
+        self._none.hide()
+        self._columns = 1
+        self._recents = QWidget()
+        self._recent = QGridLayout()
+        self._recent.setHorizontalSpacing(_GAP)
+        self._recent.setVerticalSpacing(8)
+        self._recent.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        recents = QVBoxLayout(self._recents)
+        recents.setContentsMargins(0, 0, 0, 28)
+        recents.setSpacing(10)
+        recents.addWidget(label("Recent", "heading"))
+        recents.addLayout(self._recent)
         self._build()
         area = QScrollArea()
         area.setWidgetResizable(True)
@@ -225,6 +123,7 @@ class WelcomePage(QWidget):
         column.addWidget(area)
         recent.changed.connect(self._show_recent)
         themes.theme_changed.connect(self._repaint)
+        self._show_fitting()
         self._show_recent()
 
     def _build(self) -> None:
@@ -245,27 +144,30 @@ class WelcomePage(QWidget):
         data.clicked.connect(self.data_requested)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
-        buttons.addWidget(new)
-        buttons.addWidget(browse)
-        buttons.addWidget(data)
+        for button in (new, browse, data):
+            buttons.addWidget(button)
         buttons.addStretch(1)
+        finding = QHBoxLayout()
+        finding.setSpacing(_GAP)
+        finding.addWidget(label("Examples", "heading"))
+        finding.addWidget(self.levels)
+        finding.addStretch(1)
+        finding.addWidget(self.search)
         inner = QVBoxLayout()
         inner.setSpacing(0)
-        inner.addSpacing(44)
+        inner.addSpacing(36)
         inner.addWidget(title)
         inner.addSpacing(4)
         inner.addWidget(line)
         inner.addSpacing(20)
         inner.addLayout(buttons)
-        inner.addSpacing(32)
-        inner.addWidget(label("Examples", "heading"))
-        inner.addSpacing(10)
-        inner.addLayout(self._grid)
         inner.addSpacing(28)
-        inner.addWidget(self._recent_title)
-        inner.addSpacing(6)
-        inner.addLayout(self._recent)
-        inner.addSpacing(32)
+        inner.addWidget(self._recents)
+        inner.addLayout(finding)
+        inner.addSpacing(12)
+        inner.addWidget(self._none)
+        for section in self._sections:
+            inner.addWidget(section)
         inner.addStretch(1)
         self._row = QHBoxLayout(self._page)
         self._row.setContentsMargins(32, 0, 32, 0)
@@ -274,17 +176,32 @@ class WelcomePage(QWidget):
         self._row.addStretch(1)
 
     def cards(self) -> list[Card]:
-        """The examples on show."""
+        """All examples, also those that the search hides."""
         return self._cards
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         room = min(self.width() - 64, _WIDEST)
-        columns = max(1, (room + 16) // (_CARD.width() + 16))
+        columns = max(1, (room + _GAP) // (CARD.width() + _GAP))
         if columns != self._columns:
             self._columns = columns
-            for index, card in enumerate(self._cards):
-                self._grid.addWidget(card, index // columns, index % columns)
+            self._show_fitting()
+            self._show_recent()
+
+    def _show_fitting(self) -> None:
+        fitting = {card for card in self._cards if self._fits(card)}
+        for section in self._sections:
+            section.show_only(fitting, self._columns)
+        self._none.setVisible(not fitting)
+
+    def _fits(self, card: Card) -> bool:
+        example = card.example
+        if self.levels.key not in (EVERY_LEVEL, example.level):
+            return False
+        also = " ".join((example.topic, *example.covers, example.notes))
+        typed = self.search.text().casefold().split()
+        words = f"{example.title} {also}".casefold()
+        return all(word in words for word in typed) or score(self.search.text(), example.title) is not None
 
     def _show_recent(self) -> None:
         while (item := self._recent.takeAt(0)) is not None:
@@ -293,36 +210,42 @@ class WelcomePage(QWidget):
                 widget.hide()
                 widget.deleteLater()
         paths = self._files.paths()[:_MOST_RECENT]
-        self._recent_title.setVisible(bool(paths))
-        for path in paths:
-            row = RecentRow(path)
-            row.chosen.connect(self.recent_chosen)
-            self._recent.addWidget(row)
+        self._recents.setVisible(bool(paths))
+        for index, path in enumerate(paths):
+            tile = RecentTile(path)
+            tile.chosen.connect(self.recent_chosen)
+            self._recent.addWidget(tile, index // self._columns, index % self._columns)
 
     def _repaint(self, _theme: object) -> None:
         self.update()
 
 
-class RecentRow(QWidget):
-    """A recent file: its name opens it, its folder stands beside."""
+class RecentTile(QFrame):
+    """A recent file: a click opens it; its folder stands below its name."""
 
     chosen = Signal(object)
 
     def __init__(self, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._path = path
+        self.setObjectName("card")
+        self.setFixedWidth(CARD.width())
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         button = QPushButton(path.name)
         button.setProperty("kind", "link")
         button.setObjectName("recentFile")
-        button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(self._choose)
         folder = ElidedLabel(str(path.parent), "small")
         folder.elide_middle()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(12)
-        row.addWidget(button)
-        row.addWidget(folder, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 6, 12, 8)
+        column.setSpacing(0)
+        column.addWidget(button)
+        column.addWidget(folder)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self._choose()
 
     def _choose(self) -> None:
         self.chosen.emit(self._path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from os.path import isdir
 from pathlib import Path
 from typing import NamedTuple
 
@@ -170,9 +171,9 @@ def data_filter() -> str:
 
 def data_folder(workspace: CheckedDocument) -> Path:
     """Where the next file of data is likely to be: where the last was, else beside the project."""
-    stored = str(workspace.settings.value("data/folder", ""))
+    stored = workspace.settings.text("data/folder")
     path = workspace.document.path
-    if stored and Path(stored).is_dir():
+    if stored and isdir(stored):
         return Path(stored)
     return path.parent if path is not None else Path.home()
 
@@ -186,5 +187,5 @@ def choose(parent: QWidget, workspace: CheckedDocument, spec: ParamSpec, now: st
         name, _ = QFileDialog.getOpenFileName(parent, "Choose a file", str(start), data_filter())
     if not name:
         return None
-    workspace.settings.setValue("data/folder", str(Path(name).parent))
+    workspace.settings.keep("data/folder", str(Path(name).parent))
     return Path(name)

@@ -219,16 +219,16 @@ class DocumentFile(QObject):
         self._outside.follow(path)
 
     def _remembered_scope(self, path: Path | None) -> str:
-        return str(self._workspace.settings.value(_scope_key(path), "")) if path is not None else ""
+        return self._workspace.settings.text(_scope_key(path)) if path is not None else ""
 
     def _remember_scope(self, scope: str) -> None:
         path, settings = self._workspace.document.path, self._workspace.settings
         if path is None or self._showing:
             return
         if scope:
-            settings.setValue(_scope_key(path), scope)
+            settings.keep(_scope_key(path), scope)
         else:
-            settings.remove(_scope_key(path))
+            settings.forget([_scope_key(path)])
 
     def _name_unknown_types(self, project: Project) -> None:
         known = self._workspace.catalogue

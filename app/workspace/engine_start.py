@@ -8,6 +8,7 @@ import sys
 import threading
 
 from app.workspace.engine_parts import EngineParts
+from engine.errors import reason_of
 
 log = logging.getLogger(__name__)
 
@@ -59,4 +60,4 @@ class EngineStart:
                 gc.freeze()
         except Exception as error:
             log.exception("The engine did not start")
-            self.error = f"The training engine did not start: {error}"
+            self.error = f"The training engine did not start: {reason_of(error)}"

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QObject, QSettings, SignalInstance
+from PySide6.QtCore import QObject, SignalInstance
 
 from app.workspace.engine_parts import EngineParts, RunControl, Shapes
 from app.workspace.places import Places
+from app.workspace.settings import Settings
 from engine.catalogue import Catalogue, NodeType
 from engine.document.document import Document
 from engine.document.edits import Edit
@@ -23,7 +24,7 @@ from engine.shapes.problems import Problem
 class OpenDocument(Protocol):
     """A document that is read and edited; `graph` is on show: that of the block `scope`, or the whole."""
 
-    settings: QSettings
+    settings: Settings
     places: Places
     catalogue: Catalogue
     document: Document
@@ -106,4 +107,7 @@ class TrainableDocument(CheckedDocument, Protocol):
     @property
     def device(self) -> str: ...
     def set_device(self, name: str) -> None: ...
-    def train(self, weights: Path | None = None) -> bool: ...
+    @property
+    def can_train_more(self) -> bool: ...
+    def train(self, weights: Path | None = None, *, again: bool = False) -> bool: ...
+    def go_on(self) -> bool: ...

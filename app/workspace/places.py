@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QStandardPaths
+from PySide6.QtCore import QStandardPaths
+
+from app.workspace.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,6 @@ class Places:
         """The folder that crashes of the program are written down in."""
         return self.log_file.with_name("crashes")
 
-    def settings(self) -> QSettings:
-        """The remembered choices (sizes, theme, recent files), as an INI file."""
-        return QSettings(str(self.settings_file), QSettings.Format.IniFormat)
+    def settings(self) -> Settings:
+        """The remembered choices (sizes, theme, recent files)."""
+        return Settings(self.settings_file)

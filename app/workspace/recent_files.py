@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from os.path import isfile
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSettings, Signal
+from PySide6.QtCore import QObject, Signal
+
+from app.workspace.settings import Settings
 
 MOST = 10
 _KEY = "files/recent"
@@ -15,16 +18,13 @@ class RecentFiles(QObject):
 
     changed = Signal()
 
-    def __init__(self, settings: QSettings, parent: QObject | None = None) -> None:
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
 
     def paths(self) -> list[Path]:
         """Those that are still there."""
-        stored = self._settings.value(_KEY, [])
-        # A list of one comes back from an INI file as its text.
-        names = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
-        return [path for path in map(Path, names) if path.is_file()]
+        return [path for path in map(Path, self._settings.texts(_KEY)) if isfile(path)]
 
     def remember(self, path: Path) -> None:
         """Puts a file in front."""
@@ -35,5 +35,5 @@ class RecentFiles(QObject):
         self._store([one for one in self.paths() if one != path])
 
     def _store(self, paths: list[Path]) -> None:
-        self._settings.setValue(_KEY, [str(one) for one in paths])
+        self._settings.keep(_KEY, [str(one) for one in paths])
         self.changed.emit()

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.catalogue import Composite, Layer, NodeType, Wire
+from engine.catalogue import Composite, Layer, Measure, NodeType, Source, Wire
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, lift, name
-from engine.errors import EmitError, NeuroloomError
+from engine.errors import EmitError, NeuroloomError, reason_of
 
 Namer = Callable[[str], str]
 Pattern = tuple[Any, ...]  # names, nested as the tuple they take apart
@@ -34,6 +34,14 @@ class NodeCode:
     twins: dict[str, Expr] = field(default_factory=dict)  # in the twin, in place of the tapped port
     loader: tuple[Callable[..., Any], dict[str, Any]] | None = None
     begins: list[Expr] = field(default_factory=list)
+    counts: Expr | None = None  # how much a batch counts for a loss or metric, where not by its examples
+
+    @property
+    def carries(self) -> frozenset[Callable[..., Any]]:
+        """Functions and classes of ours that the code calls by name."""
+        parts = (*self.modules.values(), *self.ports.values(), *(unpack.call for unpack in self.unpacks))
+        counts = () if self.counts is None else (self.counts,)
+        return frozenset(thing for part in (*parts, *self.begins, *counts) for thing in part.carries)
 
 
 class NodeBuilder:
@@ -108,10 +116,12 @@ def build(
             builder, **{port: wire for port, wire in wires.items() if port not in only_rule}
         )
         outputs = [port.name for port in node_type.outputs()]
+        if isinstance(node_type, Measure):
+            builder.code.counts = node_type.counts(**wires)
     except NeuroloomError:
         raise
     except Exception as error:  # a node type of a third party may fail in any way; the window must not
-        raise EmitError(f"{node_type.title} failed to describe itself: {error}.") from error
+        raise EmitError(f"{node_type.title} failed to describe itself: {reason_of(error)}.") from error
     if isinstance(found, Expr) and len(outputs) <= 1:
         builder.code.ports = {outputs[0] if outputs else "value": found}
     elif isinstance(found, dict) and (set(found) == set(outputs) or builder.code.loader):
@@ -123,6 +133,14 @@ def build(
             f"{node_type.title} is a {node_type.kind}: it can keep no layers and unpack no calls."
         )
     return builder.code
+
+
+def drawn(source: Source, sample: Expr) -> Expr:
+    """What a source draws for the rows of `sample`, and on its device. Errors: `EmitError`."""
+    found = source.emit(None, name("len")(sample), sample.device)
+    if not isinstance(found, Expr):
+        raise EmitError(f"{source.title} does not say what it draws.")
+    return found
 
 
 def names_in(tree: ast.AST) -> set[str]:

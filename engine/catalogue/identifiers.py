@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 LONGEST = 40
 # What an emitted module uses itself.
@@ -117,6 +117,11 @@ def slug(text: str, otherwise: str = "node") -> str:
     return snake
 
 
+def class_name(text: str, otherwise: str = "block") -> str:
+    """The nearest name of a class: `my 2` gives `My2`."""
+    return "".join(part.capitalize() for part in slug(text, otherwise).split("_"))
+
+
 def taken(identifier: str) -> bool:
     """Whether an identifier already means something in an emitted module."""
     return (
@@ -129,18 +134,26 @@ def taken(identifier: str) -> bool:
 
 
 class NameBook:
-    """Gives each thing an identifier of its own: `conv1`, then `conv1_2`; a taken one gets a `_` behind."""
+    """Gives each thing an identifier of its own: `conv1`, then `conv1_2`; a taken one gets a `_` behind.
 
-    def __init__(self, reserved: Iterable[str] = ()) -> None:
+    `outer` is the book of the scope around this one, none of whose names is given again.
+    """
+
+    def __init__(self, reserved: Iterable[str] = (), outer: NameBook | None = None) -> None:
         self._used = set(reserved)
+        self._outer = outer
         self._next: dict[str, int] = {}  # per identifier, so that a thousand of one name stay quick
 
-    def give(self, text: str, otherwise: str = "node") -> str:
-        wanted = slug(text, otherwise)
+    def __contains__(self, identifier: str) -> bool:
+        return identifier in self._used or (self._outer is not None and identifier in self._outer)
+
+    def give(self, text: str, otherwise: str = "node", nearest: Callable[[str, str], str] = slug) -> str:
+        """A name that is new here: `nearest` of a text, or of another where nothing of it is left."""
+        wanted = nearest(text, otherwise)
         if taken(wanted):
             wanted += "_"
         found, number = wanted, self._next.get(wanted, 2)
-        while found in self._used:
+        while found in self:
             found = f"{wanted.rstrip('_')}_{number}"
             number += 1
         self._next[wanted] = number

@@ -51,6 +51,11 @@ def portable_source(functions: Iterable[Callable[..., Any]]) -> list[str]:
     return [_source(thing) for thing in _collected(functions)]
 
 
+def portable_names(functions: Iterable[Callable[..., Any]]) -> frozenset[str]:
+    """The names of all that the portable source of `functions` defines. Errors: as for `portable_source`."""
+    return frozenset(thing.__name__ for thing in _collected(functions))
+
+
 def portable_imports(functions: Iterable[Callable[..., Any]]) -> list[str]:
     """The import lines (of `IMPORTS`) that the portable source of `functions` needs, sorted by name."""
     used = {name for thing in _collected(functions) for name in _names(thing) if name in IMPORTS}

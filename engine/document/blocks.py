@@ -25,7 +25,7 @@ from engine.document.edits import (
     SetParam,
 )
 from engine.document.graph import BLOCK, BLOCK_INPUT, BLOCK_OUTPUT, Block, Graph, Link, Node, Points, Project
-from engine.document.names import fresh_name, numbered
+from engine.document.names import free_name, names_of, numbered
 from engine.document.renumber import Renumbering, copied_note, innermost_first, moved
 from engine.errors import GraphError
 from engine.values import natural
@@ -62,7 +62,7 @@ def _block_of(project: Project, instance_id: str) -> Block:
 def block_name(project: Project, base: str) -> str:
     """Return a name that no block of the project has: the base itself, or numbered on."""
     taken = {block.name for block in project.blocks.values()}
-    return base if base and base not in taken else numbered(base.rstrip("0123456789") or BLOCK, taken)
+    return free_name(base, taken) if base else numbered(BLOCK, taken)
 
 
 # -- grouping
@@ -83,7 +83,7 @@ def group(project: Project, ids: Iterable[str], name: str = BLOCK) -> tuple[Edit
     block_id = project.new_id("b")
     inside = _Inside(project, graph, frozenset(chosen))
     block = Block(block_id, block_name(project, name), inside.graph(nodes))
-    own_name = fresh_name(graph, _base(name))
+    own_name = free_name(name or BLOCK, names_of(graph))
     instance = Node(project.new_id(), BLOCK, own_name, {"block": block_id}, _middle(nodes))
     notes = [
         project.notes_on_canvas[id] for id in sorted(given & project.notes_on_canvas.keys(), key=natural)
@@ -102,10 +102,6 @@ def group(project: Project, ids: Iterable[str], name: str = BLOCK) -> tuple[Edit
         AddNodes((instance,), links, scope, bends),
         *(ChangeFrame(_with(frame, chosen, [instance.id])) for frame in around),
     )
-
-
-def _base(name: str) -> str:
-    return name.rstrip("0123456789 ") or "block"
 
 
 def _with(frame: Frame, out: Iterable[str], into: Iterable[str]) -> Frame:
@@ -187,7 +183,7 @@ class _Inside:
                 kind, base = (
                     (BLOCK_INPUT, row[0].target_port) if links is entering else (BLOCK_OUTPUT, end[1])
                 )
-                name = base if base not in names else numbered(base.rstrip("0123456789") or base, names)
+                name = free_name(base, names)
                 names.add(name)
                 place = (x, top + ROW * order)
                 ports[end] = Node(project.new_id(), kind, name, {"order": order}, place)
@@ -238,10 +234,17 @@ def ungroup(project: Project, instance_id: str) -> tuple[Edit, ...]:
     fresh = Renumbering({} if only else {node.id: project.new_id() for node in inner})
     middle = _middle(inner) if inner else instance.position
     by = (instance.position[0] - middle[0], instance.position[1] - middle[1])
-    nodes = tuple(replace(fresh.node(node, by), muted=node.muted or instance.muted) for node in inner)
+    ports = frozenset(block.graph.nodes.keys() - {node.id for node in inner})
+    owners = {node.id: _weights_beyond(block.graph, node.shares, ports) for node in inner}
+    nodes = tuple(
+        replace(
+            fresh.node(replace(node, shares=owners[node.id]), by),
+            muted=node.muted or instance.muted,
+        )
+        for node in inner
+    )
     wires = _joined(outer, instance_id, block.graph, fresh, by)
     ids = {node.id for node in nodes}
-    ports = frozenset(block.graph.nodes.keys() - {node.id for node in inner})
     edits: list[Edit] = [Remove((instance_id,))]
     if only:
         edits.append(RemoveBlock(block.id))
@@ -261,6 +264,13 @@ def ungroup(project: Project, instance_id: str) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
+def _weights_beyond(graph: Graph, id: str, ports: frozenset[str]) -> str:
+    """Return whose weights are shared where `id` is shared: a port has none of its own."""
+    while id in ports:
+        id = graph.node(id).shares
+    return id
+
+
 def _refuse_ungroup(instance: Node) -> None:
     called = f'"{instance.name[:40] or instance.id}"'
     if instance.params.get("scan", False) is not False:
@@ -278,18 +288,27 @@ def _refuse_ungroup(instance: Node) -> None:
 def _joined(
     outer: Graph, instance_id: str, inner: Graph, fresh: Renumbering, by: tuple[float, float]
 ) -> dict[Link, Points]:
-    """Return the wires of an instance's inside, put together with the wires outside, and their bends."""
+    """Return the wires of an instance's inside, put together with the wires outside, and their bends.
+
+    A wire at another port of an input or output than the one it has carries nothing, and ends here.
+    """
     found: dict[Link, Points] = {}
     for link in inner.links:
+        begins, ends = (
+            inner.node(link.source).type == BLOCK_INPUT,
+            inner.node(link.target).type == BLOCK_OUTPUT,
+        )
+        if (begins and link.source_port != INSIDE) or (ends and link.target_port != OUTSIDE):
+            continue
         bends = tuple(moved(point, by) for point in inner.bends(link))
         after = fresh.link(link, inner)
         start: End = (after.source, after.source_port)
-        if inner.node(link.source).type == BLOCK_INPUT:
+        if begins:
             before = outer.feeding(instance_id, link.source)
             if before is None:
                 continue
             start, bends = (before.source, before.source_port), outer.bends(before) + bends
-        if inner.node(link.target).type != BLOCK_OUTPUT:
+        if not ends:
             found[Link(*start, after.target, after.target_port)] = bends
             continue
         for beyond in outer.outgoing(instance_id):
@@ -339,9 +358,7 @@ def copies(
     taken = {block.name for block in project.blocks.values()}
     edits: list[Edit] = []
     for id in order:
-        name = blocks[id].name
-        if name in taken:
-            name = numbered(name.rstrip("0123456789") or BLOCK, taken)
+        name = free_name(blocks[id].name or BLOCK, taken)
         taken.add(name)
         edits.append(AddBlock(fresh.block(blocks[id], name)))
     for frame in source.frames.values():

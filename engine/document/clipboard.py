@@ -28,7 +28,7 @@ from engine.document.files import (
     schema_of,
 )
 from engine.document.graph import BLOCK_INPUT, BLOCK_OUTPUT, Block, Graph, Link, Node, Project
-from engine.document.names import names_of, numbered
+from engine.document.names import free_name, names_of
 from engine.document.renumber import Renumbering, copied_note, likeness, moved
 from engine.document.scopes import verify
 from engine.errors import GraphError, ProjectFileError
@@ -198,9 +198,7 @@ def _nodes(
     taken = names_of(target)
     nodes: list[Node] = []
     for node in graph.nodes.values():
-        name = node.name
-        if name in taken and name:
-            name = numbered(name.rstrip("0123456789") or name, taken)
+        name = free_name(node.name, taken) if node.name else ""
         taken.add(name)
         outside = copied.shares.get(node.id, "")
         after = replace(fresh.node(node, by), name=name)

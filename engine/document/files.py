@@ -27,7 +27,7 @@ from engine.document.locks import hold
 from engine.document.paths import portable, settled
 from engine.document.plan import Plan
 from engine.document.scopes import verify
-from engine.errors import GraphError, ProjectFileError
+from engine.errors import GraphError, ProjectFileError, reason_of
 from engine.values import natural
 
 SCHEMA = 2  # the newest format; a project that needs nothing of it is written in format 1
@@ -201,7 +201,7 @@ def _sync_folder(folder: Path) -> None:
 def reason(error: Exception) -> str:
     """Why a file could not be read or written, to stand at the end of a sentence."""
     text = error.strerror if isinstance(error, OSError) else None
-    return (text or str(error) or type(error).__name__).rstrip(".").lower()
+    return (text or reason_of(error)).rstrip(".").lower()
 
 
 def disk_is_full(error: BaseException | None) -> bool:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 
 
 def datasets_folder() -> Path:
@@ -63,10 +63,10 @@ def reading(node_id: str | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        sentence = str(error)
+        sentence = reason_of(error)
         if error.strerror:
             what = error.filename or "A file of these data"
             sentence = f"{what} cannot be used: {error.strerror}."
         raise DataError(sentence, node_id=node_id) from error
     except (ValueError, ImportError) as error:
-        raise DataError(str(error), node_id=node_id) from error
+        raise DataError(reason_of(error), node_id=node_id) from error

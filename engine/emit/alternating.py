@@ -5,19 +5,28 @@ Only what a plan uses is written: a plan that clips no gradients has no line abo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from engine.catalogue.symbols import name
 from engine.catalogue.training.averages import EMA, SWA, make_average
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
+from engine.data.batch import WEIGHT
 from engine.document.plan import Choice, Minimise, Plan, Rule
 from engine.emit.lines import quoted
+from engine.emit.optimise import carried_by, penalty_terms
 
 
-def train_text(plan: Plan, first: str, measures: bool) -> str:
-    """The function `train`."""
+def weight_text(first: str, counted: bool) -> str:
+    """How much a batch counts: the rows of the column `first`, or what an objective `found`, if it counts."""
+    rows = f"len(batch[{quoted(first)}])"
+    return f'float(found.get("{WEIGHT}", {rows}))' if counted else rows
+
+
+def train_text(plan: Plan, first: str, measures: bool, counted: bool) -> str:
+    """The function `train`; `counted` where an objective may say how much a batch counts."""
     facts = Features(plan)
     several = len(plan.phases) > 1
     lines = [
@@ -46,17 +55,26 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
         )
     where = '"step": step, "phase": number, "epoch": epoch' if several else '"step": step, "epoch": epoch'
     lines += [
-        "            sums: dict[str, list[float]] = {}",
+        "            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective",
         '            for batch in batches(data["train"], shuffle, phase.batch):',
         "                values = {}",
         "                for player in players:",
         "                    if turn % player.every == 0:",
-        '                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()',
-        "                        sums.setdefault(player.name, []).append(values[player.name])",
+        "                        found = take_turn(player, model, batch, turn)",
+        '                        values[player.name] = value = found["loss"].item()',
+        f"                        weight = {weight_text(first, counted)}",
+        "                        total, count = sums.get(player.name, (0.0, 0.0))",
+        "                        sums[player.name] = total + weight * value, count + weight",
         "                step, turn = step + 1, turn + 1",
         "                if as_json:",
         f"                    print(json.dumps({{{where}, **values}}))",
     ]
+    if facts.gathers:
+        lines += [
+            "            for player in players:",
+            "                if player.gathered:  # fewer batches than it gathers were left",
+            "                    update(player, turn)",
+        ]
     if facts.averages:
         lines += [
             "            averages = [player.average for player in players if player.average is not None]",
@@ -74,7 +92,8 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
     lines += [
         '            report({"epoch": epoch, **record}, as_json)',
         "            epoch += 1",
-        '            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}',
+        '            means = {f"train_{name}": total / count for name, (total, count) in sums.items()'
+        + (" if count}" if counted else "}"),
         "            seen = {**record, **means}",
     ]
     if "gradient_norm" in facts.seen:
@@ -114,12 +133,30 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
     return "\n".join(lines)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Features:
     """Which features a plan uses; only their lines are written."""
 
     plan: Plan
-    carries: set[Any] = field(default_factory=set)
+
+    @property
+    def carries(self) -> frozenset[Any]:
+        """The functions and classes of ours that the plan's code uses, beside those of the nodes."""
+        from engine.optim import average, noise, progress, residuals, updates
+
+        used = frozenset(getattr(progress, wanted) for wanted in self.seen_functions)
+        for one in self.minimised:
+            terms = penalty_terms(one.penalties, name("weights"))
+            used = used.union(carried_by(one), *(term.carries for term in terms))
+        if any(one.noise for one in self.minimised):
+            used |= {noise.add_gradient_noise}
+        if self.averages:
+            used |= {average.Average}
+        if not all(moves_each_turn(one) for one in self.minimised):
+            used |= {updates.updates_per_epoch}
+        if "residuals" in self.closures:
+            used |= {residuals.residuals}
+        return used
 
     @property
     def minimised(self) -> list[Minimise]:
@@ -149,6 +186,10 @@ class Features:
         return any(one.average is not None for one in self.minimised)
 
     @property
+    def gathers(self) -> bool:
+        return any(one.accumulate > 1 for one in self.minimised)
+
+    @property
     def closures(self) -> set[str]:
         return {make_optimiser(one.optimiser).closure for one in self.minimised}
 
@@ -165,8 +206,12 @@ class Features:
             "    schedule: Any = None",
             "    every: int = 1",
         ]
-        if any(one.accumulate > 1 for one in self.minimised):
-            lines.append("    accumulate: int = 1")
+        if self.gathers:
+            lines += [
+                "    accumulate: int = 1",
+                "    gathered: int = 0  # batches whose gradients are added up, and how much they count",
+                "    weight: float = 0.0",
+            ]
         if any(one.clip is not None for one in self.minimised):
             lines.append("    clip: float | None = None")
         if any(one.noise for one in self.minimised):
@@ -179,7 +224,8 @@ class Features:
             lines.append("    average: Average | None = None  # evaluated, and kept, in place of its weights")
         return "\n".join(lines)
 
-    def take_turn(self) -> str:
+    def take_turn(self, weight: str) -> str:
+        """The function `take_turn`, with those it calls; `weight` is how much a batch counts, as code."""
         kinds = self.closures
         rules = any(isinstance(one, Rule) for phase in self.plan.phases for one in phase.objectives)
         lines = [
@@ -200,35 +246,48 @@ class Features:
         if closures:
             lines += self._closures(closures, "" in kinds)
         if "" in kinds:
-            lines += self._plain()
+            lines += self._gathering(weight) if self.gathers else self._plain()
         return "\n".join(lines)
 
     def _plain(self) -> list[str]:
-        several = any(one.accumulate > 1 for one in self.minimised)
-        scheduled = any(one.schedule.name != "Constant" for one in self.minimised)
         lines = ["    turn //= player.every"] if any(one.every > 1 for one in self.minimised) else []
-        if several:
-            lines += ["    if turn % player.accumulate == 0:", "        player.optimiser.zero_grad()"]
-        else:
-            lines.append("    player.optimiser.zero_grad()")
-        lines += [
-            "    found = player.objective(model, batch)",
-            '    loss = found["loss"]',
-            "    if not math.isfinite(loss.item()):",
-            '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
+        return [
+            *lines,
+            "    player.optimiser.zero_grad()",
+            *_LOSS,
+            "    loss.backward(inputs=player.weights)",
+            *self._update(),
+            "    return found",
         ]
-        if several:
-            lines += [
-                "    (loss / player.accumulate).backward(inputs=player.weights)",
-                "    if (turn + 1) % player.accumulate:",
-                "        return found",
-            ]
-        else:
-            lines.append("    loss.backward(inputs=player.weights)")
-        if any(one.noise for one in self.minimised):
-            from engine.optim.noise import add_gradient_noise
 
-            self.carries.add(add_gradient_noise)
+    def _gathering(self, weight: str) -> list[str]:
+        return [
+            "    if not player.gathered:",
+            "        player.optimiser.zero_grad()",
+            *_LOSS,
+            f"    weight = {weight}",
+            "    (weight * loss).backward(inputs=player.weights)",
+            "    player.gathered += 1",
+            "    player.weight += weight",
+            "    if player.gathered == player.accumulate:",
+            "        update(player, turn)",
+            "    return found",
+            "",
+            "",
+            "def update(player: Player, turn: int) -> None:",
+            '    """Move the weights along the mean of the gradients that were gathered."""',
+            "    for weights in player.weights:",
+            "        if weights.grad is not None:",
+            "            weights.grad /= player.weight or 1.0",
+            "    player.gathered, player.weight = 0, 0.0",
+            *self._update(),
+        ]
+
+    def _update(self) -> list[str]:
+        """The lines that move weights by the gradients they have."""
+        lines = []
+        scheduled = any(one.schedule.name != "Constant" for one in self.minimised)
+        if any(one.noise for one in self.minimised):
             lines += [
                 "    if player.noise:",
                 "        add_gradient_noise(player.weights, player.noise, turn)",
@@ -244,7 +303,6 @@ class Features:
         if scheduled:
             watched = " and not player.watches" if self.plateau else ""
             lines += [f"    if player.schedule is not None{watched}:", "        player.schedule.step()"]
-        lines.append("    return found")
         return lines
 
     def _closures(self, kinds: set[str], mixed: bool) -> list[str]:
@@ -281,6 +339,11 @@ class Features:
         return bool(make_optimiser(one.optimiser).closure)
 
 
+def moves_each_turn(one: Minimise) -> bool:
+    """Whether an objective moves its weights at each batch."""
+    return one.every == one.accumulate == 1
+
+
 def average_arguments(choice: Choice) -> str:
     """How weights are averaged, as arguments: EMA with its decay, or SWA from an epoch on.
 
@@ -292,6 +355,13 @@ def average_arguments(choice: Choice) -> str:
     assert isinstance(chosen, SWA)
     return f", start={chosen.start}" if chosen.start else ""
 
+
+_LOSS = (
+    "    found = player.objective(model, batch)",
+    '    loss = found["loss"]',
+    "    if not math.isfinite(loss.item()):",
+    '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
+)
 
 PHASE_CLASS = '''
 @dataclass

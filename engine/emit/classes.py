@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.catalogue.identifiers import NameBook, slug
+from engine.catalogue.identifiers import NameBook, class_name, slug
 from engine.catalogue.symbols import Expr, resolved
 from engine.document.graph import BLOCK
 from engine.emit.lines import Line
@@ -46,12 +46,12 @@ class Class:
 
 
 class Classes:
-    """The classes of a script, inner ones first."""
+    """The classes of a script, inner ones first; `names` are those of the script's own scope."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: NameBook) -> None:
+        self.names = names
         self.versions: list[Version] = []
         self.finished: list[Class] = []
-        self._names = NameBook(("model",))
 
     def constructor(self, block_id: str, book: ShapeBook, assemble: Callable[[], Assembly]) -> Expr:
         """The expression that constructs a block whose inside has the shapes of `book`."""
@@ -86,9 +86,8 @@ class Classes:
 
     def _finish(self, alike: list[Version]) -> None:
         first = alike[0]
-        given = self._names.give(first.made.project.title, "block")
-        title = "".join(part.capitalize() for part in given.split("_")) or BLOCK
-        values = _differing(alike)
+        title = self.names.give(first.made.project.title, BLOCK, class_name)
+        values = _differing(alike, NameBook(outer=self.names))
         parameters = {one: type(found[0]).__name__ for one, found in values.items()}
         self.finished.append(Class(title, first, parameters))
         for number, version in enumerate(alike):
@@ -111,10 +110,9 @@ def _form(version: Version, render: Render) -> str:
     return repr((layers, begins, forward))
 
 
-def _differing(alike: list[Version]) -> dict[str, list[Any]]:
+def _differing(alike: list[Version], names: NameBook) -> dict[str, list[Any]]:
     """What the versions' constructors differ in, by name; the first version's now reads the names."""
     values: dict[str, list[Any]] = {}
-    names = NameBook(("self",))
     expressions = [
         [made for code in one.made.codes.values() for made in code.modules.values()] for one in alike
     ]

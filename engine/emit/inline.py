@@ -14,12 +14,11 @@ from engine.catalogue.symbols import Expr, name
 from engine.document.graph import BLOCK
 from engine.emit.lines import Line, indented, laid_out, statement
 from engine.emit.measuring import (
-    MEASURED,
     Computed,
     column_of,
     draw,
     function_lines,
-    function_names,
+    measure_lines,
     measured,
     weighed,
     wires_into,
@@ -46,8 +45,7 @@ def objective_lines(
 def measuring_inline(made: Assembly, losses: Sequence[str], metrics: Sequence[str]) -> list[Line]:
     """The function `measure`: every loss and metric of a batch; "loss" is the weighted sum of the losses."""
     computed = inline(made, [*losses, *metrics], None)
-    weights = weighed(made, dict.fromkeys(losses, 1.0))
-    return function_lines(made, "measure", MEASURED, computed, weights, metrics)
+    return measure_lines(made, computed, weighed(made, dict.fromkeys(losses, 1.0)), metrics)
 
 
 def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Line]:
@@ -117,7 +115,7 @@ def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None
     layers = [one for one in needed if isinstance(types[one], Layer)]
     still = [one for one in layers if one not in moved]
     order = [*still, *(one for one in layers if one in moved)]
-    names = function_names(made)
+    names = NameBook(outer=made.names)
     values: dict[Place, str] = {}
     lines = _columns(made, needed, set(wanted), values, names)
     for one in needed:
@@ -167,7 +165,7 @@ def _name_ports(part: Assembly, one: str, following: str | None, inside: set[str
         title = part.graph.node(one).name or part.attributes[one]
         if len(used) > 1:
             title = f"{title} {port}"
-        elif slug(title) in part.functions:
+        elif slug(title) in part.names:
             title = f"{title} output"
         part.variables[one, port] = part.variable_names.give(title)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from types import CodeType
 
 from engine.catalogue.symbols import Expr, lift, name
 from engine.emit.wrap import wrapped
@@ -101,6 +102,14 @@ def check_met(wanted: Iterable[str], met: Container[str]) -> None:
     for line in wanted:
         if line not in met:
             raise EmitError(f"The script has no line {line!r} any more, which was to be changed in it.")
+
+
+def compiled(text: str, file: str) -> CodeType:
+    """A script as code, as if it stood in that file. Errors: `EmitError` for what is no Python."""
+    try:
+        return compile(text, file, "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise EmitError(f"The graph became Python that does not compile: {error}.") from error
 
 
 def quoted(text: str) -> str:

@@ -29,19 +29,29 @@ def home_text(folder: Path | None, beside: Path | None) -> str:
     return f"Path({quoted(folder.as_posix())})"
 
 
-def loads(made: Assembly) -> tuple[list[Callable[..., Any]], list[Line]]:
-    """The functions that load the data, and the lines of the script's own `load` that call them."""
-    data = made.book.types[made.source or ""]
+def loaders(data: Data) -> list[Callable[..., Any]]:
+    """The functions that load the data, and those that these are given. Errors: `EmitError`."""
+    first, given = _loader(data)
+    steps = _steps(data)
+    options = [*given.values(), *(value for step in steps for value in step.options.values())]
+    return [first, *(one for one in options if callable(one)), *(step.function for step in steps)]
+
+
+def load_lines(made: Assembly, data: Data) -> list[Line]:
+    """The script's own `load`, which calls what loads the data."""
+    first, given = _loader(data)
+    return _load_lines(made, _call(first, "folder, device", given), _steps(data))
+
+
+def _loader(data: Data) -> tuple[Callable[..., Any], dict[str, Any]]:
     loader = build(data, "data", {}).loader
     if loader is None:
-        raise EmitError(f"{data.title} does not say how it is loaded.", node_id=made.source)
-    handed = [value for value in loader[1].values() if callable(value)]
-    steps = data.steps if isinstance(data, Prepared) else ()
-    fitting = [step.function for step in steps]
-    handed += [value for step in steps for value in step.options.values() if callable(value)]
-    return [loader[0], *handed, *fitting], _load_lines(
-        made, _call(loader[0], "folder, device", loader[1]), steps
-    )
+        raise EmitError(f"{data.title} does not say how it is loaded.")
+    return loader
+
+
+def _steps(data: Data) -> tuple[Step, ...]:
+    return data.steps if isinstance(data, Prepared) else ()
 
 
 def _load_lines(made: Assembly, call: str, steps: Sequence[Step]) -> list[Line]:

@@ -39,7 +39,6 @@ from engine.shapes.links import tied, ties
 from engine.shapes.shapes import ShapeBook, Signature
 
 Place = tuple[str, str]  # a node's id and the name of one of its output ports
-RESERVED = ("x", "self")
 
 
 @dataclass(slots=True)
@@ -52,6 +51,7 @@ class Assembly:
 
     project: Project
     book: ShapeBook
+    classes: Classes
     attributes: dict[str, str] = field(default_factory=dict)
     arguments: dict[Place, str] = field(default_factory=dict)
     results: dict[Place, str] = field(default_factory=dict)
@@ -61,14 +61,17 @@ class Assembly:
     codes: dict[str, NodeCode] = field(default_factory=dict)
     variables: dict[Place, str] = field(default_factory=dict)
     measured: frozenset[Any] = frozenset()  # functions of ours that losses and metrics call
-    classes: Classes = field(default_factory=Classes)
     blocks: dict[str, Version] = field(default_factory=dict)  # what each instance of a block constructs
     ties: list[tuple[str, str]] = field(default_factory=list)  # nodes that take another's weight matrix
     in_forward: frozenset[str] | None = None  # the nodes that `forward` runs, where it does not run all
-    functions: set[str] = field(default_factory=set)  # of the module: no variable of another is called so
     returned: list[str] = field(default_factory=list)  # variables, where they are not those of `results`
     attribute_names: NameBook = field(default_factory=NameBook)
-    variable_names: NameBook = field(default_factory=NameBook)
+    variable_names: NameBook = field(default_factory=NameBook)  # of `forward`
+
+    @property
+    def names(self) -> NameBook:
+        """The names of the script's own scope, which no variable takes."""
+        return self.classes.names
 
     @property
     def graph(self) -> Graph:
@@ -77,15 +80,7 @@ class Assembly:
     @property
     def carries(self) -> frozenset[Any]:
         """Functions and classes of ours that the code calls by name."""
-        found: frozenset[Any] = frozenset()
-        for code in self.codes.values():
-            for part in (
-                *code.modules.values(),
-                *code.ports.values(),
-                *(unpack.call for unpack in code.unpacks),
-            ):
-                found |= part.carries
-        return found | self.measured
+        return self.measured.union(*(code.carries for code in self.codes.values()))
 
     def columns(self) -> list[Column]:
         """The columns of the data source that the graph uses, in the source's order."""
@@ -96,22 +91,31 @@ class Assembly:
         return [column for column in data.columns() if column.name in used] if isinstance(data, Data) else []
 
 
-def assemble(project: Project, book: ShapeBook) -> Assembly:
-    """Name everything and run every node's `emit` in order.
-
-    Errors: `EmitError` with the node of the first error, or where no layer is there to emit.
-    """
+def as_trained(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
+    """The graph without muted nodes, its transforms in the data. Errors: `EmitError` of the first problem."""
     for problem in book.errors:
         raise EmitError(problem.message, node_id=problem.node_id)
-    project, book = folded(without_muted(project, book.types), book)
-    made = Assembly(project, book, variable_names=NameBook((*RESERVED, *book.calls)))
+    return folded(without_muted(project, book.types), book)
+
+
+def source_of(graph: Graph, types: Mapping[str, NodeType]) -> str | None:
+    """The data that the graph learns from."""
+    return next((one for one in graph.order() if isinstance(types[one], Data) and graph.outgoing(one)), None)
+
+
+def assemble(project: Project, book: ShapeBook, names: NameBook) -> Assembly:
+    """Name everything and run every node's `emit` in order; `names` are those of the script's own scope.
+
+    Errors: `EmitError`, for one where no layer is there to emit.
+    """
+    made = Assembly(project, book, Classes(names), variable_names=NameBook(outer=names))
     graph, types = project.graph, book.types
     order = graph.order()
     layers = [one for one in order if isinstance(types[one], Layer)]
     if not layers:
         raise EmitError("There is no layer to build a model from.", fix="Add one and connect it.")
     _name_layers(made, layers)
-    made.source = next((one for one in order if isinstance(types[one], Data) and graph.outgoing(one)), None)
+    made.source = source_of(graph, types)
     _name_results(made, [one for one in order if isinstance(types[one], (Loss, Metric))])
     entrances = sorted(
         (one for one in graph.nodes if isinstance(types[one], (Data, Input, Source))), key=_number
@@ -153,7 +157,7 @@ def _answer_outputs(made: Assembly) -> None:
 def assemble_block(project: Project, book: ShapeBook, ports: Composite, classes: Classes) -> Assembly:
     """The inside of a block, with arguments and results in the order of its ports."""
     project = without_muted(project, book.types)
-    made = Assembly(project, book, classes=classes, variable_names=NameBook((*RESERVED, *book.calls)))
+    made = Assembly(project, book, classes, variable_names=NameBook(outer=classes.names))
     graph, types = project.graph, book.types
     feeding = [graph.feeding(port.name, "x") for port in ports.outputs()]
     ends = {link.source for link in feeding if link is not None}
@@ -229,7 +233,7 @@ def class_lines(
 
 
 def _name_results(made: Assembly, measured: Iterable[str]) -> None:
-    names = NameBook(("loss", "step", "epoch"))
+    names = NameBook(("loss", "weight", "step", "epoch"))
     for one in measured:
         node = made.graph.node(one)
         given = names.give(node.name, made.book.types[one].title)
@@ -356,7 +360,7 @@ def forward_lines(made: Assembly, one: str) -> list[Line]:
 
 
 @contextmanager
-def blamed(node_id: str) -> Iterator[None]:
+def blamed(node_id: str | None) -> Iterator[None]:
     """Errors in here belong to that node."""
     try:
         yield

@@ -52,11 +52,13 @@ def optimiser_lines(
 def schedule_lines(objective: Minimise, function: str = "schedule_for") -> list[Line]:
     """The function `schedule_for(optimiser, steps_per_epoch, epochs)`; nothing for a constant rate."""
     chosen = make_schedule(objective.schedule)
-    doc, body = _plateau(chosen) if isinstance(chosen, Plateau) else _factor(chosen)
+    whole = objective.every == objective.accumulate == 1
+    doc, body = _plateau(chosen) if isinstance(chosen, Plateau) else _factor(chosen, whole)
     if not body:
         return []
+    steps = "int" if whole else "float"  # a mean over the epochs, where some have more turns than others
     head = (
-        f"def {function}(optimiser: torch.optim.Optimizer, steps_per_epoch: int, epochs: int)"
+        f"def {function}(optimiser: torch.optim.Optimizer, steps_per_epoch: {steps}, epochs: int)"
         " -> torch.optim.lr_scheduler.LRScheduler:"
     )
     return laid_out([Line(head), *indented([Line(f'"""{doc}"""'), *[Line(text) for text in body]])])
@@ -183,11 +185,12 @@ def _rated(
 # -- the schedule
 
 
-def _factor(chosen: Schedule) -> tuple[str, list[str]]:
+def _factor(chosen: Schedule, whole: bool) -> tuple[str, list[str]]:
+    """The doc and the lines of a schedule set beforehand; `whole` where all epochs have as many steps."""
     code = chosen.code()
     if code is None:
         return "", []
-    if isinstance(chosen, Step):
+    if isinstance(chosen, Step) and whole:
         call = f"step_size={chosen.every} * steps_per_epoch, gamma={chosen.factor!r}"
         return code.doc, [f"return torch.optim.lr_scheduler.StepLR(optimiser, {call})"]
     lines = [

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from engine.catalogue import Layer, Loss, Metric
-from engine.catalogue.identifiers import MODULE_NAMES, NameBook
+from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import name
 from engine.catalogue.training.checks import check_objective
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.document.plan import Minimise, Phase, Plan, Rule
-from engine.emit.alternating import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments
+from engine.emit.alternating import (
+    OVER,
+    PHASE_CLASS,
+    SET_MODES,
+    Features,
+    average_arguments,
+    moves_each_turn,
+    weight_text,
+)
 from engine.emit.inline import (
     measuring_inline,
     needed_by,
@@ -24,21 +31,19 @@ from engine.emit.inline import (
     trained_nodes,
 )
 from engine.emit.lines import Line, block, indented, laid_out, quoted
+from engine.emit.measuring import uneven
 from engine.emit.model import Assembly
-from engine.emit.optimise import carried_by, optimiser_lines, penalty_terms, residual_vector, schedule_lines
+from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.errors import EmitError
 
-_LOOP_NAMES = "Player Phase PHASES take_turn set_modes over n players phase turn values sums shuffle done"
-_CARRIED_NAMES = "largest_move gradient_norm add_gradient_noise Average averages average operator time"
-_OWN_NAMES = (*_LOOP_NAMES.split(), *_CARRIED_NAMES.split(), "dataclass", "field", "Callable")
+PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
 
 
 @dataclass(slots=True)
 class Players:
-    """A general plan as code: the functions, what they carry, and the objectives' functions by phase."""
+    """A general plan as code: the functions, and those of the objectives by phase."""
 
     parts: list[list[Line]] = field(default_factory=list)
-    carries: set[Any] = field(default_factory=set)
     functions: list[list[str]] = field(default_factory=list)
     measures: bool = False
 
@@ -53,10 +58,7 @@ class Named:
     optimiser: str = ""
     schedule: str = ""
     residuals: str = ""
-
-    @property
-    def functions(self) -> set[str]:
-        return {self.function, self.weights, self.optimiser, self.schedule, self.residuals} - {""}
+    by: str = ""  # the variable that holds the optimiser
 
 
 def players_of(made: Assembly, plan: Plan) -> Players:
@@ -84,26 +86,20 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         found.parts.append(measuring_inline(made, losses, metrics))
         found.measures = True
     found.parts.append(block(facts.player_class()))
-    found.parts.append(block(facts.take_turn()))
+    weight = weight_text(made.columns()[0].name, uneven(made))
+    found.parts.append(block(facts.take_turn(weight)))
     found.parts += factories
     found.parts.append(block(PHASE_CLASS))
     found.parts.append(laid_out([Line("PHASES = ("), *indented(static), Line(")")]))
     found.parts.append(block(SET_MODES))
     if facts.stops:
         found.parts.append(block(OVER))
-    found.carries |= facts.carries
-    if facts.seen_functions:
-        from engine.optim import progress
-
-        found.carries |= {getattr(progress, wanted) for wanted in facts.seen_functions}
     return found
 
 
 def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
     """The names of each phase's function and of its objectives' parts; no variable takes them afterwards."""
-    called = _called(plan)
-    classes = (one.name for one in made.classes.finished)
-    book = NameBook((*MODULE_NAMES, *_OWN_NAMES, *classes, *made.book.calls, *called))
+    book = made.names
     keys = NameBook(("step", "epoch", "phase"))
     several = sum(len(phase.objectives) for phase in plan.phases) > 1
     found: list[tuple[str, list[Named]]] = []
@@ -112,19 +108,10 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
         for index, objective in enumerate(phase.objectives):
             title = _title(made, plan, number, index) if several else "objective"
             key, function = (keys.give(title), book.give(title)) if several else ("loss", "objective")
-            parts = () if isinstance(objective, Rule) else ("weights", "optimiser", "schedule", "residuals")
+            parts = () if isinstance(objective, Rule) else PARTS
             named.append(Named(key, function, **{part: book.give(f"{function} {part}") for part in parts}))
         found.append((book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players"), named))
-    made.functions |= called.union(*(names.functions for _, named in found for names in named))
     return found
-
-
-def _called(plan: Plan) -> set[str]:
-    """The functions of ours that objectives call, beside those of the nodes."""
-    facts = Features(plan)
-    terms = [term for one in facts.minimised for term in penalty_terms(one.penalties, name("weights"))]
-    called = {function.__name__ for term in terms for function in term.carries}
-    return called | ({"residuals"} if "residuals" in facts.closures else set())
 
 
 def higher_is_better(made: Assembly, monitor: str) -> bool:
@@ -202,30 +189,35 @@ def _player(
     rated = {one: parts for one, parts in paths.items() if one in objective.rates}
     rates = {path: objective.rates[one] for one, parts in rated.items() for path in parts}
     penalties = penalty_terms(objective.penalties, name(names.weights)(name("model")))
-    for penalty in penalties:
-        found.carries |= penalty.carries
     doc = _doc(made, objective, [one for one in paths], whole)
     found.parts.append(objective_lines(made, names.function, doc, weights, trained, penalties))
     found.parts.append(_weights_lines(names.weights, layers))
     found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates))
-    found.carries |= carried_by(objective)
     schedule_part = schedule_lines(objective, names.schedule)
     if schedule_part:
         found.parts.append(schedule_part)
-    options = _options(found, objective, names)
+    options = _options(objective, names)
     if make_optimiser(objective.optimiser).closure == "residuals":
         found.parts.append(residual_lines(made, names.residuals, weights, trained, residual_vector))
         options.append(f"residuals={names.residuals}")
-    variable = f"{names.function}_by"
-    schedule = f"{names.schedule}({variable}, steps_per_epoch, epochs)" if schedule_part else "None"
-    arguments = [quoted(names.key), names.function, f"{names.weights}(model)", variable, schedule, *options]
+    steps = _steps_per_epoch(objective)
+    schedule = f"{names.schedule}({names.by}, {steps}, epochs)" if schedule_part else "None"
+    arguments = [quoted(names.key), names.function, f"{names.weights}(model)", names.by, schedule, *options]
     if not schedule_part and not options:
         arguments.pop()
-    lines = [f"{variable} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
+    lines = [f"{names.by} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
     return lines, set(trained.intersection(needed))
 
 
-def _options(found: Players, objective: Minimise, names: Named) -> list[str]:
+def _steps_per_epoch(objective: Minimise) -> str:
+    """How often an objective moves its weights in an epoch, which is how often its schedule is stepped."""
+    if moves_each_turn(objective) or make_schedule(objective.schedule).code() is None:
+        return "steps_per_epoch"
+    options = [f"{key}={n}" for key in ("every", "accumulate") if (n := getattr(objective, key)) > 1]
+    return f"updates_per_epoch(steps_per_epoch, epochs, {', '.join(options)})"
+
+
+def _options(objective: Minimise, names: Named) -> list[str]:
     """What a player is told beside its optimiser and its schedule."""
     options = []
     if objective.every > 1:
@@ -237,9 +229,6 @@ def _options(found: Players, objective: Minimise, names: Named) -> list[str]:
     if objective.noise:
         options.append(f"noise={objective.noise!r}")
     if objective.average is not None:
-        from engine.optim.average import Average
-
-        found.carries.add(Average)
         options.append(f"average=Average({names.weights}(model){average_arguments(objective.average)})")
     planned = make_schedule(objective.schedule)
     if planned.per_epoch:
@@ -295,7 +284,8 @@ def _phase_line(made: Assembly, phase: Phase, factory: str, trained: set[str]) -
         words.append("restore_best=False")
     tests = stop_tests(stop.also, lambda monitor: higher_is_better(made, monitor))
     if tests:
-        words.append(f"until=({', '.join(repr(test) for test in tests)},)".replace("'", '"'))
+        until = [f"({quoted(key)}, {quoted(test)}, {value!r})" for key, test, value in tests]
+        words.append(f"until=({', '.join(until)},)")
     comment = _plain(phase.name)
     return Line(f"Phase({', '.join(words)}),", comment=comment)
 

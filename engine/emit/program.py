@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from engine.catalogue import Catalogue, Data
 from engine.catalogue import Source as EngineSource
-from engine.catalogue.emitter import build
+from engine.catalogue.emitter import build, drawn
 from engine.catalogue.symbols import evaluate, name
 from engine.data.telling import connect
 from engine.data.text.token_names import OPTION, watching
@@ -32,10 +32,9 @@ from engine.document.graph import Project
 from engine.document.plan import Plan
 from engine.document.shipped import reading
 from engine.emit.fast import Fast
-from engine.emit.measuring import drawn
+from engine.emit.lines import compiled
 from engine.emit.model import module_paths
 from engine.emit.script import Script, Source, write_script
-from engine.errors import EmitError
 from engine.shapes.shapes import ShapeBook
 
 Batch = dict[str, Tensor]
@@ -61,6 +60,7 @@ class Program:
         self.data_files = script.files
         self.data_folder = script.folder  # of the user's own files; None where the data are installed
         self.loading = script.loading  # the text of `load`
+        self.counts_apart = script.counts_apart  # whether losses count different places of a batch
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
@@ -102,9 +102,10 @@ class Program:
 
     def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses and metrics of a batch, from one forward pass."""
-        measure: Measure | None = self._names.get("measure")
+        measure = self._names.get("measure")
         if measure is not None:
-            return measure(model, batch)
+            found = measure(model, batch)
+            return {key: pair[0] if isinstance(pair, tuple) else pair for key, pair in found.items()}
         if self.players is None:
             return self.objective(model, batch)
         self.forward(model, batch)  # an objective may be a rule, which changes weights
@@ -132,6 +133,10 @@ class Program:
         """One step of an objective. Errors: `FloatingPointError` for a loss that is not finite."""
         found: dict[str, Tensor] = self._names["take_turn"](player, model, batch, turn)
         return found
+
+    def update(self, player: Any, turn: int) -> None:
+        """Move an objective's weights by gradients that were gathered of too few batches."""
+        self._names["update"](player, turn)
 
     def set_modes(self, model: nn.Module, phase: int) -> None:
         """Training mode, but for the layers that the phase leaves alone."""
@@ -242,9 +247,7 @@ class Program:
         module.__dict__["tap"] = self._tap
         sys.modules[module.__name__] = module  # a dataclass looks up the module it is made in
         try:
-            exec(compile(text, self._file, "exec"), module.__dict__)
-        except SyntaxError as error:
-            raise EmitError(f"The graph became Python that does not parse: {error}.") from error
+            exec(compiled(text, self._file), module.__dict__)
         finally:
             del sys.modules[module.__name__]
         connect(module.__dict__)

@@ -13,35 +13,26 @@ from typing import Any
 from engine.catalogue import Catalogue, Data, Loss, Metric
 from engine.catalogue.identifiers import slug
 from engine.catalogue.training.checks import check_plan, is_general
-from engine.data.portable import IMPORTS, names_read, portable_source
+from engine.data.portable import names_read, portable_source
 from engine.data.reading_ahead import read_ahead
+from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import Plan, Rule
 from engine.document.shipped import installed_files
-from engine.emit.alternating import train_text
+from engine.emit.alternating import Features, train_text
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
-from engine.emit.lines import Line, block, laid_out, quoted, tidy
-from engine.emit.loading import home_text, loads
-from engine.emit.measuring import MEASURED, measuring_lines
-from engine.emit.model import Assembly, assemble, block_lines, class_lines
-from engine.emit.optimise import carried_by, optimiser_lines, schedule_lines
+from engine.emit.lines import Line, block, compiled, laid_out, quoted, tidy
+from engine.emit.loading import home_text, load_lines, loaders
+from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
+from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
+from engine.emit.names import LIBRARY, script_names
+from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
 from engine.errors import EmitError
 from engine.shapes.shapes import ShapeBook, check
 
-LIBRARY = {
-    **IMPORTS,
-    "argparse": "import argparse",
-    "dataclass": "from dataclasses import dataclass",
-    "field": "from dataclasses import field",
-    "operator": "import operator",
-    "time": "import time",
-    "os": "import os",
-    "sys": "import sys",
-    "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
-}
 HIDDEN = (
     "torch",
     "numpy",
@@ -121,6 +112,7 @@ class Script:
     players: Players | None = None
     folder: Path | None = None  # where the user's own data lie
     loading: str = ""  # the script's own `load`
+    counts_apart: bool = False
 
 
 def export_script(
@@ -163,31 +155,36 @@ def write_script(
         fast = None  # what was measured for the plain loop has no place in another
     elif fast is not None and plan.optimiser.name not in FUSED:
         fast = fast.only(fused=False)  # measured when the plan had another optimiser
-    made = assemble(project, book or check(project, catalogue))
-    if distributed:
-        check_shareable(plan, made.columns())
-    if fast is not None:
-        rewrite(made, fast)
-    types = made.book.types
-    data = types[made.source] if made.source else None
+    project, book = as_trained(project, book or check(project, catalogue))
+    types, data_node = book.types, source_of(project.graph, book.types)
+    data = types[data_node] if data_node else None
     holds = data.holds() if isinstance(data, Data) else ()
     home = data.folder() if isinstance(data, Data) else None
     files = (data.files or installed_files(home, holds)) if isinstance(data, Data) else ()
     rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
     trains = isinstance(data, Data) and (
-        rules or any(isinstance(types[one], Loss) for one in made.graph.nodes)
+        rules or any(isinstance(types[one], Loss) for one in project.graph.nodes)
     )
+    with blamed(data_node):
+        loading = loaders(data) if isinstance(data, Data) and trains else []
+    made = assemble(project, book, script_names(project, book, loading))
+    counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
+    if distributed:
+        check_shareable(plan, made.columns())
+    if fast is not None:
+        rewrite(made, fast)
     threads = _threads(plan, made.book)
-    needed = _reader(weights)
+    needed: list[Any] = [read_weights] if weights else []
     parts = [*block_lines(made), class_lines(made)]
     players: Players | None = None
     load: list[Line] = []
-    if trains:
-        loaders, load = loads(made)
-        needed += [*loaders, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
+    if isinstance(data, Data) and trains:
+        with blamed(data_node):
+            load = load_lines(made, data)
+        needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
             players = players_of(made, plan)
-            needed += _by_name(players.carries)
+            needed += _by_name(Features(plan).carries)
             parts += _general_parts(made, plan, load, players)
         else:
             parts += _plain_parts(made, plan, load, distributed)
@@ -196,18 +193,20 @@ def write_script(
         parts.append(model_only_lines(project, made, weights))
     needed += _by_name(made.carries | made.classes.carries)
     if trains and not general:
-        needed += carried_by(plan.objective)
+        needed += _by_name(Features(plan).carries)
     parts[:0] = [block(text) for text in portable_source(needed)]
     parts.append(block('if __name__ == "__main__":\n    main()'))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
     if fast is not None and trains:
         body = quickened(body, fast)
     if distributed and trains:
-        body = shared(body, plan, bool(schedule_lines(plan.objective)))
+        counted = len(counts) == 1 and counts[0] is not None
+        body = shared(body, plan, bool(schedule_lines(plan.objective)), counted)
     constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
     if distributed and trains:
         constants.append(Line(WORLD))
     text = "\n".join(line.plain for line in body) + "\n"
+    compiled(text, "script")
     tree = ast.parse(text)
     doc = _docstring(project, made, holds, home_text(home, beside), trains, text)
     head = [*doc, Line(""), *_imports(tree), Line(""), *constants, *[Line("")] * (2 if constants else 1)]
@@ -217,17 +216,9 @@ def write_script(
     twin = "\n".join(line.run for line in lines) + "\n"
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    loading = "\n".join(line.plain for line in load)
-    return Script(source, twin, made, trains, files, threads, fast, players, home, loading)
-
-
-def _reader(weights: str | None) -> list[Any]:
-    """The function that reads the weights a script starts from."""
-    if not weights:
-        return []
-    from engine.data.weights import read_weights
-
-    return [read_weights]
+    load_text = "\n".join(line.plain for line in load)
+    apart = len(counts) > 1
+    return Script(source, twin, made, trains, files, threads, fast, players, home, load_text, apart)
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
@@ -240,14 +231,15 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     order = made.graph.order()
     losses = [one for one in order if isinstance(types[one], Loss)]
     metrics = [one for one in order if isinstance(types[one], Metric)]
-    doc = 'The losses of a batch; training minimises "loss".'
-    parts = [measuring_lines(made, "objective", doc, losses)]
-    if metrics:
-        parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
+    parts = [measuring_lines(made, "objective", losses)]
+    measures = bool(metrics) or uneven(made)
+    if measures:
+        parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
     whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
     if plan.batch and _by_batch(made):
         whole = _read_ahead(whole)
-    parts += [load, _of(whole, first), _evaluate_lines(first, "measure" if metrics else "objective")]
+    parts += [load, _of(whole, first)]
+    parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
     if schedule:
@@ -264,8 +256,13 @@ def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Player
     text = _read_ahead(GENERAL_BATCHES) if _by_batch(made) else GENERAL_BATCHES
     parts = [load, _of(text, first)]
     if players.measures:
-        parts.append(_evaluate_lines(first, "measure"))
-    return [*parts, block(REPORT), *players.parts, block(train_text(plan, first, players.measures))]
+        parts.append(evaluate_lines(made, first, "measure"))
+    return [
+        *parts,
+        block(REPORT),
+        *players.parts,
+        block(train_text(plan, first, players.measures, uneven(made))),
+    ]
 
 
 def _first(made: Assembly) -> str:
@@ -294,10 +291,6 @@ def _read_ahead(text: str) -> str:
 
 def _of(text: str, first: str) -> list[Line]:
     return block(text.replace("FIRST", quoted(first)))
-
-
-def _evaluate_lines(first: str, measure: str) -> list[Line]:
-    return _of(EVALUATE.replace("MEASURE", measure), first)
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:
@@ -463,22 +456,6 @@ def batches(
     for rows in order.split(size or n):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 """
-
-EVALUATE = '''
-@torch.no_grad()
-def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
-    """The means over a split, with dropout off."""
-    model.eval()
-    n = 0
-    sums: dict[str, float] = {}
-    for batch in batches(split):
-        size = len(batch[FIRST])
-        n += size
-        for name, value in MEASURE(model, batch).items():
-            sums[name] = sums.get(name, 0.0) + size * value.item()
-    model.train()
-    return {name: value / n for name, value in sums.items()}
-'''
 
 REPORT = """
 def report(values: dict[str, float], as_json: bool) -> None:

@@ -9,6 +9,7 @@ from engine.document.files import write_atomically
 from engine.document.graph import Project
 from engine.document.shipped import copy_files
 from engine.emit.fast import Fast
+from engine.emit.lines import compiled
 from engine.errors import DataError, NeuroloomError
 
 
@@ -40,6 +41,7 @@ def export(
         wanted += [target.parent / name for name in script.files]
     fresh = [path for path in wanted if not path.exists()]
     try:
+        compiled(script.plain.text, target.name)
         if with_data:
             copy_files(script.files, target.parent)
         if weights is not None:

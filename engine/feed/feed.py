@@ -28,7 +28,8 @@ Remedy = tuple[str, float]
 class Event:
     """Something that happened. `kind` is info, warning or error; `step` counts from 1, 0 before training.
 
-    `remedy` is what would fix it, where a number does: ("batch", 32) or ("lr", 0.003).
+    `remedy` is what would fix it, where a number does: ("batch", 32) or ("lr", 0.003). What holds for a while
+    has a word in `about`; an event "settled" about the same, which may have no message, takes it back.
     """
 
     kind: str
@@ -36,6 +37,7 @@ class Event:
     node_id: str | None = None
     step: int = 0
     remedy: Remedy | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,11 @@ class Feed:
         node_id: str | None = None,
         step: int = 0,
         remedy: Remedy | None = None,
+        about: str = "",
     ) -> None:
         """Record an event."""
         with self._lock:
-            self._events.append(Event(kind, message, node_id, step, remedy))
+            self._events.append(Event(kind, message, node_id, step, remedy, about))
             del self._events[:-_MOST_EVENTS]
             self._noted += 1
 

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from engine.document.files import ordinary, write_atomically
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.feed.packing import Packed, pack, raw_size, unpack
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class History:
         try:
             write_atomically(folder / FILE, content.getvalue())
         except OSError as error:
-            raise TrainingError(f"The recorded views could not be saved: {error}.") from error
+            raise TrainingError(f"The recorded views could not be saved: {reason_of(error)}.") from error
 
     def load(self, folder: Path) -> bool:
         """Take in what a run has kept, in place of what is here; False where it has kept nothing.
@@ -175,7 +175,9 @@ class History:
                     at += size
                 tracks[Probe(node_id, what, tuple(detail))] = _Track.of(snapshots)
         except _DAMAGE as error:
-            raise TrainingError(f"The recorded views of {folder.name} cannot be read: {error}.") from error
+            raise TrainingError(
+                f"The recorded views of {folder.name} cannot be read: {reason_of(error)}."
+            ) from error
         with self._lock:
             self._tracks = tracks
             self.version += 1

@@ -13,9 +13,9 @@ class Hopfield(nn.Module):
     """Remembers patterns: a start (N, units) falls towards one of them; gives (state, energy (N, 1)).
 
     One step is x <- a(W x + b) with a saturating line or a sign, for all units at once or one after another.
-    The energy is -½ xᵀ W x - bᵀ x. Designs: "Hebbian" W = Σ s sᵀ, "pseudo-inverse" W = S S⁺ (projection onto
-    the patterns), "saturating" (Li, Michel and Porod: no unwanted stable states among few patterns).
-    Source: Hopfield 1982.
+    Designs: "Hebbian" W = Σ s sᵀ, without its diagonal unless that is kept, "pseudo-inverse" W = S S⁺
+    (projection onto the patterns), "saturating" (Li, Michel and Porod: no unwanted stable states among few
+    patterns). Source: Hopfield 1982; saturating units: Hopfield 1984.
     """
 
     def __init__(
@@ -23,7 +23,7 @@ class Hopfield(nn.Module):
         units: int,
         steps: int = 20,
         design: str = "Hebbian",
-        diagonal: bool = True,
+        diagonal: bool = False,
         activation: str = "saturating",
         in_turn: bool = False,
     ) -> None:
@@ -54,7 +54,14 @@ class Hopfield(nn.Module):
         return torch.where(total == 0, before, torch.sign(total))
 
     def energy(self, x: Tensor) -> Tensor:
-        return -(x * (x @ self.weight.T) / 2 + x * self.bias).sum(1, keepdim=True)
+        """-½ xᵀWx - bᵀx + Σ ∫ a⁻¹, (N, 1): the integral is 0 for signs, ½ x² for a line up to its ends.
+
+        A saturating unit never leaves -1 to 1; beyond, the integral is infinite.
+        """
+        energies = -x * (x @ self.weight.T / 2 + self.bias)
+        if self.activation == "saturating":
+            energies = energies + torch.where(x.abs() <= 1, x.square() / 2, math.inf)
+        return energies.sum(1, keepdim=True)
 
     def update(self, x: Tensor) -> dict[str, Tensor]:
         """Store the rows of the batch, in place of what was stored; the loss is how far a step moves them."""
@@ -62,12 +69,12 @@ class Hopfield(nn.Module):
         bias = torch.zeros(patterns.shape[1], dtype=patterns.dtype)
         if self.design == "Hebbian":
             weight = patterns.T @ patterns
+            if not self.diagonal:
+                weight -= torch.diag(weight.diagonal())
         elif self.design == "pseudo-inverse":
             weight = torch.linalg.pinv(patterns) @ patterns
         else:
             weight, bias = self.saturating(patterns)
-        if not self.diagonal:
-            weight = weight - torch.diag(weight.diagonal())
         self.weight.copy_(weight)
         self.bias.copy_(bias)
         return {"loss": F.mse_loss(self.step(x), x), "energy": self.energy(x).mean()}

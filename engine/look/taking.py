@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from engine.devices import untouched_random
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.feed.feed import Feed, Probe, Snapshot, Tried
 from engine.look.apart import Apart
 from engine.look.registry import NOTHING, Answer, ProbeKind, probe_kinds
@@ -157,7 +157,7 @@ class Probes:
             facts = {"failed": str(error)}
         except Exception as error:  # a view that fails must not end a run; training meets the fault itself
             log.debug("view %s failed", kind.name, exc_info=error)
-            facts = {"failed": f"This view could not be computed: {error}"}
+            facts = {"failed": f"This view could not be computed: {reason_of(error)}"}
         if array is not NOTHING or not kind.quiet:
             wait = self._wait.get(kind.group, kind.every)
             self._feed.put(probe, Snapshot(revision, step, array, {**facts, "wait": wait}))

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from engine.document.files import write_atomically
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.runs.records import CHECKPOINT
 
 VERSION = 1
@@ -54,7 +54,7 @@ def load(folder: Path) -> tuple[Tensors, Facts]:
     except FileNotFoundError as error:
         raise TrainingError(f"There is no checkpoint in {folder.name}.") from error
     except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {reason_of(error)}.") from error
 
 
 def write_tensors(path: Path, tensors: Tensors) -> None:
@@ -72,7 +72,7 @@ def write_tensors(path: Path, tensors: Tensors) -> None:
     except SafetensorError as error:
         found = re.search(r"os error (\d+)", str(error))
         raise (
-            OSError(int(found[1]), os.strerror(int(found[1]))) if found else OSError(str(error))
+            OSError(int(found[1]), os.strerror(int(found[1]))) if found else OSError(reason_of(error))
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -100,7 +100,7 @@ def load_weights(path: Path) -> Tensors:
     try:
         return load_file(path)
     except (OSError, ValueError, SafetensorError) as error:
-        raise TrainingError(f"The weights in {path.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The weights in {path.name} cannot be read: {reason_of(error)}.") from error
 
 
 def same_weights(mine: Tensors, found: Tensors) -> bool:

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.catalogue import Composite, Data, Input, Loss, Metric, Source
+from engine.catalogue import Composite, Data, Input, Loss, Metric, Source, symbols
+from engine.catalogue.emitter import build
 from engine.document.graph import BLOCK, BLOCK_INPUT, Node, Project
 from engine.document.plan import Plan
+from engine.errors import NeuroloomError
 from engine.shapes.problems import Problem
-from engine.shapes.signatures import Facts, Signature
+from engine.shapes.signatures import Facts, Signature, wires_of
 
 if TYPE_CHECKING:
     from engine.shapes.shapes import ShapeBook
@@ -106,6 +108,10 @@ def composite_facts(
         if outputs[state.fed_by] != given[port]:
             message = f"The state of {name} is {given[port]}, but comes back as {outputs[state.fed_by]}."
             return wrong(message), book
+    try:
+        code = build(made, "block", wires_of(arriving), classes=lambda _: symbols.name(BLOCK))
+    except NeuroloomError as error:
+        return wrong(str(error)), book
     runs, copies = made.times, made.times if made.own_weights else 1
     if made.times > 1 and list(outputs.values()) != list(arriving.values()):
         one, other = (" and ".join(map(str, found.values())) for found in (arriving, outputs))
@@ -115,7 +121,8 @@ def composite_facts(
     if steps is not None:
         outputs = {port: replace(found, shape=(steps, *found.shape)) for port, found in outputs.items()}
         runs, copies = steps, 1
-    return Facts(outputs, book.total_parameters * copies, book.total_multiply_adds * runs), book
+    weights, steps_of_one = book.total_parameters * copies, book.total_multiply_adds * runs
+    return Facts(outputs, weights, steps_of_one, carries=code.carries), book
 
 
 def _stays_outside(found: object) -> bool:

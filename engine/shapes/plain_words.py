@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from engine.errors import reason_of
+
 SENTENCES = (
     (r"Kernel size can't be greater than actual input size", "its window is larger than what comes in."),
     (r"[Oo]utput size is too small|Invalid computed output size", "nothing would be left of what comes in."),
@@ -21,8 +23,8 @@ SENTENCES = (
 
 def plainly(error: Exception, counts: Mapping[str, int]) -> str:
     """What a torch error says, in one sentence; `counts` are the sizes that stand for any number of rows."""
-    text = str(error).strip()
-    if isinstance(error, (OverflowError, MemoryError)) or not text:
+    text = reason_of(error)
+    if isinstance(error, (OverflowError, MemoryError)):
         return "the numbers are too large for this computer."
     for pattern, sentence in SENTENCES:
         if re.search(pattern, text):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.catalogue import Data, Layer, Loss, Metric, NodeType
 from engine.document.edits import AddNodes, Connect, Disconnect, Edit, Move, SetParam
 from engine.document.graph import Graph, Link, Node, Project
-from engine.document.names import names_of, numbered
+from engine.document.names import free_name, names_of
 from engine.shapes.node_rules import REMEDIES
 from engine.shapes.problems import Fix, Problem
 
@@ -152,9 +152,7 @@ def insert(
     graph = project.graph
     source, target = graph.node(link.source), graph.node(link.target)
     there = ((source.position[0] + target.position[0]) / 2, (source.position[1] + target.position[1]) / 2)
-    title, taken = type_id.lower(), names_of(graph)
-    name = title if title not in taken else numbered(title, taken)
-    added = Node(project.new_id(), type_id, name, params or {}, there)
+    added = Node(project.new_id(), type_id, free_name(type_id.lower(), names_of(graph)), params or {}, there)
     edits: list[Edit] = [
         Disconnect(link),
         AddNodes(

@@ -6,7 +6,7 @@ for each (type, parameters, input shapes), and the answer is kept. An edit touch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,23 +26,23 @@ from engine.catalogue import (
     NodeType,
     Source,
     Transform,
-    Wire,
 )
 from engine.catalogue.bypass import linked, passed_on, without_muted
 from engine.catalogue.emitter import NodeCode, Pattern, build
 from engine.catalogue.symbols import evaluate, name
+from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.shapes.inside import Insides, composite_facts
 from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
 from engine.shapes.plain_words import plainly
 from engine.shapes.problems import Fix, Problem, Severity
-from engine.shapes.remedies import remedy
-from engine.shapes.signatures import Facts, Signature
+from engine.shapes.remedies import doing, remedy
+from engine.shapes.signatures import Facts, Signature, wires_of
 from engine.values import Value
 
-__all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check"]
+__all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check", "wires_of"]
 
 MOST_KNOWN = 20_000  # answers kept; a value dragged for an hour gives as many
 BATCH = 97  # a prime that no layer is likely to have as a size, so that the batch axis is recognised
@@ -96,7 +96,7 @@ class ShapeBook:
                 dirty |= self._followers[node_id]
         self._enter(graph)
         own = [facts.problem for node_id in graph.nodes if (facts := self._facts[node_id]).problem]
-        own = [replace(problem, fix=remedy(project, problem, self)) for problem in own]
+        own = [replace(problem, fix=problem.fix or remedy(project, problem, self)) for problem in own]
         own += link_problems(project, self)
         failed = {problem.node_id for problem in own}
         as_trained = without_muted(project, self.types)
@@ -153,9 +153,10 @@ class ShapeBook:
         return sum(facts.multiply_adds for facts in self._facts.values())
 
     @property
-    def calls(self) -> frozenset[str]:
-        """The names of the functions and classes of ours that the lines of the nodes use."""
-        return frozenset().union(*(facts.calls for facts in self._facts.values()))
+    def carries(self) -> frozenset[Callable[..., Any]]:
+        """The functions and classes of ours that the lines of the nodes use, and those inside blocks."""
+        inside = (book.carries for book in dict.fromkeys(self.books.values()))
+        return frozenset().union(*(facts.carries for facts in self._facts.values()), *inside)
 
     @property
     def errors(self) -> list[Problem]:
@@ -215,7 +216,7 @@ class ShapeBook:
         except NeuroloomError as error:
             return Facts(problem=_problem(node.id, error, "type"))
         except Exception as error:  # a third party's type may fail in any way
-            message = f"{node.name or node.type} failed to describe itself: {error}."
+            message = f"{node.name or node.type} failed to describe itself: {reason_of(error)}."
             return Facts(problem=Problem(node.id, message, code="type"))
         self.types[node.id] = node_type
         arriving, unknown = self._inputs[node.id], False
@@ -226,7 +227,7 @@ class ShapeBook:
             else:
                 arriving[link.target_port] = found
         if misplaced is not None:
-            return Facts(problem=Problem(node.id, misplaced[1], misplaced[0], code="port"))
+            return Facts(problem=misplaced)
         if begins is not None:
             return Facts(begins)
         if missing is not None:
@@ -337,16 +338,12 @@ def _of_column(column: Column) -> Signature:
     return Signature(column.shape, column.dtype, rows=column.rows)
 
 
-def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
-    """The wires a node's `emit` gets, each called after its port."""
-    return {port: Wire(name(port), found.shape, found.dtype, found.rows) for port, found in arriving.items()}
-
-
 def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
     wires = wires_of(arriving)
     code = build(node_type, "layer", wires)
-    if isinstance(node_type, Layer) and node_type.learns_by_rule:
-        node_type.emit_rule(None, name("layer"), **wires)  # it refuses a target that does not fit
+    carries = code.carries
+    if isinstance(node_type, Layer) and node_type.learns_by_rule:  # it refuses a target that does not fit
+        carries |= node_type.emit_rule(None, name("layer"), **wires).carries
     with torch.device("meta"), torch.no_grad():
         layers = {attribute: evaluate(made, {}) for attribute, made in code.modules.items()}
         tensors = {
@@ -364,10 +361,9 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
         for weight in layer.parameters()
         if weight.requires_grad
     }
-    made = (*code.modules.values(), *code.ports.values(), *(unpack.call for unpack in code.unpacks))
-    calls = frozenset(thing.__name__ for part in made for thing in part.carries)
     constructors = tuple(str(constructor) for constructor in code.modules.values())
-    return Facts(outputs, sum(counted.values()), operations // BATCH, calls=calls, constructors=constructors)
+    weights, steps = sum(counted.values()), operations // BATCH
+    return Facts(outputs, weights, steps, carries=carries, constructors=constructors)
 
 
 def _run_code(
@@ -434,14 +430,18 @@ def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature
 
 def _misplaced(
     node_type: NodeType, links: Iterable[Link], ports: Mapping[str, tuple[str, ...] | None]
-) -> tuple[str, str] | None:
-    """The port and the sentence for a wire that begins or ends at a port that is not there."""
+) -> Problem | None:
+    """What is wrong with a wire that begins or ends at a port that is not there."""
     for link in links:
-        if node_type.input_port(link.target_port) is None:
-            return link.target_port, f"{node_type.title} has no input called {link.target_port[:60]!r}."
         known = ports.get(link.source)
-        if known is not None and link.source_port not in known:
-            return link.target_port, f"This wire begins at {link.source_port[:60]!r}, which is no output."
+        if node_type.input_port(link.target_port) is None:
+            sentence = f"{node_type.title} has no input called {link.target_port[:60]!r}."
+        elif known is not None and link.source_port not in known:
+            sentence = f"This wire begins at {link.source_port[:60]!r}, which is no output."
+        else:
+            continue
+        fix = doing("Remove the wire", Disconnect(link))
+        return Problem(link.target, sentence, link.target_port, fix=fix, code="port")
     return None
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from engine.catalogue import Wire
+from engine.catalogue.symbols import name
 from engine.shapes.problems import Problem
 
 
@@ -34,12 +37,18 @@ class Signature:
 class Facts:
     """What is known of one node. Sizes count numbers; `multiply_adds` is for one example.
 
-    `calls` are the functions of ours that its line calls, `constructors` the layers it keeps, as text.
+    `carries` are the functions and classes of ours that its lines use, `constructors` the layers it keeps, as
+    text.
     """
 
     outputs: Mapping[str, Signature] = field(default_factory=dict)
     parameters: int = 0
     multiply_adds: int = 0
     problem: Problem | None = None
-    calls: frozenset[str] = frozenset()
+    carries: frozenset[Callable[..., Any]] = frozenset()
     constructors: tuple[str, ...] = ()
+
+
+def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
+    """The wires a node's `emit` gets, each called after its port."""
+    return {port: Wire(name(port), found.shape, found.dtype, found.rows) for port, found in arriving.items()}

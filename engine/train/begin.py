@@ -1,4 +1,4 @@
-"""Makes runs: from the seed, or from a checkpoint."""
+"""Makes runs: from the seed, or from a checkpoint; says beforehand what would be refused."""
 
 from __future__ import annotations
 
@@ -25,17 +25,27 @@ from engine.runs.records import (
     read_step_series,
 )
 from engine.runs.settings import Settings
-from engine.shapes.heads import loss_heads
+from engine.shapes.heads import Head, loss_heads
+from engine.shapes.problems import Problem
 from engine.train import state
 from engine.train.autotune import fastest, made_with
+from engine.train.failures import explain
 from engine.train.loop import Run
 from engine.train.warm_start import warm_start
 
 if TYPE_CHECKING:
+    from engine.document.graph import Project
     from engine.emit.program import Program
     from engine.train.distributed import World
+    from engine.train.sources import Sources
 
 Loader = Callable[[], Splits]
+
+
+def check_trains(program: Program) -> None:
+    """Errors: `TrainingError` for a program without data or without anything to minimise."""
+    if not program.trains:
+        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
 
 
 def begin_run(
@@ -55,8 +65,7 @@ def begin_run(
     A plan that asks for the fast path gets the settings `fast`, or those that are measured to be fastest.
     Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
     """
-    if not program.trains:
-        raise TrainingError("There is nothing to train.", fix="Connect a data node and a loss.")
+    check_trains(program)
     if fast is not None:
         program = made_with(program, catalogue, fast)
     elif program.plan.fast:
@@ -64,14 +73,34 @@ def begin_run(
     if world is not None:
         program = world.wrap(program)
     run = Run(program, load, settings, feed, revision)
-    empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
-    if empty is not None:
-        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
     run.heads = loss_heads(program.project, program.book)
-    check_labels(run.heads, run.data)
+    _check_data(program, run.heads, run.data)
     if world is not None:
         world.draw_apart(run)
     return run
+
+
+def refusal(project: Project, sources: Sources, device: str = "cpu") -> Problem | None:
+    """Why training would end before its first step; its data are read for that, but no weights are made."""
+    program: Program | None = None
+    try:
+        program = sources.program(project, 0)
+        check_trains(program)
+        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, device)())
+    except (Exception, SystemExit) as error:  # a loader may raise anything
+        found = explain(error, program)
+        whole = program is None or program.trains  # else it is a network to export
+        return Problem(found.node_id, str(found), severity="error" if whole else "warning", code="start")
+    return None
+
+
+def _check_data(program: Program, heads: tuple[Head, ...], data: Splits) -> None:
+    """Errors: `TrainingError` for a split without rows, and for labels that are no classes of the model."""
+    splits = ("train", "validation", "test")
+    empty = next((split for split in splits if not len(next(iter(data.get(split, {}).values()), ()))), None)
+    if empty is not None:
+        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
+    check_labels(heads, data)
 
 
 def continue_run(

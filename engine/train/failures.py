@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.devices import untouched_random
 from engine.document.files import disk_is_full
-from engine.errors import DataError, NeuroloomError, TrainingError
+from engine.errors import DataError, NeuroloomError, TrainingError, kind_and_reason, reason_of
 from engine.feed.feed import Remedy
 from engine.train.suggest import calmer_rate, smaller_batch
 
@@ -151,7 +151,7 @@ def out_of_memory(error: BaseException) -> bool:
     """Whether memory ran out, on whatever device."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    return isinstance(error, RuntimeError) and "can't allocate memory" in reason_of(error)
 
 
 def free_frames(error: BaseException) -> None:
@@ -169,10 +169,10 @@ def free_frames(error: BaseException) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    text = " ".join(str(error).split())
+    text = " ".join(kind_and_reason(error).split())
     if len(text) > _LONGEST_REASON:
         text = text[: _LONGEST_REASON - 1] + "…"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text
 
 
 def node_name(project: Project, node_id: str) -> str:

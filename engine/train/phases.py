@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from engine.data.batch import WEIGHT, Batch, weight_in
 from engine.document.names import spoken
 from engine.optim.progress import gradient_norm, largest_move
 
 if TYPE_CHECKING:
-    from engine.data.batch import Batch
     from engine.train.loop import Run
 
 
@@ -25,7 +25,7 @@ class Phases:
     """Where a run is in its plan.
 
     `number` is the phase, `began` the step it began at, `epochs` the epochs of it that are done, `players`
-    its objectives with their optimisers, `sums` (sum, count) of each objective's values in the current epoch.
+    its objectives with their optimisers, `sums` (sum, weight) of each one's values in the current epoch.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Phases:
         self.averaged_at = -1  # the step after which averages by epochs were last brought up to date
         self.began_after = 0.0  # seconds of training before it
         self.players: list[Any] = []
-        self.sums: dict[str, tuple[float, int]] = {}
+        self.sums: dict[str, tuple[float, float]] = {}
         self.before: dict[str, Tensor] = {}  # the model when the epoch began, for rules that look at moves
 
     def __len__(self) -> int:
@@ -56,7 +56,9 @@ class Phases:
 
     def limit(self, run: Run) -> int:
         """How many epochs the phase may have."""
-        return int(run.settings.each or run.program.phases[self.number].epochs)
+        phases = run.program.phases
+        more = run.settings.more if self.number + 1 == len(phases) else 0
+        return int(run.settings.each or phases[self.number].epochs) + more
 
     def take_turns(self, run: Run, batch: Batch) -> tuple[dict[str, float], dict[str, dict[str, Tensor]]]:
         """Step every player whose turn it is; returns each one's value and what it computed.
@@ -78,9 +80,16 @@ class Phases:
                     raise not_finite(run, batch, math.nan) from error
             values[player.name] = value = parts["loss"].item()
             found[player.name] = parts
-            total, count = self.sums.get(player.name, (0.0, 0))
-            self.sums[player.name] = (total + value, count + 1)
+            weight = weight_in(parts, batch)
+            total, count = self.sums.get(player.name, (0.0, 0.0))
+            self.sums[player.name] = (total + weight * value, count + weight)
         return values, found
+
+    def finish_epoch(self, run: Run) -> None:
+        """Step the players that have gathered gradients, though of fewer batches than they would."""
+        for player in self.players:
+            if getattr(player, "gathered", 0):
+                run.program.update(player, run.step - self.began)
 
     def begin_epoch(self, run: Run) -> None:
         """Set the layers' modes; remember the weights where a stop rule looks at how far they move."""
@@ -119,12 +128,12 @@ class Phases:
             part if player == "loss" or part in own else f"{player.rstrip('_')}_{part}": value
             for player, parts in found.items()
             for part, value in parts.items()
-            if part != "loss"
+            if part not in ("loss", WEIGHT)
         }
 
     def means(self) -> dict[str, float]:
         """The mean of each objective over the epoch so far."""
-        return {name: total / count for name, (total, count) in self.sums.items()}
+        return {name: total / count for name, (total, count) in self.sums.items() if count}
 
     def see(self, run: Run, record: dict[str, float]) -> dict[str, float]:
         """What monitors and stop rules look at after an epoch; steps schedules that look too."""
@@ -202,6 +211,7 @@ class Phases:
             "began_after": self.began_after,
             "averaged_at": self.averaged_at,
             "averages": [average.count for average in self.averages],
+            "gathered": [[getattr(one, "gathered", 0), getattr(one, "weight", 0.0)] for one in self.players],
             "sums": {name: list(pair) for name, pair in self.sums.items()},
         }
 
@@ -214,6 +224,9 @@ class Phases:
         self.configure(run)
         for average, count in zip(self.averages, facts["averages"], strict=True):
             average.count = count
+        for player, (count, weight) in zip(self.players, facts.get("gathered", ()), strict=False):
+            if count:
+                player.gathered, player.weight = count, weight
 
     def _looked_at(self, run: Run) -> set[str]:
         return {key for key, _, _ in run.program.phases[self.number].until}

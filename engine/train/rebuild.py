@@ -13,6 +13,7 @@ from torch import nn
 from engine.data.batch import Splits
 from engine.devices import untouched_random, use_threads
 from engine.runs.settings import Settings, Stage
+from engine.train.failures import node_name
 from engine.train.state import lay_out_like_weights
 
 if TYPE_CHECKING:
@@ -68,6 +69,13 @@ def rebuild(
         if program.players is None and run.epoch >= settings.epochs:
             run.stage = Stage.TEST
     return restarted
+
+
+def taken_over(run: Run, restarted: tuple[str, ...]) -> str:
+    """What an edit does to a run that has taken it over."""
+    names = ", ".join(node_name(run.program.project, node_id) for node_id in restarted)
+    begins = f"; {names} start again from their first weights" if names else ""
+    return f"Your edit takes part from step {run.step + 1:,}{begins}."
 
 
 Pairs = list[tuple[nn.Parameter, nn.Parameter]]

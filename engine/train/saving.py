@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from engine.document.files import disk_is_full
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.feed.feed import Feed
 from engine.train.run_folder import LAST_AND_BEST, WRITING_FRACTION, BusyRun, Keep, RunFolder
 
@@ -203,7 +203,7 @@ class Saver:
             self._feed.note("warning", f"{error} This run is not saved.", step=run.step)
             return
         if not self._failing:
-            why = str(error)
+            why = reason_of(error)
             if isinstance(error, OSError):
                 why = f"The run could not be saved: {error.strerror or error}."
             goes_on = "" if last else " Training goes on, and the run is saved as soon as that is possible."

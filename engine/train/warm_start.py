@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from engine.errors import TrainingError
+from engine.errors import TrainingError, reason_of
 from engine.runs import checkpoints
 from engine.runs.branch import run_of
 
@@ -126,7 +126,7 @@ def _read_pickled(path: Path) -> Tensors:
             fix="Save it in PyTorch with torch.save(model.state_dict(), path).",
         ) from error
     except Exception as error:  # a reader of strange bytes may raise anything
-        raise TrainingError(f"The weights in {path.name} cannot be read: {error}.") from error
+        raise TrainingError(f"The weights in {path.name} cannot be read: {reason_of(error)}.") from error
     for _ in range(3):
         if isinstance(found, Mapping) and not any(isinstance(value, Tensor) for value in found.values()):
             found = next((found[name] for name in _INSIDE if name in found), found)

@@ -15,7 +15,7 @@ from engine.catalogue import Data
 from engine.catalogue.wires import Column
 from engine.document.edits import AddNodes, Edit, SetPlan
 from engine.document.graph import Link, Node, Project
-from engine.document.names import names_of, numbered
+from engine.document.names import free_name, names_of
 from engine.document.plan import Plan
 from engine.shapes.node_rules import first_network
 from engine.shapes.remedies import ROOM
@@ -202,7 +202,7 @@ def _drawn(project: Project, sketch: Sketch, entry: Column, target: Column) -> A
     links: list[Link] = []
 
     def place(type_id: str, name: str, params: dict[str, Any], column: int, row: int = 0) -> Node:
-        own = name if name not in taken else numbered(name, taken)
+        own = free_name(name, taken)
         taken.add(own)
         made = Node(project.new_id(), type_id, own, params, (x + ROOM * column, y + 104.0 * row))
         nodes.append(made)

@@ -14,6 +14,7 @@ from engine.document.graph import Graph, Node, Project
 from engine.shapes.node_rules import advice_rule, lint_rule
 from engine.shapes.problems import Problem
 from engine.shapes.remedies import doing, inserting
+from nodes.activation import Activation
 from nodes.convolution import Conv1d, Conv2d
 from nodes.dense import Linear
 from nodes.norm import BatchNorm, Dropout
@@ -73,10 +74,38 @@ def batch_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Prob
         return
     trains = all(any(isinstance(one, kind) for one in book.types.values()) for kind in (Data, Loss))
     arriving = book.input_signature(node.id, "x")
-    if trains and arriving is not None and prod(arriving.shape[1:]) == 1:
+    if not trains or arriving is None:
+        return
+    norm = book.types[node.id]
+    turned = isinstance(norm, BatchNorm) and norm.turns(arriving.shape)
+    if prod(arriving.shape[:-1] if turned else arriving.shape[1:]) == 1:
         message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
         fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
         yield Problem(node.id, message, "x", fix=fix, code="batch-of-one")
+
+
+@lint_rule
+def channels_of_a_sequence(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """Batch norm takes the steps of what a 1-D convolution gives for its channels."""
+    norm, arriving = book.types[node.id], book.input_signature(node.id, "x")
+    if not isinstance(norm, BatchNorm) or arriving is None or not norm.turns(arriving.shape):
+        return
+    link = project.graph.feeding(node.id, "x")
+    while link is not None and (
+        keeps_values(made := book.types.get(link.source)) or isinstance(made, (Activation, BatchNorm))
+    ):
+        link = project.graph.feeding(link.source, "x")
+    before = book.types.get(link.source) if link is not None else None
+    if link is not None and isinstance(before, Layer) and before.traits.channels_first:
+        name = project.graph.node(link.source).name
+        yield Problem(
+            node.id,
+            f"The channels that {name} gives are the first axis, but {node.name} normalises the last.",
+            "x",
+            "warning",
+            doing("Normalise the first axis", SetParam(node.id, "channels", "first")),
+            "channels-of-a-sequence",
+        )
 
 
 @advice_rule

@@ -69,6 +69,20 @@ def test_a_bias_before_batch_norm(bias: bool, activation: str, told: int) -> Non
         assert mended(sketch, problems[0]).problems == []
 
 
+@pytest.mark.parametrize(("between", "told"), [((), 1), (("ReLU", "Dropout"), 1), (("Transpose",), 0)])
+def test_the_channels_behind_a_1d_convolution_come_first(between: tuple[str, ...], told: int) -> None:
+    sketch, start = image(12, 20)
+    last = sketch.add("Conv1d", "conv", {"filters": 8, "bias": False}, x=start)
+    for one in between:
+        last = sketch.add(one, one, x=last)
+    norm = sketch.add("BatchNorm", "norm", x=last)
+    problems = coded(sketch, "channels-of-a-sequence")
+    assert len(problems) == told
+    if told:
+        assert problems[0].node_id == norm and "conv" in problems[0].message
+        assert mended(sketch, problems[0]).parameters(norm) == 2 * 8
+
+
 @pytest.mark.parametrize(("depth", "told"), [(4, 0), (5, 1), (9, 1)])
 def test_many_flat_layers_in_a_row(depth: int, told: int) -> None:
     sketch, _ = flowers(*[("Linear", f"l{n}", {"units": 8, "activation": "tanh"}) for n in range(depth)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -67,3 +68,38 @@ def test_a_transposed_convolution_spreads_each_number() -> None:
     image = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
     wanted = torch.kron(image[0, 0], conv.weight[0, 0]) + conv.bias
     assert close(model(image)[0, 0], wanted)
+
+
+@pytest.mark.parametrize(("kernel", "stride"), [(2, 2), (3, 1), (4, 2), ((3, 4), (1, 2)), (3, 2)])
+@pytest.mark.parametrize(
+    ("init", "gain", "both"),
+    [
+        ("LeCun normal", 1, False),
+        ("LeCun uniform", 1, False),
+        ("He normal", 2, False),
+        ("He uniform", 2, False),
+        ("Xavier normal", 2, True),
+        ("Xavier uniform", 2, True),
+        ("NTK", 1, False),
+    ],
+)
+def test_first_weights_of_a_transposed_convolution_count_what_an_output_gets(
+    init: str, gain: int, both: bool, kernel: int | tuple[int, int], stride: int | tuple[int, int]
+) -> None:
+    """An output of a window of kernel k at stride s has C k / s inputs on average, an input F k outputs."""
+    torch.manual_seed(1)
+    params = {"filters": 64, "kernel": kernel, "stride": stride, "init": init}
+    model, layer = built("ConvTranspose2d", params, (96, 4, 4))
+    conv = getattr(model, layer)
+    inside, step = (math.prod(one if isinstance(one, tuple) else (one, one)) for one in (kernel, stride))
+    n, m = 96 * inside / step, 64 * inside
+    variance = gain / (n + m if both else n)
+    assert conv.weight.var().item() == pytest.approx(variance, rel=0.05)
+    if "uniform" in init:
+        assert conv.weight.abs().max().item() == pytest.approx(math.sqrt(3 * variance), rel=0.01)
+    if init == "NTK":
+        assert conv.bias.var().item() == pytest.approx(variance, rel=0.5)
+    if init.startswith("LeCun"):  # numbers of variance 1 leave with variance 1, apart from the margin
+        conv.bias.data.zero_()
+        made = conv(torch.randn(16, 96, 12, 12))[:, :, 4:-4, 4:-4]
+        assert made.var().item() == pytest.approx(1, rel=0.1)

@@ -34,13 +34,13 @@ SEED, BATCH = 0, None  # all rows at once
 # engine.data.sets.patterns.load_patterns, 18 lines, b73a7a3ec1c8
 
 
-# engine.layers.hopfield.Hopfield, 74 lines, d9b5a9a5fcfd
+# engine.layers.hopfield.Hopfield, 81 lines, 2274bc9dc8a9
 
 
 class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.hebb = Hopfield(2)
+        self.hebb = Hopfield(2, diagonal=True)
         self.saturating = Hopfield(2, steps=40, design="saturating")
 
     def forward(self, start: Tensor) -> tuple[Tensor, Tensor]:  # (N, 2)
@@ -176,13 +176,16 @@ def train(
         best, kept, waited, turn = math.inf, None, 0, 0
         for _ in range(limit):
             set_modes(model, phase)
-            sums: dict[str, list[float]] = {}
+            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
             for batch in batches(data["train"], shuffle, phase.batch):
                 values = {}
                 for player in players:
                     if turn % player.every == 0:
-                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()
-                        sums.setdefault(player.name, []).append(values[player.name])
+                        found = take_turn(player, model, batch, turn)
+                        values[player.name] = value = found["loss"].item()
+                        weight = len(batch["start"])
+                        total, count = sums.get(player.name, (0.0, 0.0))
+                        sums[player.name] = total + weight * value, count + weight
                 step, turn = step + 1, turn + 1
                 if as_json:
                     print(json.dumps({"step": step, "epoch": epoch, **values}))
@@ -190,7 +193,7 @@ def train(
             record = {f"val_{name}": value for name, value in found.items()}
             report({"epoch": epoch, **record}, as_json)
             epoch += 1
-            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}
+            means = {f"train_{name}": total / count for name, (total, count) in sums.items()}
             seen = {**record, **means}
             value = phase.sign * seen.get(phase.monitor, math.nan)
             if value < best:

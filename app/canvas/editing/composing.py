@@ -37,7 +37,7 @@ from engine.document.edits import (
     SetShares,
 )
 from engine.document.graph import Node
-from engine.document.names import names_of, numbered
+from engine.document.names import free_name, names_of
 from engine.errors import NeuroloomError
 
 FIELD_WIDTH, FIELD_HEIGHT = 120, 24
@@ -240,10 +240,9 @@ class Composing:
         """Names the block, and the instance on which the name was typed after it."""
         node = self._workspace.node(instance_id)
         block = self._workspace.document.project.blocks.get(node.block) if node is not None else None
-        if block is None or not name.strip() or name == block.name:
+        if node is None or block is None or not name.strip() or name == block.name:
             return
-        taken = names_of(self._workspace.graph)
-        own = name if name not in taken else numbered(name.rstrip("0123456789 ") or name, taken)
+        own = free_name(name, names_of(self._workspace.graph) - {node.name})
         named = RenameBlock(block.id, name), Rename(instance_id, own)
         self._workspace.apply("Rename block", *named, merge=_text_of(block.id))
         self._workspace.document.seal()

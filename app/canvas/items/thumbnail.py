@@ -22,6 +22,7 @@ from engine.feed.feed import Snapshot
 
 NARROWEST_BAR, LARGEST_BAR = 3.5, 8.0  # a bar and the gap beside it
 SMALLEST_TILE = 16.0
+SEEN_GAP = 3.0  # screen pixels between tiles from afar, at least: maps are as dark as the node they lie on
 FINEST = 64  # pixels a side; a larger map is averaged down once, not at every repaint
 CAPTION = 10
 LINE, LETTER = 13.0, 6.1  # of its text
@@ -49,8 +50,10 @@ class Thumbnail:
         painter.translate(corner)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         side = self.height
+        gap = max(TILE_GAP, SEEN_GAP / painter.worldTransform().m11())
         for index, tile in enumerate(self.tiles):
-            painter.drawImage(QRectF(index * (side + TILE_GAP), 0, side, side), tile)
+            drawn = side + TILE_GAP - gap
+            painter.drawImage(QRectF(index * (side + TILE_GAP), 0, drawn, drawn), tile)
         if self.lines and words:
             painter.setFont(theme.mono(CAPTION))
             painter.setPen(theme.dim)

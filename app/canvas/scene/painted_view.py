@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
 
@@ -23,13 +23,15 @@ class Overlay(Protocol):
 class PaintedView(QGraphicsView):
     """A view of a graph's scene. `stay_put` says what lies over the viewport and does not move along."""
 
+    moved = Signal()  # another part of the scene is shown, or the same at another zoom
+
     def __init__(self, scene: GraphScene, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._scene = scene
-        self._overlays: list[Overlay] = []
+        self.overlays: list[Overlay] = []
         self._far_view = FarView(scene)
         self.setScene(scene)
-        self.navigation = Navigation(self, self._settle)
+        self.navigation = Navigation(self, self._moved)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.MinimalViewportUpdate)
         self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontSavePainterState)
@@ -38,11 +40,15 @@ class PaintedView(QGraphicsView):
 
     def stay_put(self, *overlays: Overlay) -> None:
         """These are children of the viewport: what overlapped it from beside would have all painted again."""
-        self._overlays = list(overlays)
+        self.overlays = list(overlays)
 
     def _settle(self) -> None:
-        for overlay in self._overlays:
+        for overlay in self.overlays:
             overlay.settle()
+
+    def _moved(self) -> None:
+        self._settle()
+        self.moved.emit()
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         super().scrollContentsBy(dx, dy)

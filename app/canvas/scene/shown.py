@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QSettings, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.scene.thumbnails import Thumbnails
+from app.workspace.settings import Settings
 from engine.document.graph import Link
 
 _THUMBNAILS, _LABELS = "canvas/thumbnails", "canvas/wire_labels"
@@ -20,25 +21,25 @@ class Choices(QObject):
 choices = Choices()
 
 
-def shows_thumbnails(settings: QSettings) -> bool:
+def shows_thumbnails(settings: Settings) -> bool:
     """Whether nodes show what they compute."""
-    return bool(settings.value(_THUMBNAILS, True, bool))
+    return settings.flag(_THUMBNAILS, True)
 
 
-def labels_always(settings: QSettings) -> bool:
+def labels_always(settings: Settings) -> bool:
     """Whether wires show their shapes at all times, rather than on hover or selection."""
-    return bool(settings.value(_LABELS, True, bool))
+    return settings.flag(_LABELS, True)
 
 
-def choose_thumbnails(settings: QSettings, shown: bool) -> None:
+def choose_thumbnails(settings: Settings, shown: bool) -> None:
     """Switches live views on or off on all canvases, now and in later sessions."""
-    settings.setValue(_THUMBNAILS, shown)
+    settings.keep(_THUMBNAILS, shown)
     choices.changed.emit()
 
 
-def choose_labels(settings: QSettings, always: bool) -> None:
+def choose_labels(settings: Settings, always: bool) -> None:
     """Shows shapes on all wires, or only on those under the pointer or selected; remembered."""
-    settings.setValue(_LABELS, always)
+    settings.keep(_LABELS, always)
     choices.changed.emit()
 
 

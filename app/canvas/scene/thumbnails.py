@@ -33,16 +33,15 @@ class Thumbnails(QObject):
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(TRAVEL_MS)
-        self._soon.timeout.connect(self.look_again)
         self._live = Live(self._workspace, parent, self._probes, self._redraw, INTERVAL_MS)
+        self._soon.timeout.connect(self.look_again)
 
     def look_again(self) -> None:
-        """The view shows other nodes now."""
-        if self._in_view() != self._shown:
-            self._live.again()
+        """The view shows other nodes now, or new items for the same."""
+        self._live.again()
 
     def look_soon(self) -> None:
-        """The viewport moves: looks again in a moment, once for all steps until then."""
+        """The viewport or nodes move, come or go: looks again in a moment, once for all until then."""
         if not self._soon.isActive():
             self._soon.start()
 

@@ -17,11 +17,12 @@ THRESHOLD = 4  # pixels a press must travel before it is a drag
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """Where the pointer is, in viewport pixels and in the scene, and which modifier keys are down."""
+    """Where the pointer is, in viewport pixels and in the scene, and which keys and buttons are down."""
 
     view: QPoint
     scene: QPointF
     modifiers: Qt.KeyboardModifier
+    buttons: Qt.MouseButton
 
     def has(self, modifier: Qt.KeyboardModifier) -> bool:
         return bool(self.modifiers & modifier)
@@ -37,6 +38,8 @@ class Interaction:
 
     A gesture shows itself with temporary items only, and changes the document in one step on release.
     """
+
+    cursor = Qt.CursorShape.ArrowCursor
 
     @property
     def survives_focus_out(self) -> bool:

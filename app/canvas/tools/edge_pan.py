@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QPoint, QRect, QTimer
 
@@ -55,4 +56,4 @@ class EdgePan(QObject):
         way = self._way(pointer.view)
         self._view.travel()
         self._view.navigation.pan_by(-way.x(), -way.y())
-        self._moved(Pointer(pointer.view, self._view.mapToScene(pointer.view), pointer.modifiers))
+        self._moved(replace(pointer, scene=self._view.mapToScene(pointer.view)))

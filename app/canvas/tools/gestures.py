@@ -53,6 +53,7 @@ class Gestures:
         """Starts a gesture; one that was under way is cancelled."""
         self.cancel()
         self.current = interaction
+        self._show_cursor()
 
     def turn_into(self, interaction: Interaction, pointer: Pointer) -> None:
         """The gesture under way goes on as another one."""
@@ -75,11 +76,12 @@ class Gestures:
         interaction, self.current = self.current, None
         if interaction is not None:
             interaction.cancel()
+            self._show_cursor()
         return interaction is not None
 
     def lose_focus(self) -> None:
         """The canvas lost the keyboard: to a popup of the gesture itself, or to another window."""
-        self._space = False
+        self.hold_space(False)
         if self.current is not None and not self.current.survives_focus_out:
             self.cancel()
 
@@ -87,7 +89,7 @@ class Gestures:
         """The space bar turns the left button into a hand."""
         if held != self._space:
             self._space = held
-            self._shape(Qt.CursorShape.OpenHandCursor if held else Qt.CursorShape.ArrowCursor)
+            self._show_cursor()
 
     # -- pointer
 
@@ -106,6 +108,9 @@ class Gestures:
         self._button = button
 
     def move(self, pointer: Pointer) -> None:
+        held = pointer.buttons & self._button
+        if self.current is not None and not held and not self.current.survives_focus_out:
+            self.cancel()  # the button was let go where no event of it came here
         if self.current is not None:
             self.current.move(pointer)
             if self.current.reaches_out:
@@ -114,13 +119,15 @@ class Gestures:
             self._hover(pointer)
 
     def release(self, pointer: Pointer, button: Qt.MouseButton) -> None:
-        interaction = self.current
-        if interaction is None or button != self._button:
+        if self.current is None or button != self._button:
             return
+        self.current.move(pointer)  # there may have been no move to this place, or with these keys
+        interaction = self.current
         # Forgotten first: the change it makes must not look like one that interrupts it.
         self.current = None
         self._edge.stop()
         interaction.release(pointer)
+        self._show_cursor()
         if self.current is None:
             self._hover(pointer)
 
@@ -253,8 +260,7 @@ class Gestures:
         self._hover_over(node.node_id if node is not None else None)
         wire = scene.link_at(pointer.scene, self._wire_reach()) if node is None else None
         self._view.shown.hover(wire.link if wire is not None else None)
-        if not self._space:
-            self._shape(Qt.CursorShape.CrossCursor if port is not None else Qt.CursorShape.ArrowCursor)
+        self._show_cursor(Qt.CursorShape.CrossCursor if port is not None else Qt.CursorShape.ArrowCursor)
 
     def hover_nothing(self) -> None:
         """The pointer left the canvas."""
@@ -272,7 +278,11 @@ class Gestures:
             now.show_hovered(True)
         self._hovered = node_id
 
-    def _shape(self, shape: Qt.CursorShape) -> None:
+    def _show_cursor(self, usual: Qt.CursorShape = Qt.CursorShape.ArrowCursor) -> None:
+        """The cursor of the gesture under way, else a hand while the space bar is down, else `usual`."""
+        shape = Qt.CursorShape.OpenHandCursor if self._space else usual
+        if self.current is not None:
+            shape = self.current.cursor
         viewport = self._view.viewport()
         if viewport.cursor().shape() != shape:
             viewport.setCursor(shape)

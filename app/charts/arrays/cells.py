@@ -16,8 +16,7 @@ from app.charts.plot import Plot, number
 from app.charts.scale import WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
 
-READABLE = 27.0  # pixels of a cell's side from which its number is written
-FINE = 9  # pixels of the smallest digits
+READABLE = 38.0  # pixels of a cell that hold five digits
 HEAD, GAP = 16, 10
 TITLED = 22  # pixels of height from which a map has room for its title
 SCALE_FROM = 74  # pixels of height that leave room for the scale of colours
@@ -68,9 +67,9 @@ def paint_numbers(
 ) -> None:
     """The numbers of a map in its cells, where those are large enough; of the first `count`, row by row."""
     cell = cell_box(box, values.shape, 0, 0)
-    if min(cell.width(), cell.height() * 1.6) < READABLE or cell.height() < 13:
+    if cell.width() < READABLE or cell.height() < 15:
         return
-    painter.setFont(theme.mono(SMALL if cell.width() >= 38 else FINE))
+    painter.setFont(theme.mono(SMALL))
     colours = shade(values.astype(np.float64), table, low, high)
     for row, column in list(np.ndindex(*values.shape))[:count]:
         painter.setPen(ink_on(QColor.fromRgba(int(colours[row, column]))))

@@ -14,9 +14,9 @@ from app.charts.colourmaps import VIRIDIS, shade, to_image
 from app.charts.plot import Plot
 from app.theme import SMALL, Theme, current_theme
 
-TICK = 10
 AXIS = 18
-ROOMY_CELL = 40  # pixels of a cell that holds its number with ease
+TITLE, TITLES_FROM = 15, 140  # pixels of the names of the axes, and of a plot's height that has room for them
+ROOMY_CELL = 38  # pixels of a cell that holds its number with ease
 
 
 def most_confused(
@@ -106,7 +106,7 @@ class Confusion(Plot):
             return None
         self._left = self._name_room()
         classes = len(matrix)
-        room = min(width / ratio - self._left, height / ratio - AXIS)
+        room = min(width / ratio - self._left, height / ratio - AXIS - self._title)
         self._side = max(1, int(room // classes))
         pixels = max(1, int(self._side * ratio))
         fractions = np.log1p(self.parts() * 1000) / np.log1p(1000)
@@ -120,19 +120,19 @@ class Confusion(Plot):
         matrix = self._matrix
         if matrix is None:
             return
-        painter.setFont(theme.mono(TICK))
+        painter.setFont(theme.mono(SMALL))
         painter.setPen(theme.dim)
         metrics = QFontMetrics(painter.font())
         every = max(1, -(-metrics.height() // self._side))
-        names = self._fitting(self._left - 6)
+        names, left = self._fitting(self._left - 6 - self._title), self._left - 6 - self._title
         below = names if _widest(metrics, names) <= self._side else short_names(self._names)
         across = max(1, -(-min(_widest(metrics, below) + 4, 30) // self._side))
         for index, (name, under) in enumerate(zip(names, below, strict=True)):
             at = index * self._side
             if index % every == 0:
                 high = max(self._side, metrics.height())
-                row = QRect(0, max(0, at - (high - self._side) // 2), self._left - 6, high)
-                label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, self._left - 6)
+                row = QRect(self._title, max(0, at - (high - self._side) // 2), left, high)
+                label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, left)
                 painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label)
             if index % across == 0:
                 room = min(self._side * across, len(matrix) * self._side - at)
@@ -140,6 +140,7 @@ class Confusion(Plot):
                 label = metrics.elidedText(under, Qt.TextElideMode.ElideRight, room - 2 * (across > 1))
                 align = Qt.AlignmentFlag.AlignHCenter if across == 1 else Qt.AlignmentFlag.AlignLeft
                 painter.drawText(column, align | Qt.AlignmentFlag.AlignTop, label)
+        self._paint_titles(painter, theme, self._side * len(matrix))
         if self._side >= 18:
             self._numbers(painter, theme, matrix)
         if self._chosen is not None:
@@ -147,8 +148,19 @@ class Confusion(Plot):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect_of(*self._chosen))
 
+    def _paint_titles(self, painter: QPainter, theme: Theme, size: int) -> None:
+        if not self._title:
+            return
+        painter.setFont(theme.font(SMALL))
+        middle = Qt.AlignmentFlag.AlignCenter
+        painter.drawText(QRect(self._left - 20, size + AXIS, size + 40, TITLE), middle, "predicted")
+        painter.save()
+        painter.rotate(-90)
+        painter.drawText(QRect(-max(size, 40), 0, max(size, 40), TITLE), middle, "true")
+        painter.restore()
+
     def _numbers(self, painter: QPainter, theme: Theme, matrix: NDArray[np.integer]) -> None:
-        painter.setFont(theme.mono(9 if self._side < 28 else SMALL))
+        painter.setFont(theme.mono(SMALL))
         metrics = QFontMetrics(painter.font())
         parts = self.parts()
         for row in range(len(matrix)):
@@ -196,14 +208,19 @@ class Confusion(Plot):
         return QSize(240, 240)
 
     def _name_room(self) -> int:
-        metrics = QFontMetrics(current_theme().mono(TICK))
+        metrics = QFontMetrics(current_theme().mono(SMALL))
         left_over = self.width() - ROOMY_CELL * len(self._names)  # few classes leave their names more
-        most = max(AXIS, self.width() // 3, left_over)
-        return min(_widest(metrics, self._fitting(most - 8)) + 8, most)
+        most = max(AXIS, self.width() // 3, left_over) - self._title
+        return min(_widest(metrics, self._fitting(most - 8)) + 8, most) + self._title
+
+    @property
+    def _title(self) -> int:
+        """Pixels beside and below that the names of the axes take."""
+        return TITLE if self.height() >= TITLES_FROM else 0
 
     def _fitting(self, room: int) -> tuple[str, ...]:
         """The names of the classes, without what all begin with where they would be cut."""
-        metrics = QFontMetrics(current_theme().mono(TICK))
+        metrics = QFontMetrics(current_theme().mono(SMALL))
         return self._names if _widest(metrics, self._names) <= room else short_names(self._names)
 
 

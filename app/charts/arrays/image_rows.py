@@ -112,7 +112,7 @@ class ImageRows(Plot):
                 painter.drawImage(cell, image)
                 if self._held is not None and index in self._hatched:
                     self._hatch(painter, theme, cell)
-        painter.setFont(theme.mono(10))
+        painter.setFont(theme.mono(SMALL))
         painter.setPen(theme.dim)
         last = self.cell(len(self._rows) - 1, 0)
         for column, text in enumerate(self._captions[:shown]):

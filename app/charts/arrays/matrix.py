@@ -15,7 +15,6 @@ from app.charts.plot import Plot, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme, current_theme
 
-TICK = 10
 LARGEST = 56.0  # pixels of a cell
 STRETCH = 3.0  # how much longer than wide a cell may be
 CAPTION = 18
@@ -149,9 +148,9 @@ class Matrix(Plot):
         assert values is not None
         rows, columns = values.shape
         wide, high = area.width() / columns, area.height() / rows
-        if wide < 36 or high < 15:
+        if wide < 40 or high < 15:
             return
-        painter.setFont(theme.mono(9 if wide < 44 else TICK))
+        painter.setFont(theme.mono(SMALL))
         colours = shade(values, self._table, *self._scale)
         for row in range(rows):
             for column in range(columns):

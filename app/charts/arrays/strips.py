@@ -17,11 +17,9 @@ from app.charts.plot import Plot, number
 from app.charts.scale import paint_scale
 from app.theme import SMALL, Theme, current_theme
 
-TICK = 10
 GAP, NARROW_GAP = 5, 2
 BELOW, TICKS_ONLY = 30, 15
 LOW = 150  # pixels of height below which every one counts
-SMALLEST_NAME = 9
 SCALE = 62
 MOST_NAME = 92
 
@@ -86,7 +84,7 @@ class Strips(Plot):
         if not self._strips:
             return
         low = self.height() < LOW
-        font = theme.font(SMALLEST_NAME if low else SMALL)
+        font = theme.font(SMALL)
         metrics = QFontMetrics(font)
         for index, (strip, image) in enumerate(zip(self._strips, self._images, strict=True)):
             area = self.area(index)
@@ -106,12 +104,12 @@ class Strips(Plot):
             table = VIRIDIS if strip.fraction else SIGNED
             paint_scale(painter, theme, area.right() + 6, area, table, marks)
             if not marks:
-                painter.setFont(theme.mono(SMALLEST_NAME))
+                painter.setFont(theme.mono(SMALL))
                 beside = QRectF(area.right() + 19, box.top(), SCALE - 19, box.height())
                 span = f"0 to {number(top)}" if strip.fraction else f"±{number(top)}"
                 painter.drawText(beside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, span)
         last, steps = self.area(len(self._strips) - 1), self._strips[0].values.shape[1]
-        painter.setFont(theme.mono(TICK))
+        painter.setFont(theme.mono(SMALL))
         painter.setPen(theme.dim)
         room = max(2, int(last.width() // 56))
         for tick in round_ticks(self._first + 1, self._first + steps, room, whole=True):

@@ -83,7 +83,7 @@ class CardMenu(QObject):
     def save(self, card: ViewCard, suffix: str) -> None:
         """Asks for a file and writes it; says in a message what came of it."""
         workspace = card.subject.workspace
-        folder = Path(str(workspace.settings.value(_FOLDER, str(Path.home()))))
+        folder = Path(workspace.settings.text(_FOLDER, str(Path.home())))
         names = {".png": "Image (*.png)", ".svg": "Vector graphics (*.svg)", ".csv": "Numbers (*.csv)"}
         wanted = str(folder / f"{file_stem(card)}{suffix}")
         name, _ = QFileDialog.getSaveFileName(self._dock, "Save image", wanted, names[suffix])
@@ -91,7 +91,7 @@ class CardMenu(QObject):
             return
         path = Path(name)
         path = path if path.suffix else path.with_suffix(suffix)
-        workspace.settings.setValue(_FOLDER, str(path.parent))
+        workspace.settings.keep(_FOLDER, str(path.parent))
         try:
             if suffix == ".csv":
                 save_table(card, path)

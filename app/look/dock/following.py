@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSettings
-
 from app.look.base import ViewKind
+from app.workspace.settings import Settings
 
 FIRST = (  # what everybody wants to see
     "hidden-tokens",
@@ -24,7 +23,7 @@ RANK, ENOUGH = 30, 4  # where these are fewer than so many, others with a rank u
 _KEY = "views/followed"
 
 
-def following(kinds: Sequence[ViewKind], settings: QSettings, enough: int = ENOUGH) -> list[ViewKind]:
+def following(kinds: Sequence[ViewKind], settings: Settings, enough: int = ENOUGH) -> list[ViewKind]:
     """Those of the kinds, best first, that are shown for what is selected, or for the whole network."""
     chosen = _choices(settings)
     best = {kind.id for kind in kinds} & {*FIRST, *OF_ALL}
@@ -33,14 +32,14 @@ def following(kinds: Sequence[ViewKind], settings: QSettings, enough: int = ENOU
     return [kind for kind in kinds if chosen.get(kind.id, kind.id in best)]
 
 
-def follow(kind_id: str, follows: bool, settings: QSettings) -> None:
+def follow(kind_id: str, follows: bool, settings: Settings) -> None:
     """Shows a kind for every node that is selected, or for none; of the whole network where nothing is."""
-    settings.setValue(_KEY, json.dumps({**_choices(settings), kind_id: follows}))
+    settings.keep(_KEY, json.dumps({**_choices(settings), kind_id: follows}))
 
 
-def _choices(settings: QSettings) -> dict[str, bool]:
+def _choices(settings: Settings) -> dict[str, bool]:
     try:
-        found = json.loads(str(settings.value(_KEY, "{}")))
+        found = json.loads(settings.text(_KEY, "{}"))
     except ValueError:  # a settings file that someone has edited
         return {}
     return {str(key): bool(value) for key, value in found.items()} if isinstance(found, dict) else {}

@@ -17,7 +17,7 @@ from app.look.base import LiveView, Probes, Subject, ViewKind
 from app.look.dock.card import MIME
 from app.look.dock.states import is_drawable
 from app.look.registry import view_kinds
-from app.theme import current_theme, themes
+from app.theme import SMALL, current_theme, themes
 from app.workspace.watching import Live
 from engine.feed.feed import Probe, Snapshot
 
@@ -56,7 +56,7 @@ class HungItem(QGraphicsItem):
         painter.setBrush(theme.panel)
         body = self.boundingRect().adjusted(1.5, 1.5, -1.5, -1.5)
         painter.drawRoundedRect(body, RADIUS, RADIUS)
-        painter.setFont(theme.font(10))
+        painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         inner = body.adjusted(6, 3, -6, -3)
         painter.drawText(

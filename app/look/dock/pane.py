@@ -20,6 +20,7 @@ from app.look.base import LiveView, Probes, Snapshots
 from app.look.dock.states import State, failed_words, is_drawable
 from app.theme import SMALL, current_theme
 from app.widgets.labels import ElidedLabel, label
+from engine.errors import reason_of
 from engine.feed.feed import Probe, Snapshot
 
 log = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ class Pane(QWidget):
             self.view.draw(views)
         except Exception as error:  # see above
             log.exception("%s could not be drawn", type(self.view).__name__)
-            return f"This view could not be drawn: {error}"
+            return f"This view could not be drawn: {reason_of(error)}"
         return ""
 
     def forget(self) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSettings
-
 from app.look.dock.card import SIZES, ViewCard
+from app.workspace.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -83,25 +82,21 @@ def _place(one: Any) -> Place | None:
     )
 
 
-def keep(settings: QSettings, path: Path | None, layout: Layout) -> None:
+def keep(settings: Settings, path: Path | None, layout: Layout) -> None:
     """Keeps the layout of a project file; a project without a file has none."""
     if path is None:
         return
-    settings.beginGroup(GROUP)
-    if layout == Layout():
-        settings.remove(_key(path))
-    else:
-        keys: Sequence[str] = settings.childKeys()
-        for key in keys[: max(0, len(keys) + 1 - MOST)]:
-            settings.remove(key)
-        settings.setValue(_key(path), to_text(layout))
-    settings.endGroup()
+    settings.forget([_key(path)])  # the newest stands last
+    if layout != Layout():
+        keys = settings.keys(GROUP)
+        settings.forget(keys[: max(0, len(keys) + 1 - MOST)])
+        settings.keep(_key(path), to_text(layout))
 
 
-def kept(settings: QSettings, path: Path | None) -> Layout:
+def kept(settings: Settings, path: Path | None) -> Layout:
     """The layout that was kept of a project file."""
-    return Layout() if path is None else from_text(str(settings.value(f"{GROUP}/{_key(path)}", "")))
+    return Layout() if path is None else from_text(settings.text(_key(path)))
 
 
 def _key(path: Path) -> str:
-    return sha256(str(path.resolve()).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return f"{GROUP}/{sha256(str(path.resolve()).encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"

@@ -13,6 +13,7 @@ from engine.feed.history import DEFAULT_BUDGET
 
 _BUDGET, _HIDDEN = "views/record_mb", "views/record_hidden"
 MEGABYTE = 2**20
+MOST_MEGABYTES = 2**20
 
 
 class Recording(QObject):
@@ -38,22 +39,21 @@ class Recording(QObject):
     @property
     def budget(self) -> int:
         """Megabytes that recorded views may take."""
-        kept = self._workspace.settings.value(_BUDGET, DEFAULT_BUDGET // MEGABYTE, type=int)
-        return max(1, int(str(kept)))
+        return self._workspace.settings.number(_BUDGET, DEFAULT_BUDGET // MEGABYTE, 1, MOST_MEGABYTES)
 
     def set_budget(self, megabytes: int) -> None:
         """Changes it, now and for later runs."""
-        self._workspace.settings.setValue(_BUDGET, megabytes)
+        self._workspace.settings.keep(_BUDGET, megabytes)
         self._set_budget()
 
     @property
     def while_hidden(self) -> bool:
         """Whether pinned views are recorded while the dock is hidden."""
-        return bool(self._workspace.settings.value(_HIDDEN, True, type=bool))
+        return self._workspace.settings.flag(_HIDDEN, True)
 
     def set_while_hidden(self, on: bool) -> None:
         """Changes it, now and for later runs."""
-        self._workspace.settings.setValue(_HIDDEN, on)
+        self._workspace.settings.keep(_HIDDEN, on)
 
     def _set_budget(self) -> None:
         if self._workspace.trainer is not None:

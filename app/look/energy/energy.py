@@ -7,9 +7,8 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.chart import Chart, Curve, Entry, Frame, Ground, Layer, Marks, Pieces
@@ -18,7 +17,7 @@ from app.charts.colourmaps import opaque
 from app.charts.plot import number, percent
 from app.look.asked import of_class, rgb
 from app.look.base import OneProbe, Subject, Table
-from app.look.controls import beside, dial
+from app.look.controls import beside, dial, slider
 from app.look.registry import view_kind
 from app.look.shown import gives, of_example
 from app.theme import Theme
@@ -27,6 +26,7 @@ from engine.feed.feed import Snapshot
 from engine.look.level_lines import level_lines
 
 LEVELS = 9
+MOST_UNITS = 4  # of which the values of a fixed point are written out
 PLANE_FROM = 380  # pixels of width from which both charts fit
 
 
@@ -59,7 +59,7 @@ class EnergyLandscape(OneProbe):
         super().__init__(subject, parent)
         self.plane, self.curve = Chart(), Chart()
         self.plane.hide()
-        self.plane.read = self._read
+        self.plane.read, self.curve.read = self._read, self._read_levels
         beside(self, (self.plane, 3), (self.curve, 2))
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
@@ -69,41 +69,65 @@ class EnergyLandscape(OneProbe):
             Curve(steps, row, of_class(end) if end >= 0 else "dim", 1.2)
             for row, end in zip(energies, facts["ends"], strict=True)
         ]
-        low, high = float(energies.min()), float(energies.max())
+        levels, last = facts["levels"].astype(float), max(1.0, steps[-1])
+        finite = np.concatenate([energies.ravel(), levels])
+        finite = finite[np.isfinite(finite)]
+        low, high = float(finite.min(initial=np.inf)), float(finite.max(initial=-np.inf))
+        low, high = (low, high) if len(finite) else (0.0, 1.0)
         pad = 0.05 * ((high - low) or 1.0)
-        frame = Frame((0.0, max(1.0, steps[-1])), (low - pad, high + pad), "iteration", "energy")
-        self.curve.show_layers(frame, layers)
+        entries, marks = self._fixed_points(np.full(len(levels), last), levels, 9.0)
+        legend = () if "plane" in facts else entries
+        frame = Frame((0.0, 1.05 * last), (low - pad, high + pad), "iteration", "energy", legend=legend)
+        self.curve.show_layers(frame, [*layers, *marks])
         if "plane" in facts:
             self._show_plane(snapshot)
+        if "plane" in facts or facts["scanned"]:
             rests = sum(facts["stable"])
             told = f"{rests} stable fixed points, {len(facts['stable']) - rests} unstable"
+            told += ", and whole lines of them" if facts["lines"] else ""
         else:
-            told = f"{facts['rests']} fixed points reached by {len(energies)} starts"
+            told = f"{len(facts['rests'])} fixed points reached by {len(energies)} starts"
         spread = f"energy {number(low)} to {number(high)}"
         self.set_note(f"{told} · {spread} · {facts['split']} examples")
         self._make_room()
 
+    def _fixed_points(
+        self, x: NDArray[np.floating], y: NDArray[np.floating], size: float
+    ) -> tuple[list[Entry], list[Layer]]:
+        """The fixed points at (x, y) with their entries for a legend; rings are the unstable ones."""
+        assert self._found is not None
+        stable, entries, marks = self._found.extra["stable"], list[Entry](), list[Layer]()
+        for index, attracts in enumerate(stable):
+            shape, colour = (class_shape(index), of_class(index)) if attracts else ("circle", "text")
+            at = slice(index, index + 1)
+            marks.append(Marks(x[at], y[at], colour, shape, size, not attracts))
+            if attracts:
+                entries.append(Entry(self._place(index), colour, shape))
+        if not all(stable):
+            entries.append(Entry("unstable", "text", "circle", hollow=True))
+        return entries, marks
+
+    def _place(self, index: int) -> str:
+        assert self._found is not None
+        rest = self._found.extra["rests"][index].tolist()
+        if len(rest) > MOST_UNITS:
+            return f"fixed point {index + 1}"
+        return f"({', '.join(number(round(value, 2) + 0.0) for value in rest)})"
+
     def _show_plane(self, snapshot: Snapshot) -> None:
         facts, reach = snapshot.extra, float(snapshot.extra["reach"])
-        plane, basins, rests = facts["plane"].astype(float), facts["basins"], facts["rests"]
+        plane, basins, rests = facts["plane"].astype(float), facts["basins"], facts["rests"].astype(float)
+        known = np.where(np.isfinite(plane), plane, np.nan)
         layers: list[Layer] = [Ground(partial(basin_colours, basins), smooth=False)]
         step = 2 * reach / (len(plane) - 1)
-        for level in np.linspace(plane.min(), plane.max(), LEVELS + 2)[1:-1]:
+        for level in np.linspace(np.nanmin(known), np.nanmax(known), LEVELS + 2)[1:-1]:
             layers.append(Pieces(level_lines(plane, float(level)) * step - reach, "faint", 1.0))
         for way, end in zip(facts["paths"].astype(float), facts["ends"], strict=True):
             layers.append(Curve(way[:, 0], way[:, 1], "text", 1.1))
             colour = of_class(end) if end >= 0 else "dim"
             layers.append(Marks(way[:1, 0], way[:1, 1], colour, class_shape(max(end, 0)), 6.0))
-        legend: list[Entry] = []
-        for index, (rest, stable) in enumerate(zip(rests.tolist(), facts["stable"], strict=True)):
-            shape = class_shape(index) if stable else "circle"
-            colour = of_class(index) if stable else "text"
-            layers.append(Marks(np.array(rest[:1]), np.array(rest[1:]), colour, shape, 13.0, not stable))
-            if stable:
-                place = ", ".join(number(round(value, 2)) for value in rest)
-                legend.append(Entry(f"({place})", colour, shape))
-        if not all(facts["stable"]):
-            legend.append(Entry("unstable", "text", "circle", hollow=True))
+        legend, marks = self._fixed_points(rests[:, 0], rests[:, 1], 13.0)
+        layers += marks
         frame = Frame((-reach, reach), (-reach, reach), "unit 1", "unit 2", square=True, legend=legend)
         self.plane.show_layers(frame, layers)
 
@@ -117,8 +141,20 @@ class EnergyLandscape(OneProbe):
         end = int(facts["basins"][row, column])
         goal = "reaches no fixed point"
         if end >= 0:
-            goal = f"falls to ({', '.join(number(round(v, 2)) for v in facts['rests'][end].tolist())})"
+            goal = f"falls to {self._place(end)}"
         return f"({number(x)}, {number(y)}): energy {number(float(facts['plane'][row, column]))}\n{goal}"
+
+    def _read_levels(self, _x: float, y: float) -> str:
+        """The fixed points whose energy is next to the pointer's."""
+        if self._found is None or not len(self._found.extra["levels"]):
+            return ""
+        apart = np.abs(self._found.extra["levels"].astype(float) - y)
+        lines = [
+            f"{self._place(index)}: {'stable' if self._found.extra['stable'][index] else 'unstable'}"
+            for index in np.nonzero(apart <= apart.min() + 1e-4)[0][:12].tolist()
+        ]
+        level = float(self._found.extra["levels"][int(apart.argmin())])
+        return "\n".join([f"energy {number(level)}", *lines])
 
     def _make_room(self) -> None:
         flat = self._found is not None and "plane" in self._found.extra
@@ -166,10 +202,7 @@ class Recall(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._wanted = -1  # the last step
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setObjectName("recallStep")
-        self.slider.setAccessibleName("Iteration")
-        self.slider.setToolTip("After how many steps")
+        self.slider = slider("recallStep", "Iteration", "After how many steps")
         self.slider.valueChanged.connect(self._moved)
         self._value = label("", "mono")
         self._value.setFixedWidth(58)

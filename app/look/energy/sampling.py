@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from math import ceil
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSlider, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.colourmaps import VIRIDIS
 from app.look.base import OneProbe, Subject, Table
-from app.look.controls import button, choice, choose, dial, stacked
+from app.look.controls import button, choice, choose, dial, slider, stacked
 from app.look.registry import view_kind
 from app.look.shown import gives, of_example
 from app.widgets.labels import label
 from engine.feed.feed import Probe, Snapshot
 
 CHAINS = (("5 steps", 5), ("20 steps", 20), ("50 steps", 50), ("100 steps", 100))
-HELD = (("none held", 0.0), ("top ¼ held", 0.25), ("top ½ held", 0.5), ("top ¾ held", 0.75))
+BEGINS = (("rest blank", "blank"), ("rest random", "random"))
 COUNTS = (("1 image", 1), ("2 images", 2), ("4 images", 4), ("8 images", 8))
 
 
@@ -42,48 +42,55 @@ def denoises(subject: Subject) -> bool:
     rank=5,
 )
 class Gibbs(OneProbe):
-    """The start, the probabilities after so many steps, and the hidden states; held rows are hatched."""
+    """The examples, the probabilities after so many steps, and the hidden states; held rows are hatched."""
 
     card_size = (440, 260)
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._wanted = 1
+        self._wanted, self._lines = 1, 0
         self.chain = choice("gibbsChain", CHAINS, "How long the chains are", 98)
         choose(self.chain, 20)
-        self.held = choice(
-            "gibbsHeld", HELD, "What keeps the example's values, while the rest is filled in", 112
+        self.begins = choice(
+            "gibbsBegins", BEGINS, "How what is not held begins; only held rows tell what the image was", 104
         )
         self.again = button("gibbsAgain", "Again", "Draw other states")
         self.chain.activated.connect(self._ask_again)
-        self.held.activated.connect(self._ask_again)
+        self.begins.activated.connect(self._ask_again)
         self.again.clicked.connect(self._once_more)
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setObjectName("gibbsStep")
-        self.slider.setAccessibleName("Step of the chain")
-        self.slider.setToolTip("The arrow keys go step by step")
+        self.slider = slider("gibbsStep", "Step of the chain", "The arrow keys go step by step")
         self.slider.setRange(0, 20)
         self.slider.setValue(1)
         self.slider.valueChanged.connect(self._moved)
-        self._value = label("", "mono")
-        self._value.setFixedWidth(66)
+        self.held = slider(
+            "gibbsHeld", "Rows held", "How many rows keep the example's values, from the top; 0 begins at it"
+        )
+        self.held.setRange(0, 0)
+        self.held.valueChanged.connect(self._hold)
+        self._value, self._held_value = label("", "mono"), label("", "mono")
         self.images = ImageRows()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(dial("step", self.slider, self._value))
+        for word, one, value in (("step", self.slider, self._value), ("held", self.held, self._held_value)):
+            value.setFixedWidth(66)
+            column.addLayout(dial(word, one, value))
         column.addWidget(self.images, 1)
 
     @property
     def _probe(self) -> Probe:
-        detail = (int(self.chain.currentData()), float(self.held.currentData()), self._tries)
+        detail = (int(self.chain.currentData()), self._lines, str(self.begins.currentData()), self._tries)
         return Probe(self.subject.node_id, "gibbs", detail)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, len(snapshot.array) - 1)
-        self.slider.setValue(self._wanted)
-        self.slider.blockSignals(False)
+        high, wide = snapshot.extra["shape"]
+        for one, last, value in (
+            (self.slider, len(snapshot.array) - 1, self._wanted),
+            (self.held, high if high > 1 else wide, self._lines),
+        ):
+            with QSignalBlocker(one):
+                one.setRange(0, last)
+                one.setValue(value)
         self._show(snapshot)
 
     def _show(self, snapshot: Snapshot) -> None:
@@ -95,13 +102,14 @@ class Gibbs(OneProbe):
         side = ceil(units**0.5)
         padded = np.zeros((count, side * ceil(units / side)))
         padded[:, :units] = hidden[step]
-        name = {0: "start", 1: "reconstruction"}.get(step, f"step {step}")
+        held = facts["held"].reshape(shape)
+        self._held_value.setText(f"{self.held.value()} of {self.held.maximum()}")
+        name = {0: "start", 1: "step 1" if held.any() else "reconstruction"}.get(step, f"step {step}")
         rows = [
-            ImageRow("example", chain[0].reshape(count, *shape), (0, 255)),
+            ImageRow("example", facts["examples"].reshape(count, *shape), (0, 255)),
             ImageRow(name, chain[step].reshape(count, *shape), (0, 255)),
             ImageRow("hidden", _fitted(padded.reshape(count, -1, side), shape), (0, 1), VIRIDIS),
         ]
-        held = facts["held"].reshape(shape)
         self.images.show_rows(rows, held=held if held.any() else None, hatched=(1,))
         on = float(hidden[step].mean())
         words = f"{on:.0%} of {units} hidden units on · {of_example(facts)} first"
@@ -112,8 +120,13 @@ class Gibbs(OneProbe):
         if self._found is not None:
             self._show(self._found)
 
+    def _hold(self, lines: int) -> None:
+        self._lines = lines
+        self._held_value.setText(f"{lines} of {self.held.maximum()}")
+        self.needs_changed.emit()
+
     def controls(self) -> QWidget | None:
-        return self.in_row(self.chain, self.held, self.again)
+        return self.in_row(self.chain, self.begins, self.again)
 
     def table(self) -> Table | None:
         if self._found is None:
@@ -124,13 +137,19 @@ class Gibbs(OneProbe):
         return ("chain", "visible unit", f"probability at step {step}"), rows
 
     def state(self) -> dict[str, object]:
-        return {"chain": self.chain.currentData(), "held": self.held.currentData(), "step": self._wanted}
+        return {
+            "chain": self.chain.currentData(),
+            "held": self._lines,
+            "begins": self.begins.currentData(),
+            "step": self._wanted,
+        }
 
     def restore(self, state: Mapping[str, object]) -> None:
         choose(self.chain, state.get("chain"))
-        choose(self.held, state.get("held"))
-        step = state.get("step")
+        choose(self.begins, state.get("begins"))
+        step, lines = state.get("step"), state.get("held")
         self._wanted = step if isinstance(step, int) else 1
+        self._lines = max(0, lines) if isinstance(lines, int) else 0
 
 
 def _fitted(images: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

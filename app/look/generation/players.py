@@ -8,6 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.charts.arrays.tiles import Tiles
+from app.charts.axes import robust_span
 from app.charts.chart import Chart, Curve, Entry, Frame
 from app.charts.colourmaps import GREY
 from app.charts.plot import number
@@ -78,9 +79,7 @@ class TwoPlayers(OneProbe):
             Frame(ends, (-0.02, 1.02), x_name, "probability of real", y_scale="fraction", legend=legend),
             shown,
         )
-        values = np.concatenate([judge, maker])
-        values = values[np.isfinite(values)]
-        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+        low, high = robust_span(np.concatenate([judge, maker])) or (0.0, 1.0)
         low, pad = min(0.0, low), 0.06 * (high - min(0.0, low)) or 0.1
         legend = [
             Entry("discriminator", "accent"),

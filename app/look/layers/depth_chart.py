@@ -12,11 +12,10 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.charts.axes import log_ticks, short
 from app.charts.plot import Plot, colour_of, number
+from app.charts.tick_marks import paint_up, place, room_of_numbers, ticks_up
 from app.theme import SMALL, Theme
 
-TICK = 10
 LEFT, RIGHT, ABOVE, BELOW = 52, 12, 22, 22
 
 
@@ -113,16 +112,13 @@ class Depth(Plot):
         return [*pieces, QPolygonF(points)]
 
     def _paint_axes(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
-        painter.setFont(theme.mono(TICK))
-        for tick in log_ticks(self._low, self._high, max(2, int(area.height() // 26))):
-            y = area.bottom() - (tick - self._low) / (self._high - self._low) * area.height()
-            painter.setPen(theme.line)
+        span = self._low, self._high
+        painter.setPen(theme.line)
+        for tick, _ in ticks_up("log", span, area.height()):
+            y = place(tick, span, area.bottom(), -area.height())
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            painter.setPen(theme.dim)
-            box = QRectF(0, y - 7, area.left() - 7, 14)
-            align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, align, short(10.0**tick))
-        painter.setFont(theme.font(TICK))
+        paint_up(painter, theme, area, "log", span)
+        painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         metrics = painter.fontMetrics()
         taken = -1.0
@@ -174,4 +170,6 @@ class Depth(Plot):
         return QSize(300, 180)
 
     def _area(self) -> QRectF:
-        return QRectF(LEFT, ABOVE, max(8, self.width() - LEFT - RIGHT), max(8, self.height() - ABOVE - BELOW))
+        high = max(8.0, self.height() - ABOVE - BELOW)
+        left = max(LEFT, room_of_numbers("log", (self._low, self._high), high))
+        return QRectF(left, ABOVE, max(8, self.width() - left - RIGHT), high)

@@ -26,16 +26,11 @@ from engine.feed.feed import Probe, Snapshot
 
 PROBE = Probe("", "node_times")
 ROW_HEIGHT = 24
-# A column is left out of a view that is narrower than this, in pixels; an enlarged one has all.
-LEAST_WIDTH = {
-    "shape": 270,
-    "type": 680,
-    "trains": 560,
-    "multiply_adds": 460,
-    "bytes": 620,
-    "seconds": 380,
-    "fraction": 350,
-}
+# The fields of the columns, those first that a view too narrow for all keeps longest.
+WANTED = (
+    "name", "parameters", "shape", "fraction", "seconds", "multiply_adds", "trains", "bytes", "type"
+)  # fmt: skip
+LEAST_NAME = 84  # pixels: names may be cut, numbers and headings never
 SHOWN = ("layer", "data", "input", "output", "source")
 _BYTES = {"float64": 8, "int64": 8, "complex64": 8, "float16": 2, "bfloat16": 2, "int16": 2, "bool": 1}
 _BYTES |= {"uint8": 1, "int8": 1}
@@ -119,7 +114,7 @@ class LayerTable(LiveView):
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         head.setSortIndicatorClearable(True)
         head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        head.setStretchLastSection(True)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         head.setMinimumSectionSize(52)
         head.sortIndicatorChanged.connect(self.model.sort)
         self.view.clicked.connect(self._picked)
@@ -130,10 +125,19 @@ class LayerTable(LiveView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for index, column in enumerate(COLUMNS):
-            hidden = self.width() < LEAST_WIDTH.get(column.field, 0)
-            if self.view.isColumnHidden(index) != hidden:
-                self.view.setColumnHidden(index, hidden)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Leave out the columns that there is no room for: what is shown is shown whole."""
+        for index in range(len(COLUMNS)):
+            self.view.setColumnHidden(index, False)
+        head, room = self.view.horizontalHeader(), self.view.viewport().width() - LEAST_NAME
+        places = {column.field: index for index, column in enumerate(COLUMNS)}
+        for field in WANTED[1:]:
+            index = places[field]
+            room -= max(head.sectionSizeHint(index), self.view.sizeHintForColumn(index))
+            if room < 0:
+                self.view.setColumnHidden(index, True)
 
     def probes(self) -> Probes:
         return frozenset({PROBE})
@@ -146,6 +150,7 @@ class LayerTable(LiveView):
         """Show what the document and the last measurement say now."""
         rows = self._rows()
         self.model.show(rows, self._total(rows) if rows else None)
+        self._fit_columns()
         words = [f"{len(rows)} nodes"]
         times = self._times
         total = self.model.total

@@ -16,7 +16,6 @@ from app.charts.plot import Plot, number, percent
 from app.theme import SMALL, Theme, current_theme
 
 ROW, HEAD = 19, 18
-NUMBERS = 10
 NARROWEST = 40  # pixels of a column
 BRIGHT = 0.55  # of the colour map: from here on dark text stands on it
 
@@ -83,7 +82,7 @@ class Cells(Plot):
         clip = self.visibleRegion().boundingRect()
         first, last = max(0, clip.top() // ROW), min(len(self.names), clip.bottom() // ROW + 1)
         room, _ = self.columns()
-        names, numbers = theme.font(SMALL), theme.mono(NUMBERS)
+        names, numbers = theme.font(SMALL), theme.mono(SMALL)
         metrics = QFontMetrics(names)
         for row in range(first, last):
             if row == self.chosen:
@@ -167,7 +166,7 @@ class _Head(Plot):
         self.setFixedHeight(HEAD)
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
-        painter.setFont(theme.font(NUMBERS))
+        painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         room, wide = self._cells.columns()
         for column, measure in enumerate(self._cells.measures):

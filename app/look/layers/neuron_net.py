@@ -15,7 +15,6 @@ from app.charts.plot import Plot, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
 
-TICK = 9
 WIDEST, FINEST = 6.0, 0.4  # pixels of a line
 NEAR = 5.0
 SHADES = 12  # widths and strengths of lines
@@ -247,7 +246,7 @@ class NeuronNet(Plot):
     def _paint_units(self, painter: QPainter, theme: Theme, index: int, column: UnitColumn) -> None:
         colours = shade(column.values.astype(np.float64), SIGNED, -self._reach, self._reach).tolist()
         radius = self.radius
-        painter.setFont(theme.mono(TICK))
+        painter.setFont(theme.mono(SMALL))
         for unit, colour in enumerate(colours):
             at = self.place(index, unit)
             fill = QColor.fromRgba(colour)

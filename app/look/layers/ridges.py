@@ -10,13 +10,12 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.charts.axes import round_ticks, short
 from app.charts.colourmaps import mixed
 from app.charts.histogram import Distribution
 from app.charts.plot import Plot, colour_of, number, percent
-from app.theme import Theme, current_theme
+from app.charts.tick_marks import paint_across, place, ticks_across
+from app.theme import SMALL, Theme, current_theme
 
-TICK = 10
 RISE = 0.24  # of the room: how high the highest ridge of several rises
 TAIL = 0.1  # of the moments at each side may reach beyond the axis
 
@@ -116,23 +115,17 @@ class Ridges(Plot):
         self._paint_steps(painter, theme, area)
 
     def _paint_axis(self, painter: QPainter, theme: Theme, area: QRectF, low: float, high: float) -> None:
-        painter.setFont(theme.mono(TICK))
-        metrics = painter.fontMetrics()
-        for tick in round_ticks(low, high, max(2, int(area.width() // 64))):
-            x = area.left() + (tick - low) / (high - low) * area.width()
+        for tick, _ in ticks_across("linear", (low, high), area.width()):
+            x = place(tick, (low, high), area.left(), area.width())
             painter.setPen(theme.faint if tick == 0 else theme.line)
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom() + 3))
-            text = short(round(tick, 15))
-            wide = metrics.horizontalAdvance(text)
-            left = min(max(area.left(), x - wide / 2), self.width() - wide - 1)
-            painter.setPen(theme.dim)
-            painter.drawText(QPointF(left, area.bottom() + 14), text)
-        painter.setFont(theme.font(TICK))
+        paint_across(painter, theme, area, "linear", (low, high), (0.0, self.width()))
+        painter.setFont(theme.font(SMALL))
         box = QRectF(area.left(), area.bottom() + 16, area.width(), 13)
         painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, self._unit)
 
     def _paint_steps(self, painter: QPainter, theme: Theme, area: QRectF) -> None:
-        painter.setFont(theme.mono(TICK))
+        painter.setFont(theme.mono(SMALL))
         painter.setPen(theme.dim)
         last = float("inf")
         for index in range(len(self._rows) - 1, -1, -1):
@@ -142,7 +135,7 @@ class Ridges(Plot):
                 painter.drawText(box, Qt.AlignmentFlag.AlignRight, f"{self._rows[index].step:,}")
                 last = y
         if last >= 26:
-            painter.setFont(theme.font(TICK))
+            painter.setFont(theme.font(SMALL))
             painter.drawText(QRectF(0, last - 26, area.left() - 6, 13), Qt.AlignmentFlag.AlignRight, "step")
 
     def describe(self, at: QPoint) -> str:
@@ -165,5 +158,5 @@ class Ridges(Plot):
 
     def _area(self) -> QRectF:
         widest = f"{self._rows[-1].step:,}" if self._rows else ""
-        left = max(34, QFontMetrics(current_theme().mono(TICK)).horizontalAdvance(widest) + 8)
+        left = max(34, QFontMetrics(current_theme().mono(SMALL)).horizontalAdvance(widest) + 8)
         return QRectF(left, 4, max(8, self.width() - left - 4), max(8, self.height() - 36))

@@ -9,9 +9,9 @@ from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.plot import Plot, percent
-from app.theme import Theme
+from app.charts.tick_marks import paint_across
+from app.theme import SMALL, Theme
 
-TICK = 10
 LEFT, ABOVE, BELOW = 42, 14, 18
 CROSS = 6  # pixels of a bar from which each marked unit has a cross of its own
 
@@ -49,7 +49,7 @@ class UnitFractions(Plot):
         if not len(self._fractions):
             return
         area, step = self._area(), self._step()
-        painter.setFont(theme.mono(TICK))
+        painter.setFont(theme.mono(SMALL))
         for fraction in (0.0, 0.5, 1.0):
             y = round(area.bottom() - fraction * area.height()) + 0.5
             painter.setPen(theme.line)
@@ -77,15 +77,13 @@ class UnitFractions(Plot):
                 painter.drawLine(QPointF(x - 2.5, 4), QPointF(x + 2.5, 9))
                 painter.drawLine(QPointF(x - 2.5, 9), QPointF(x + 2.5, 4))
                 last = x
-        painter.setFont(theme.font(TICK))
+        painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
-        below = QRectF(area.left(), area.bottom() + 4, area.width(), 14)
         count = len(self._fractions)
-        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, "unit 1" if count > 1 else "unit")
-        if count > 1:
-            right = min(area.width(), count * step)
-            below.setWidth(max(right, 90.0))
-            painter.drawText(below, Qt.AlignmentFlag.AlignRight, f"{count:,}")
+        beside = QRectF(0, area.bottom() + 2, area.left() - 6, 15)
+        painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, "unit")
+        bars = QRectF(area.left(), area.top(), count * step, area.height())
+        paint_across(painter, theme, bars, "whole", (0.5, count + 0.5), (area.left(), self.width()))
 
     def describe(self, at: QPoint) -> str:
         index = int((at.x() - self._area().left()) // self._step()) if len(self._fractions) else -1

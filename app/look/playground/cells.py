@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.look.playground.inputs import Input, NumberField, signed
+from app.look.playground.inputs import Input, NumberField, mark_bad, signed, sloped
 from app.look.playground.rows import Row, Rows
 from app.widgets.fields import NumberEdit, QuietCombo
-from app.widgets.labels import ElidedLabel, label, restyle
 from app.workspace.own_units import undone
 from engine.catalogue import Column
 from engine.data.tables.row_cells import DATE, WHOLE, Cell, date_days, date_text
@@ -59,11 +58,11 @@ class DateField(NumberEdit):
         """Show another date, in days since 1970."""
         self.value = value
         self.setText(date_text(value, self._form) if isfinite(value) else "")
-        self._mark(False)
+        mark_bad(self, False)
 
     def _read(self, text: str) -> None:
         found = date_days(text.strip(), self._form)
-        self._mark(found is None)
+        mark_bad(self, found is None)
         if found is not None and found != self.value:
             self.value = found
             self.typed.emit()
@@ -71,11 +70,6 @@ class DateField(NumberEdit):
     def _by(self, steps: int) -> None:
         self.set_value(self.value + steps)
         self.typed.emit()
-
-    def _mark(self, bad: bool) -> None:
-        if self.property("bad") != str(bad).lower():
-            self.setProperty("bad", str(bad).lower())
-            restyle(self)
 
 
 class ClassField(QuietCombo):
@@ -118,37 +112,14 @@ class CellsInput(Input):
     def __init__(self, parts: Sequence[Part], *, ready: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._parts, self._ready = tuple(parts), ready
-        self.fields: list[Field] = []
-        self.slopes: list[QLabel] = []
         self._raw: dict[str, NDArray[np.float64]] = {}
         self._cells = [(part, cell) for part in self._parts for cell in part.cells]
-        inside = QWidget()
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, 6, 0)
-        grid.setVerticalSpacing(4)
-        for line, (_, cell) in enumerate(self._cells):
-            name = ElidedLabel(cell.name, "small")
-            name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-            field = _field(cell)
-            field.setObjectName(f"tryNumber{line}")
+        self.fields = [_field(cell) for _, cell in self._cells]
+        for field in self.fields:
             field.setEnabled(ready)
             field.typed.connect(self.changed)
-            slope = label("", "mono")
-            slope.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            slope.setFixedWidth(64)
-            slope.setToolTip("Slope: how much the answer grows with one more of this")
-            grid.addWidget(name, line, 0)
-            grid.addWidget(field, line, 1)
-            grid.addWidget(slope, line, 2)
-            self.fields.append(field)
-            self.slopes.append(slope)
-        grid.setColumnStretch(0, 1)
-        grid.setColumnStretch(1, 1)
-        grid.setRowStretch(len(self._cells), 1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(inside)
+        named = [(cell.name, field) for (_, cell), field in zip(self._cells, self.fields, strict=True)]
+        scroll, self.slopes = sloped(named, "Slope: how much the answer grows with one more of this")
         self.column.addWidget(scroll, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

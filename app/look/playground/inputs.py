@@ -280,14 +280,14 @@ class NumberField(NumberEdit):
         """Show another number."""
         self.value = value
         self.setText(f"{value:.{self._digits}g}" if isfinite(value) else "")
-        self._mark(False)
+        mark_bad(self, False)
 
     def _read(self, text: str) -> None:
         try:
             value = float(text.replace(",", "."))
         except ValueError:
             value = inf
-        self._mark(not isfinite(value))
+        mark_bad(self, not isfinite(value))
         if isfinite(value) and value != self.value:
             self.value = value
             self.typed.emit()
@@ -296,10 +296,39 @@ class NumberField(NumberEdit):
         self.set_value(round(self.value + steps * self._step, 10))
         self.typed.emit()
 
-    def _mark(self, bad: bool) -> None:
-        if self.property("bad") != str(bad).lower():
-            self.setProperty("bad", str(bad).lower())
-            restyle(self)
+
+def mark_bad(field: QWidget, bad: bool) -> None:
+    """Draws a field as one whose text can't be read, or again as usual."""
+    if field.property("bad") != str(bad).lower():
+        field.setProperty("bad", str(bad).lower())
+        restyle(field)
+
+
+def sloped(fields: Sequence[tuple[str, QWidget]], tip: str) -> tuple[QScrollArea, list[QLabel]]:
+    """Fields below each other under their names, and beside each a place for a slope."""
+    inside, slopes = QWidget(), []
+    grid = QGridLayout(inside)
+    grid.setContentsMargins(0, 0, 6, 0)
+    grid.setVerticalSpacing(4)
+    for line, (name, field) in enumerate(fields):
+        field.setObjectName(f"tryNumber{line}")
+        named = ElidedLabel(name, "small")
+        named.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        slope = label("", "mono")
+        slope.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        slope.setFixedWidth(64)
+        slope.setToolTip(tip)
+        for column, widget in enumerate((named, field, slope)):
+            grid.addWidget(widget, line, column)
+        slopes.append(slope)
+    grid.setColumnStretch(0, 1)
+    grid.setColumnStretch(1, 1)
+    grid.setRowStretch(len(slopes), 1)
+    scroll = QScrollArea()
+    scroll.setWidgetResizable(True)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    scroll.setWidget(inside)
+    return scroll, slopes
 
 
 class NumbersInput(Input):
@@ -311,32 +340,11 @@ class NumbersInput(Input):
         super().__init__(parent)
         self._features = tuple(features)
         self._scaled = scaled
-        self.fields: list[NumberField] = []
-        self.slopes: list[QLabel] = []
-        inside = QWidget()
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, 6, 0)
-        grid.setVerticalSpacing(4)
-        for line, feature in enumerate(self._features):
-            name = ElidedLabel(feature.name, "small")
-            name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-            field = NumberField(feature.name)
-            field.setObjectName(f"tryNumber{line}")
-            slope = label("", "mono")
-            slope.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            slope.setFixedWidth(64)
-            slope.setToolTip("Slope: how fast the answer changes with this feature")
+        self.fields = [NumberField(feature.name) for feature in self._features]
+        for field in self.fields:
             field.typed.connect(self.changed)
-            grid.addWidget(name, line, 0)
-            grid.addWidget(field, line, 1)
-            grid.addWidget(slope, line, 2)
-            self.fields.append(field)
-            self.slopes.append(slope)
-        grid.setRowStretch(len(self._features), 1)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(inside)
+        named = [(feature.name, field) for feature, field in zip(features, self.fields, strict=True)]
+        scroll, self.slopes = sloped(named, "Slope: how fast the answer changes with this feature")
         self.column.addWidget(scroll, 1)
 
     def take_rows(self, rows: Rows) -> None:

@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from app.charts.chart import Band, Chart, Curve, Entry, Frame, Layer, Marks
+from app.charts.chart import Band, Chart, Curve, Entry, Frame, Layer, Marks, beyond
 from app.charts.class_marks import class_shape
+from app.charts.plane import around, opened
 from app.charts.plot import number
 from app.look.asked import choice, example_words, features, index_of, of_class, single_answer
 from app.look.base import LiveView, Probes, Snapshots, Subject, Table
@@ -94,7 +95,9 @@ class Fit(LiveView):
             legend.insert(1, Entry("± 2 deviations", "accent", "square", hollow=True))
             reached += [mean - wide, mean + wide]
         layers.append(Curve(x, mean, "accent", 2.2))
-        span = _span(np.concatenate(reached))
+        span = opened(around(np.concatenate(reached)))
+        if points is not None:
+            layers += beyond(points.array[:, 0], points.array[:, 1], span)
         self.chart.show_layers(
             Frame((x[0], x[-1]), span, facts["name"], self._answered(facts["target"]), legend=legend), layers
         )
@@ -213,10 +216,3 @@ def _points_in_own_units(
 
 def _marks(rows: np.ndarray, hollow: bool) -> Marks:
     return Marks(rows[:, 0], rows[:, 1], "dim" if hollow else "convolution", "circle", 5.5, hollow)
-
-
-def _span(values: np.ndarray) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    pad = 0.06 * (high - low) or 0.5
-    return low - pad, high + pad

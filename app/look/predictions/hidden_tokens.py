@@ -12,7 +12,7 @@ from app.charts.arrays.token_text import Token, TokenText
 from app.charts.bars import ROW, Bar, Bars
 from app.look.base import OneProbe, Subject, Table
 from app.look.registry import view_kind
-from app.look.shown import of_example
+from app.look.shown import compared, of_example
 from app.workspace.token_words import READABLE
 from engine.catalogue import Layer
 from engine.feed.feed import Probe, Snapshot
@@ -22,15 +22,7 @@ FIRST = -1
 
 def hides_tokens(subject: Subject) -> bool:
     """Whether the loss that the node is, or gives scores to, asks what stood at hidden places."""
-    project, book = subject.as_trained
-    if book is None or subject.node_id not in project.graph.nodes:
-        return False
-    graph = project.graph
-    for loss in [subject.node_id, *(link.target for link in graph.outgoing(subject.node_id))]:
-        made = book.types.get(loss)
-        answer, target = graph.feeding(loss, "prediction"), graph.feeding(loss, "target")
-        if made is None or made.kind != "loss" or answer is None or target is None:
-            continue
+    for book, loss, answer, target in compared(subject):
         hiding = book.types.get(target.source)
         if (
             subject.node_id in (loss, answer.source)

@@ -9,6 +9,7 @@ from app.charts.arrays.class_maps import HEIGHT, ClassLegend, ClassMaps
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.registry import view_kind
+from app.look.shown import compared
 from engine.feed.feed import Probe, Snapshot
 from engine.shapes.heads import class_axis
 
@@ -17,15 +18,7 @@ LEAST = 40  # pixels of an image's side
 
 def tells_pixels(subject: Subject) -> bool:
     """Whether the loss that the node is, or gives scores to, compares a class for each pixel."""
-    project, book = subject.as_trained
-    if book is None or subject.node_id not in project.graph.nodes:
-        return False
-    graph = project.graph
-    for loss in [subject.node_id, *(link.target for link in graph.outgoing(subject.node_id))]:
-        made = book.types.get(loss)
-        answer, target = graph.feeding(loss, "prediction"), graph.feeding(loss, "target")
-        if made is None or made.kind != "loss" or answer is None or target is None:
-            continue
+    for book, loss, answer, target in compared(subject):
         scores = book.signature(answer.source, answer.source_port)
         right = book.signature(target.source, target.source_port)
         if scores is None or right is None or right.dtype != "int64" or len(right.shape) != 2:

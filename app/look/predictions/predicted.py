@@ -6,7 +6,8 @@ import numpy as np
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from app.charts.chart import Chart, Columns, Curve, Frame, Marks
+from app.charts.chart import Chart, Columns, Curve, Frame, Marks, beyond
+from app.charts.plane import around, opened
 from app.charts.plot import number
 from app.look.asked import answers_with_values, count_words
 from app.look.base import OneProbe, Subject, Table
@@ -48,7 +49,7 @@ class Predicted(OneProbe):
         predicted, right = self._values(snapshot).T
         fine = np.isfinite(predicted) & np.isfinite(right)
         score = errors_of(right, predicted)
-        low, high = _span(np.r_[predicted[fine], right[fine]])
+        low, high = opened(around(np.r_[predicted[fine], right[fine]]))
         every = max(1, len(right) // DRAWN)
         self.scatter.show_layers(
             Frame(
@@ -61,6 +62,7 @@ class Predicted(OneProbe):
             [
                 Curve(np.array([low, high]), np.array([low, high]), "dim", 1.2),
                 Marks(right[::every], predicted[::every], "accent", "circle", 5),
+                *beyond(right, predicted, (low, high)),
             ],
         )
         off = (predicted - right)[fine]
@@ -99,9 +101,3 @@ class Predicted(OneProbe):
 
     def table(self) -> Table | None:
         return None if self._found is None else (("predicted", "right"), self._values(self._found).tolist())
-
-
-def _span(values: np.ndarray) -> tuple[float, float]:
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-    pad = 0.05 * (high - low) or 0.5
-    return low - pad, high + pad

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,12 +250,15 @@ def _in_values(pieces: NDArray[np.float64], grid: Snapshot) -> NDArray[np.float6
 
 def _data(points: Snapshot, classes: tuple[str, ...]) -> tuple[list[Layer], list[Entry]]:
     """The examples: filled for training, hollow for validation; a shape and a colour for each class."""
-    training = int(points.extra["training"])
+    training, large = int(points.extra["training"]), mark_size(len(points.array))
     kinds = points.array[:, -1].astype(int)
     layers: list[Layer] = []
     legend: list[Entry] = []
     for index, name in enumerate(classes):
-        for part, hollow, size in ((slice(0, training), False, 6.5), (slice(training, None), True, 8.0)):
+        for part, hollow, size in (
+            (slice(0, training), False, large),
+            (slice(training, None), True, 1.2 * large),
+        ):
             own = points.array[part][kinds[part] == index]
             if len(own):
                 layers.append(Marks(own[:, 0], own[:, 1], of_class(index), class_shape(index), size, hollow))
@@ -262,13 +266,18 @@ def _data(points: Snapshot, classes: tuple[str, ...]) -> tuple[list[Layer], list
     return layers, [*legend, *_splits(points)]
 
 
+def mark_size(count: int) -> float:
+    """Pixels of a mark: the more there are the smaller, so that what lies under them is seen."""
+    return 6.5 * min(1.0, max(0.5, sqrt(120 / max(1, count))))
+
+
 def _values(points: Snapshot, low: float, high: float) -> tuple[list[Layer], list[Entry]]:
     """The examples in the colours of what is right for them: one that vanishes is answered well."""
-    training = int(points.extra["training"])
+    training, size = int(points.extra["training"]), mark_size(len(points.array)) + 0.5
     layers: list[Layer] = []
     for part, hollow in ((points.array[:training], False), (points.array[training:], True)):
         shades = shade(part[:, -1], VIRIDIS, low, high)
-        layers.append(Marks(part[:, 0], part[:, 1], "text", "circle", 7, hollow, shades))
+        layers.append(Marks(part[:, 0], part[:, 1], "text", "circle", size, hollow, shades))
     return layers, _splits(points)
 
 

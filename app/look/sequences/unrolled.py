@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.colourmaps import SIGNED, limits, shade, to_image
 from app.charts.plot import Plot, number
-from app.theme import Theme
+from app.theme import SMALL, Theme
 
-TICK = 9
 ARROW = 14
 LEAST, MOST = 30.0, 92.0  # pixels of a tile
 BELOW, LABEL = 16.0, 13.0
@@ -100,7 +99,7 @@ class Unrolled(Plot):
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         steps, _, side = self.layout_of()
-        painter.setFont(theme.mono(TICK))
+        painter.setFont(theme.mono(SMALL))
         for place, step in enumerate(steps):
             tile = self.tile(place)
             if tile.bottom() > self.height() + 1:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.catalogue.params import param
-from engine.catalogue.symbols import Expr, nn
+from engine.catalogue.symbols import Expr, lift, nn
 from engine.catalogue.symbols import math as math_
 from engine.errors import ParamError
 
 DEFAULT = "default"
-Draw = Callable[[Expr, float], Expr]
+Fans = tuple[float, float]  # n and m of `Initialiser`
+Draw = Callable[[Expr, float, Fans | None], Expr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +35,45 @@ class Initialiser:
 
 
 def _kaiming(kind: str, after: str) -> Draw:
-    def draw(tensor: Expr, scale: float) -> Expr:
+    def draw(tensor: Expr, scale: float, fans: Fans | None) -> Expr:
+        if fans is not None:
+            return _of_variance(kind, tensor, 2 if after == "relu" else 1, fans[0])
         call: Expr = getattr(nn.init, f"kaiming_{kind}_")(tensor, nonlinearity=after)
         return call
 
     return draw
 
 
+def _xavier(kind: str) -> Draw:
+    def draw(tensor: Expr, scale: float, fans: Fans | None) -> Expr:
+        if fans is not None:
+            return _of_variance(kind, tensor, 2, sum(fans))
+        call: Expr = getattr(nn.init, f"xavier_{kind}_")(tensor)
+        return call
+
+    return draw
+
+
+def _of_variance(kind: str, tensor: Expr, above: int, below: float) -> Expr:
+    """The call that draws numbers of variance `above / below`."""
+    below = int(below) if below == int(below) else below
+    if kind == "normal":
+        call: Expr = nn.init.normal_(tensor, std=math_.sqrt(lift(above) / below))
+        return call
+    bound = math_.sqrt(lift(3 * above) / below)
+    call = nn.init.uniform_(tensor, -bound, bound)
+    return call
+
+
 def _plain(function: str) -> Draw:
-    def draw(tensor: Expr, scale: float) -> Expr:
+    def draw(tensor: Expr, scale: float, fans: Fans | None) -> Expr:
         call: Expr = getattr(nn.init, function)(tensor)
         return call
 
     return draw
 
 
-def _truncated(tensor: Expr, scale: float) -> Expr:
+def _truncated(tensor: Expr, scale: float, fans: Fans | None) -> Expr:
     call: Expr = nn.init.trunc_normal_(tensor, std=scale, a=-2 * scale, b=2 * scale)
     return call
 
@@ -67,10 +91,10 @@ INITIALISERS: dict[str, Initialiser] = {
     "Xavier normal": Initialiser(
         "Keeps the variance forward and backward as well as both can be; for tanh and sigmoid.",
         "N(0, 2/(n + m))",
-        _plain("xavier_normal_"),
+        _xavier("normal"),
     ),
     "Xavier uniform": Initialiser(
-        "As Xavier normal, drawn evenly.", "U(−√(6/(n + m)), √(6/(n + m)))", _plain("xavier_uniform_")
+        "As Xavier normal, drawn evenly.", "U(−√(6/(n + m)), √(6/(n + m)))", _xavier("uniform")
     ),
     "He normal": Initialiser(
         "Keeps the variance through layers with ReLU, which halves it.",
@@ -92,7 +116,7 @@ INITIALISERS: dict[str, Initialiser] = {
     "normal": Initialiser(
         "Normal numbers of a deviation of your own.",
         "N(0, s²)",
-        lambda tensor, scale: nn.init.normal_(tensor, std=scale),
+        lambda tensor, scale, fans: nn.init.normal_(tensor, std=scale),
         scale="standard deviation",
     ),
     "truncated normal": Initialiser(
@@ -104,7 +128,7 @@ INITIALISERS: dict[str, Initialiser] = {
     "constant": Initialiser(
         "All weights the same: units of a layer stay copies of each other.",
         "w = s",
-        lambda tensor, scale: nn.init.constant_(tensor, scale),
+        lambda tensor, scale, fans: nn.init.constant_(tensor, scale),
         scale="the value",
     ),
     "zeros": Initialiser(
@@ -133,10 +157,13 @@ def initialise(
     scale: float = 0.05,
     weights: Sequence[str] = ("weight",),
     biases: Sequence[str] = ("bias",),
+    fans: Fans | None = None,
 ) -> list[Expr]:
     """The statements that draw a layer's first weights, in order; none for torch's default.
 
-    `weights` and `biases` are the layer's tensors by name: pass no bias where it has none. Raises ParamError.
+    `weights` and `biases` are the layer's tensors by name: pass no bias where it has none. `fans` are how
+    many inputs a unit has and how many units an input feeds, where they aren't what torch reads from the
+    weights' shape. Raises ParamError.
     """
     found = INITIALISERS.get(choice)
     if found is None:
@@ -147,12 +174,15 @@ def initialise(
         return []
     if found.scale and choice != "constant" and scale <= 0:
         raise ParamError("The deviation of the first weights is above 0.")
-    lines = [found.weight(getattr(layer, one), scale) for one in weights]
+    lines = [found.weight(getattr(layer, one), scale, fans) for one in weights]
     for one in biases:
         bias = getattr(layer, one)
         if not found.draws_biases:
             lines.append(nn.init.zeros_(bias))
         else:  # a bias has no inputs of its own to count: they are those of the first weights
+            if fans is not None:
+                lines.append(_of_variance("normal", bias, 1, fans[0]))
+                continue
             inputs = getattr(layer, weights[0])[0].numel()
             lines.append(nn.init.normal_(bias, std=1 / math_.sqrt(inputs)))
     return lines

@@ -7,7 +7,7 @@ from dataclasses import replace
 from engine.data.checks.findings import Change, Insert
 from engine.document.edits import AddNodes, ChangeNote, Disconnect, Edit, Move, SetParam
 from engine.document.graph import Link, Node, Project
-from engine.document.names import names_of, numbered
+from engine.document.names import free_name, names_of
 from engine.values import Value
 
 COLUMN = 200.0  # from one node to the next in a row
@@ -61,8 +61,7 @@ def put_behind(project: Project, insert: Insert, new_id: str) -> tuple[Edit, ...
     wires = [link for link in graph.outgoing(insert.node_id) if link.source_port == insert.port]
     if not wires:
         return ()
-    taken = names_of(graph)
-    name = insert.name if insert.name not in taken else numbered(insert.name, taken)
+    name = free_name(insert.name, names_of(graph))
     left = source.position[0]
     there = (left + COLUMN, min(graph.node(link.target).position[1] for link in wires))
     added = Node(new_id, insert.type_id, name, insert.params, there)

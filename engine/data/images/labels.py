@@ -23,7 +23,7 @@ from engine.data.images.listing import (
 )
 from engine.data.images.masks import mask_values
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 MASK_PARTS = ("mask", "label", "segment", "annotation", "trimap")
@@ -116,7 +116,7 @@ def _from_list(folder: Path, images: list[str], file: str) -> Layout | None:
     try:
         rows = list_rows(file_there(folder / file, empty=True).read_bytes(), file)
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     width = Counter(len(row) for _, row in rows[:100]).most_common(1)[0][0] if rows else 0
     finder = image_finder(images)
 
@@ -203,7 +203,7 @@ def _masks(
         try:
             values = np.unique(mask_values(folder, mask))
         except ValueError as error:
-            broken.append(str(error))
+            broken.append(reason_of(error))
             continue
         levels.update(values.tolist())
         colours = colours or bool(values[-1] > 65535)

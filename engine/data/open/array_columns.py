@@ -18,7 +18,7 @@ from engine.data.array_reading import stored_array
 from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.reading import column_names
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 SPLITS = {
@@ -210,7 +210,7 @@ def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -
         try:
             rows = FileRows(folder / part.file, part.key, READ)
         except ValueError as error:
-            column.remarks.append(f"Its values were not looked at: {error}")
+            column.remarks.append(f"Its values were not looked at: {reason_of(error)}")
             column.hot = False
             continue
         step = max(1, 2**24 // max(1, math.prod(part.shape[1:]) * part.dtype.itemsize))

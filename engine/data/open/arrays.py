@@ -13,7 +13,7 @@ from engine.data.array_reading import npy_header, npz_member
 from engine.data.open.array_columns import INPUTS, TARGETS, Found, opened, parted, sizes_of, words_of
 from engine.data.open.opening import Opened
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 
 MOST_ARRAYS = 1000
 
@@ -41,7 +41,7 @@ def in_npy(path: Path, remarks: list[str]) -> list[Found]:
         with open(path, "rb") as file:
             shape, by_column, dtype, begin = npy_header(file, f'"{path.name}"', size)
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     rest = size - begin - math.prod(shape) * dtype.itemsize
     if rest:
         remarks.append(f"{rest:,} bytes behind the array are not read: the file may hold several arrays.")
@@ -73,7 +73,7 @@ def in_npz(path: Path, watch: Watch, remarks: list[str]) -> list[Found]:
             base, split = parted(key)
             found += _checked(Found(path.name, key, shape, dtype, base, split), by_column, remarks)
         except (ValueError, DataError) as error:
-            lost.append(str(error))
+            lost.append(reason_of(error))
     if not found:
         raise DataError(
             lost[0] if lost else f'"{path.name}" holds no array of rows. {" ".join(remarks)}'.strip()

@@ -11,7 +11,7 @@ from engine.data.graphs.files import edge_columns, numbered, read_edge_list, rea
 from engine.data.graphs.folder import graph_files, joined_graphs
 from engine.data.open.opening import Opened, reader, stamp
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 HEADS = {"source", "target", "from", "to", "src", "dst", "graph", "weight"}
@@ -34,7 +34,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
         edges, table = read_graphml(path) if markup else read_edge_list(path, delimiter, header)
         labels = {row.get("graph", ""): row for row in read_table(_beside(path, "graphs"))}
     except (ValueError, ImportError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     if not edges:
         raise DataError(f'"{path.name}" has no edges.')
     watch.look(0.8, "counting")
@@ -129,7 +129,7 @@ def _folder(path: Path, watch: Watch) -> Opened:
             edges += found
             table += nodes
     except (ValueError, ImportError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     sizes = Counter(graph for graph, _ in numbered(edges, table))
     columns = list(dict.fromkeys(name for row in table for name in row))
     features = tuple(

@@ -9,7 +9,7 @@ from engine.data.array_reading import idx_header, stored_array
 from engine.data.open.array_columns import INPUTS, READ, TARGETS, Found, opened, parted, words_of
 from engine.data.open.opening import Opened
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 
 ENDS = ("-ubyte", "-ubyte.gz", ".idx", ".idx.gz")
 MOST_FILES = 1000
@@ -21,7 +21,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
         watch.look(None, "unpacking" if path.suffix == ".gz" else "reading")
         stored_array(path, "", READ)  # what the header says of its size is looked at as well
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     remarks: list[str] = []
     first = _found(path)
     if not first.shape[0] or 0 in first.shape:
@@ -37,7 +37,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
                 continue
             stored_array(other, "", READ)
         except (ValueError, OSError) as error:
-            remarks.append(f"Not read: {error}")
+            remarks.append(f"Not read: {reason_of(error)}")
             continue
         found.append(one)
     rows = {one.split: one.shape[0] for one in found if one.base == first.base}

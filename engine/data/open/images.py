@@ -25,7 +25,7 @@ from engine.data.images.listing import (
 )
 from engine.data.open.opening import HEAD, Opened, reader
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 LOOKED_AT = 2000  # images whose sizes are read, spread evenly over the folder
@@ -159,7 +159,7 @@ def _looked_at(folder: Path, images: list[str], watch: Watch) -> Found:
         try:
             left -= read_image(folder, name, partial(_note, found, left))
         except ValueError as error:
-            found.unreadable.append(str(error))
+            found.unreadable.append(reason_of(error))
     found.looked_at = len(some)
     return found
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.catalogue import Data, load_catalogue
 from engine.catalogue.traits import FileForm
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 HEAD = 64 * 1024  # bytes that are looked at to tell what a file is, and whether it changed
@@ -143,7 +143,7 @@ def open_for(path: Path, type_id: str, watch: Watch | None = None) -> Opened:
     except OSError as error:
         raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
     except ValueError as error:  # a sentence of a portable reader
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     if found.type != type_id:
         raise DataError(f'"{path.name}" cannot be read so: it holds something else.')
     if why := lacking(path, form, found.params):

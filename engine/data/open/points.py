@@ -10,7 +10,7 @@ from engine.data.clouds.files import cloud_files, parted_cells, read_cloud
 from engine.data.clouds.meshes import faces_of
 from engine.data.open.opening import Opened, reader, stamp
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 MOST_POINTS = 1024  # that are kept of each cloud, unless the user asks for more
@@ -29,7 +29,7 @@ def _file(path: Path, watch: Watch) -> Opened:
         count = len(read_cloud(path, width))
         faces = len(faces_of(path))
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     others = sum(other.suffix == path.suffix for other in path.parent.iterdir()) - 1
     remarks = [f"Each of its {count:,} {'corners' if faces else 'points'} is an example."]
     if faces:
@@ -59,7 +59,7 @@ def _folder(path: Path, watch: Watch) -> Opened:
     try:
         width, more_numbers = _numbers_in([file for file, _, _ in files[:LOOKED_AT]])
     except ValueError as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     for number, (file, _, _) in enumerate(files[:LOOKED_AT]):
         watch.look(number / len(files), "reading")
         try:

@@ -13,7 +13,7 @@ from engine.data.open.opening import Opened, reader, stamp
 from engine.data.series.files import form_for, numpy_numbers, reader_of, series_in_order
 from engine.data.tables.sniff import number_in
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 KEPT = ("path", "stamp", "rows", "delimiter", "quote", "decimal", "encoding", "header", "missing_as")
@@ -29,7 +29,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
             return _numpy(path)
         return _table(path, watch)
     except (ValueError, ImportError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
 
 
 def _numpy(path: Path) -> Opened:

@@ -33,7 +33,7 @@ from engine.data.tables.sizes import MEMORY, bytes_to_read, features_of
 from engine.data.tables.sniff import RECORDS, SHEETS, Form, encoding_of, form_of, header_in
 from engine.data.tables.stream import streamed
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 LARGE = 64 << 20  # bytes above which a file is looked through piece by piece
@@ -58,7 +58,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
 
         return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
     except (ValueError, ImportError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
 
 
 def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
@@ -90,7 +90,7 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
         frame = read_text_table(path, None, **asdict(form), blanks=())
         return _from_frame(path, frame, kept, [], first, watch)
     except (ValueError, ImportError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
 
 
 def _from_sheet(path: Path, watch: Watch) -> Opened:

@@ -19,7 +19,7 @@ from engine.data.text.texts import corpus_parts
 from engine.data.text.token_names import named_tokens
 from engine.data.text.tokenisers import learned_tokeniser, words_of
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 HEAD = 1 << 20
@@ -53,7 +53,7 @@ def _asked(opener: Any, path: Path, watch: Watch) -> Opened:
     try:
         found: Opened = opener(path, watch)
     except (ValueError, ImportError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
     return found
 
 

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 
 CHUNK = 1 << 20
 MOST_MEMBERS = 100_000
@@ -78,7 +78,7 @@ def _members(archive: Path) -> Iterator[Iterator[Member]]:
             with tarfile.open(archive, "r:*") as opened_tar:
                 yield _checked(archive, _in_tar(opened_tar))
     except damaged as error:
-        raise DataError(f"{archive.name} is damaged: {error}.") from error
+        raise DataError(f"{archive.name} is damaged: {reason_of(error)}.") from error
 
 
 def _checked(archive: Path, members: Iterator[tuple[Member, str]]) -> Iterator[Member]:

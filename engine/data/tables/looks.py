@@ -16,7 +16,7 @@ from engine.data.tables.number_forms import number_form
 from engine.data.tables.reading import decoded, read_sheet, text_form, typed_scan
 from engine.data.tables.sniff import RECORDS, SHEETS, TYPED
 from engine.data.watch import Watch
-from engine.errors import DataError
+from engine.errors import DataError, reason_of
 from engine.values import Value
 
 FIRST = 100  # rows that are shown
@@ -145,7 +145,7 @@ def _frame(params: Mapping[str, Value], wanted: list[str] | None, most: int | No
     except OSError as error:
         raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
     except (ValueError, ImportError) as error:
-        raise DataError(str(error)) from error
+        raise DataError(reason_of(error)) from error
 
 
 def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, most: int | None) -> Any:
@@ -184,7 +184,7 @@ def _column(series: Any, row: tuple[Value, ...] | None, params: Mapping[str, Val
     try:
         values = cells.values(kind, details) if kind not in ("text", "path") else None
     except ValueError as error:
-        values, trouble = None, str(error)
+        values, trouble = None, reason_of(error)
     if values is None:
         values = _numbered(cells.series)
     finite = values[np.isfinite(values)]

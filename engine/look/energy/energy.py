@@ -1,6 +1,7 @@
 """The landscape in which states of a layer fall, and what it recalls.
 
-A layer is seen where it has `step(x)`, the next states `(N, units)`, and `energy(x)`, `(N,)` or `(N, 1)`.
+A layer is seen where it has `step(x)`, the next states `(N, units)`, and `energy(x)`, `(N,)` or `(N, 1)`. One
+whose `activation` is "saturating" steps by x <- clip(`weight` x + `bias`, -1, 1), units `in_turn` or at once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from torch import Tensor, nn
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array, rows_of
-from engine.look.energy.descent import basins, paths, steady
+from engine.look.energy.descent import SAME, Basins, Step, basins, paths, steady
+from engine.look.energy.equilibria import MOST_UNITS, equilibria
 from engine.look.energy.sampling import arriving, shape_before
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
@@ -29,9 +31,11 @@ MOST_NUMBERS = 60_000
 def energy(look: Look, probe: Probe) -> Taken | None:
     """The energy of the states that follow 30 starts: `(starts, steps + 1)`.
 
-    `ends` is the number of the rest of each, -1 for none. In the plane also `rests`, `stable` or not,
-    `paths` `(starts, steps + 1, 2)`, `plane` `(61, 61)` of energies and `basins` of numbers of rests, the
-    first row at the smallest y, over -`reach` to `reach`.
+    `rests` `(m, units)` are fixed points, each `stable` or not, and `levels` `(m,)` their energies; `ends` is
+    the number of the rest of each start, -1 for none. A few saturating units are `scanned`: all their fixed
+    points are listed, reached or not, except for `lines` of them. In the plane also `paths`
+    `(starts, steps + 1, 2)`, `plane` `(61, 61)` of energies and `basins` of numbers of rests, the first row
+    at the smallest y, over -`reach` to `reach`.
     """
     module, starts = _falling(look, probe.node_id, STARTS)
     with torch.no_grad(), evaluating(module):
@@ -42,7 +46,7 @@ def energy(look: Look, probe: Probe) -> Taken | None:
         facts: dict[str, Any] = {"units": size, "example": look.example, "split": look.split}
         if size != 2:
             found = basins(module.step, starts)  # type: ignore[arg-type]
-            return array(energies), {**facts, "ends": found.number.tolist(), "rests": len(found.rests)}
+            return array(energies), {**facts, "ends": found.number.tolist(), **_rests(module, found)}
         reach = 1.15 * max(1.0, float(way.abs().max()))
         line = torch.linspace(-reach, reach, SIDE, device=look.device)
         y, x = torch.meshgrid(line, line, indexing="ij")
@@ -54,9 +58,8 @@ def energy(look: Look, probe: Probe) -> Taken | None:
             "plane": array(_energies(module, places[: SIDE * SIDE]).reshape(SIDE, SIDE)),
             "basins": grid.reshape(SIDE, SIDE).cpu().numpy(),
             "ends": found.number[SIDE * SIDE :].tolist(),
-            "rests": array(found.rests),
-            "stable": steady(module.step, found.rests).tolist(),  # type: ignore[arg-type]
             "reach": reach,
+            **_rests(module, found),
         }
         return array(energies), facts
 
@@ -86,6 +89,32 @@ def recall(look: Look, probe: Probe) -> Taken | None:
         agree = (way.sign() == stored.sign()).float().mean(2)
         facts |= {"stored": array(stored), "right": array(agree)}
     return way.to(torch.float16).cpu().numpy(), facts
+
+
+def _rests(module: nn.Module, found: Basins) -> dict[str, Any]:
+    """The fixed points that states fall to, and behind them those that a scan finds beside them."""
+    step: Step = module.step  # type: ignore[assignment]
+    rests, stable = list(found.rests), steady(step, found.rests).tolist()
+    facts: dict[str, Any] = {"scanned": False, "lines": False}
+    if getattr(module, "activation", "") == "saturating" and found.rests.shape[1] <= MOST_UNITS:
+        held = dict(module.named_parameters())
+        scan = equilibria(held["weight"], held["bias"], bool(getattr(module, "in_turn", False)))
+        points = scan.points.to(found.rests)
+        judged = torch.where(scan.told, scan.stable, steady(step, points).cpu()).tolist()
+        near: dict[int, list[bool]] = {}
+        for point, attracts in zip(points, judged, strict=True):
+            same = [at for at, rest in enumerate(found.rests) if (rest - point).abs().max() < SAME]
+            for at in same:
+                near.setdefault(at, []).append(attracts)
+            if not same:
+                rests.append(point)
+                stable.append(attracts)
+        for at, attracting in near.items():
+            stable[at] = any(attracting)
+        facts = {"scanned": True, "lines": scan.lines}
+    places = torch.stack(rests) if rests else found.rests
+    levels = array(_energies(module, places)) if len(places) else array(places[:, 0])
+    return {"rests": array(places), "stable": stable, "levels": levels, **facts}
 
 
 def _falling(look: Look, node_id: str, count: int) -> tuple[nn.Module, Tensor]:

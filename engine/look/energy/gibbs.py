@@ -34,7 +34,8 @@ def gibbs(
     """`steps` rounds of h ~ p(h | v), v ~ p(v | h) from `start` (N, visible).
 
     `hidden_of` and `visible_of` give probabilities. Units where `held` (visible,) is true keep the values of
-    the start: the others are filled in given them. Source: Hinton 2002.
+    the start: the others are filled in given them. The first hidden states come from the whole start, so what
+    is to be filled in must be emptied there (`emptied`). Source: Hinton 2002.
     """
     states = visible = start
     hidden = _drawn(hidden_of(states), generator)
@@ -48,6 +49,15 @@ def gibbs(
         hidden = _drawn(hidden_of(states), generator)
         found.append((visible, states, hidden))
     return Chain(*(torch.stack(parts) for parts in zip(*found, strict=True)))
+
+
+def emptied(start: Tensor, held: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """`start` (N, visible) without the values of units that are not `held` (visible,).
+
+    They are 0, or 0 and 1 with equal probability where a generator draws them.
+    """
+    rest = torch.zeros_like(start)
+    return torch.where(held, start, rest if generator is None else _drawn(rest + 0.5, generator))
 
 
 def _drawn(probabilities: Tensor, generator: torch.Generator) -> Tensor:

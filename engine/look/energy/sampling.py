@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import rows_of
+from engine.look.energy.gibbs import emptied
 from engine.look.energy.gibbs import gibbs as chain_of
 from engine.look.generation.generation import as_images
 from engine.look.inputs import arriving_at
@@ -36,37 +38,42 @@ Denoise = Callable[[tuple[int, ...], torch.Generator], Iterator[Tensor]]
 def gibbs(look: Look, probe: Probe) -> Taken | None:
     """Gibbs chains from validation examples: probabilities `(steps + 1, rows, visible)` as uint8 of 255.
 
-    `detail` is (steps, fraction of the visible units that is held, number of the try). `hidden` are states
-    `(steps + 1, rows, hidden)`, `held` which visible units keep the example's values, `shape` `(h, w)`.
+    `detail` is (steps, lines held, "blank" or "random", number of the try): how many lines of the image, from
+    the top, keep the example's values, and how all others begin; where no line is held, chains begin at the
+    examples. Data that are no image have lines of one unit. `examples` `(rows, visible)` are whole, as uint8
+    of 255; `hidden` are states `(steps + 1, rows, hidden)`, `held` the units that are held, `shape` `(h, w)`.
     """
     module = look.module(probe.node_id)
     if module is None or not (hasattr(module, "hidden_of") and hasattr(module, "visible_of")):
         raise NeuroloomError("This layer has no visible and hidden states.", node_id=probe.node_id)
     hidden_of: Function = module.hidden_of  # type: ignore[assignment]
     visible_of: Function = module.visible_of  # type: ignore[assignment]
-    steps, fraction = int(probe.detail[0]), float(probe.detail[1])
-    start = arriving(look, probe.node_id, _rows(look)).clamp(0, 1)
-    visible = start.shape[1]
-    start = start[: max(1, MOST_BYTES // ((steps + 1) * visible))].cpu()
-    held = torch.zeros(visible, dtype=torch.bool)
-    held[: round(fraction * visible)] = True
+    steps, lines, begins, tries = probe.detail
+    steps, own = int(steps), torch.Generator().manual_seed(int(tries))
+    examples = arriving(look, probe.node_id, _rows(look)).clamp(0, 1)
+    visible = examples.shape[1]
+    examples = examples[: max(1, MOST_BYTES // ((steps + 1) * visible))].cpu()
+    shape = shape_before(look, probe.node_id, visible)
+    held = torch.arange(visible) < int(lines) * (shape[1] if shape[0] > 1 else 1)
+    some = bool(held.any())
     with torch.no_grad(), evaluating(module):
         chain = chain_of(
             lambda v: hidden_of(v.to(look.device)).cpu(),
             lambda h: visible_of(h.to(look.device)).cpu(),
-            start,
+            emptied(examples, held, own if begins == "random" else None) if some else examples,
             steps,
-            torch.Generator().manual_seed(int(probe.detail[2])),
-            held if fraction else None,
+            own,
+            held if some else None,
         )
     facts: dict[str, Any] = {
         "hidden": chain.hidden.to(torch.uint8).numpy(),
         "held": held.numpy(),
-        "shape": shape_before(look, probe.node_id, visible),
+        "examples": _bytes(examples),
+        "shape": shape,
         "example": look.example,
         "split": look.split,
     }
-    return (chain.visible * 255).round().to(torch.uint8).numpy(), facts
+    return _bytes(chain.visible), facts
 
 
 @probe_kind("denoising", every=5.0, apart=True)
@@ -93,6 +100,11 @@ def denoising(look: Look, probe: Probe) -> Taken | None:
     kept = [round(at) for at in np.linspace(0, last, min(FRAMES, len(states)))]
     frames = np.stack([as_images(states[at], shape) for at in kept])
     return frames, {"steps": tuple(last - at for at in kept), "total": last}
+
+
+def _bytes(probabilities: Tensor) -> NDArray[np.uint8]:
+    found: NDArray[np.uint8] = (probabilities * 255).round().to(torch.uint8).numpy()
+    return found
 
 
 def arriving(look: Look, node_id: str, batch: dict[str, Tensor]) -> Tensor:

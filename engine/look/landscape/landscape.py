@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.feed.feed import Probe
 from engine.look.first_weights import first_weights
 from engine.look.landscape.curvature import hessian, hessian_product, jacobian, top_eigenvalue
@@ -221,6 +221,6 @@ def _second(compute: Any) -> Any:
     try:
         return compute()
     except RuntimeError as error:
-        if "not implemented" in str(error) or "double backward" in str(error):
+        if "not implemented" in reason_of(error) or "double backward" in reason_of(error):
             raise NeuroloomError("A layer of this net has no second derivatives on this device.") from error
         raise

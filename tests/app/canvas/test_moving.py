@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.canvas.view import GraphView
 from app.workspace.workspace import Workspace
@@ -228,3 +229,48 @@ def test_keys_in_a_text_field_stay_there(
     assert picture(view) == before and workspace.document.undo_label is None
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert not field.isVisible()
+
+
+def test_a_release_that_was_lost_ends_the_drag(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    """A popup of another program can take the event: the next move says that no button is down."""
+    start = view.node_point("n2")
+    hands.lift(start, start + QPoint(40, 120))
+    place = QPointF(start + QPoint(60, 60))
+    away = view.viewport().mapToGlobal(place)
+    none, still = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(
+        view.viewport(), QMouseEvent(QEvent.Type.MouseMove, place, away, none, none, still)
+    )
+    assert view.interaction is None and _place(workspace, "n2") == (200, 0)
+    QTest.mouseRelease(
+        view.viewport(), Qt.MouseButton.LeftButton, still, start
+    )  # or the next test inherits it
+
+
+def test_a_drag_ends_where_the_button_was_let_go(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    start = view.node_point("n2")
+    hands.press(start)
+    hands.move(start + QPoint(20, 20))
+    hands.release(start + QPoint(80, 40))
+    assert _place(workspace, "n2") == (280, 40)
+
+
+def test_the_cursor_says_what_the_left_button_does(view: GraphView, hands: Hands, chain: None) -> None:
+    space = Qt.Key.Key_Space
+
+    def shape() -> Qt.CursorShape:
+        return view.viewport().cursor().shape()
+
+    QTest.keyPress(view, space)
+    assert shape() == Qt.CursorShape.OpenHandCursor
+    hands.press(QPoint(450, 320))
+    assert shape() == Qt.CursorShape.ClosedHandCursor
+    hands.release(QPoint(450, 320))
+    assert shape() == Qt.CursorShape.OpenHandCursor
+    view.gestures.lose_focus()
+    assert shape() == Qt.CursorShape.ArrowCursor
+    QTest.keyRelease(view, space)

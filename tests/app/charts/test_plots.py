@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
 from app.charts.arrays.activations import Activations
-from app.charts.arrays.confusion import TICK, Confusion, most_confused, short_names
+from app.charts.arrays.confusion import Confusion, most_confused, short_names
 from app.charts.arrays.filters import Filters, caption
 from app.charts.arrays.tiles import Tiles, lay_out, mosaic
 from app.charts.bars import ROW, Bar, Bars
@@ -20,7 +20,7 @@ from app.charts.columns import Columns
 from app.charts.histogram import Distribution, Histogram
 from app.charts.plot import Plot, number, percent
 from app.charts.series import Line, SeriesPlot, extremes
-from app.theme import current_theme, set_theme
+from app.theme import SMALL, current_theme, set_theme
 from engine.feed.feed import Snapshot
 
 
@@ -242,7 +242,7 @@ def test_series_keep_spikes_and_break_at_gaps(qtbot: QtBot) -> None:
     show(qtbot, plot)
     plot.show_lines([Line("laser", values)])
     plot.repaint()
-    assert plot.describe(QPoint(48, 50)).startswith("reading 0\nlaser")
+    assert plot.describe(QPoint(int(plot.area().left()), 50)).startswith("reading 0\nlaser")
 
 
 def test_activations_choose_the_plot_by_shape(qtbot: QtBot) -> None:
@@ -284,6 +284,6 @@ def test_two_long_class_names_are_written_in_full_beside_a_small_matrix(qtbot: Q
     show(qtbot, plot, 156, 130)
     plot.show_matrix(np.array([[19, 1], [0, 20]]), ("background", "face"))
     plot.repaint()
-    metrics = QFontMetrics(current_theme().mono(TICK))
+    metrics = QFontMetrics(current_theme().mono(SMALL))
     assert plot.rect_of(0, 0).left() - 6 >= metrics.horizontalAdvance("background")
     assert plot.rect_of(0, 1).right() < 156

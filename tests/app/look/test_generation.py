@@ -166,6 +166,9 @@ def landscape() -> tuple[np.ndarray, dict[str, object]]:
         "ends": [0, 1],
         "rests": np.array([[1.0, 0], [-1, 0], [0, 0]]),
         "stable": [True, True, False],
+        "levels": np.array([-1.0, -1.0, 0.0]),
+        "scanned": True,
+        "lines": False,
         "reach": 1.2,
     }
     return np.array([[-0.24, -1.0], [-0.21, -1.0]]), facts
@@ -178,7 +181,7 @@ def test_basins_have_the_colours_of_their_rests(shaped: Workspace, qtbot: QtBot)
     energies, facts = landscape()
     shown(view, {Probe("n2", "energy"): snapshot(energies, **facts)})
     pixels = painted(view, 460, 280)
-    assert view.note == "2 stable fixed points, 1 unstable · energy -1 to -0.21 · validation examples"
+    assert view.note == "2 stable fixed points, 1 unstable · energy -1 to 0 · validation examples"
     colours = basin_colours(np.array([[0, 1, -1]]), current_theme())[0]
     for x, colour in ((0.35, colours[0]), (-0.35, colours[1])):
         across, down = view.plane.to_pixels(np.array([x]), np.array([-0.9]))
@@ -197,6 +200,9 @@ def test_basins_have_the_colours_of_their_rests(shaped: Workspace, qtbot: QtBot)
     np.testing.assert_allclose(falls[0].y, energies[0])
     hollow = [layer for layer in view.plane.layers if isinstance(layer, Marks) and layer.hollow]
     assert len(hollow) == 1 and (hollow[0].x[0], hollow[0].y[0]) == (0, 0)
+    rings = [layer for layer in view.curve.layers if isinstance(layer, Marks) and layer.hollow]
+    assert len(rings) == 1 and (rings[0].x[0], rings[0].y[0]) == (1, 0)  # its energy, at the last step
+    assert view.curve.read(1.0, -0.9) == "energy -1\n(1, 0): stable\n(-1, 0): stable"
 
 
 def test_three_rows_and_a_slider_of_the_iteration(shaped: Workspace, qtbot: QtBot) -> None:
@@ -236,8 +242,8 @@ def test_dreams_step_by_step_with_what_is_held_hatched(shaped: Workspace, qtbot:
     assert "gibbs" in {kind.id for kind in proposed(Subject(shaped, "n3"))}
     view = Gibbs(Subject(shaped, "n3"))
     qtbot.addWidget(view)
-    view.restore({"chain": 5, "held": 0.5, "step": 2})
-    probe = Probe("n3", "gibbs", (5, 0.5, 1))
+    view.restore({"chain": 5, "held": 4, "begins": "random", "step": 2})
+    probe = Probe("n3", "gibbs", (5, 4, "random", 1))
     assert view.probes() == {probe}
     chain = np.zeros((6, 2, 64), np.uint8)
     chain[:, :, :] = np.arange(6)[:, None, None] * 50
@@ -245,7 +251,9 @@ def test_dreams_step_by_step_with_what_is_held_hatched(shaped: Workspace, qtbot:
     hidden[2, 0, :3] = 1
     held = np.arange(64) < 32
     facts = {"hidden": hidden, "held": held, "shape": (8, 8), "example": 3, "split": "validation"}
-    shown(view, {probe: snapshot(chain, **facts)})
+    shown(view, {probe: snapshot(chain, examples=np.full((2, 64), 255, np.uint8), **facts)})
+    assert (view.held.value(), view.held.maximum()) == (4, 8)
+    assert (view.images.rows[0].images == 255).all()  # the whole example, though the chain began with half
     pixels = painted(view, 360, 300)
     assert view.slider.maximum() == 5 and view.slider.value() == 2
     assert [row.name for row in view.images.rows] == ["example", "step 2", "hidden"]
@@ -259,7 +267,10 @@ def test_dreams_step_by_step_with_what_is_held_hatched(shaped: Workspace, qtbot:
     assert (upper == 100).all(axis=1).any() and not (upper == 100).all()
     with qtbot.waitSignal(view.needs_changed):
         view.again.click()
-    assert view.probes() == {Probe("n3", "gibbs", (5, 0.5, 2))}
+    with qtbot.waitSignal(view.needs_changed):
+        view.held.setValue(3)
+    assert view.probes() == {Probe("n3", "gibbs", (5, 3, "random", 2))}
+    assert view.state() == {"chain": 5, "held": 3, "begins": "random", "step": 2}
 
 
 def test_a_film_from_noise_to_the_image(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -72,6 +73,29 @@ def test_the_main_button_trains_pauses_and_resumes(controls: Controls) -> None:
     assert main.text() == "Resume"
     controls.click("trainButton")
     assert controls.trainer.asked == ["start", "pause", "resume"]
+
+
+def test_a_double_click_begins_a_run_and_leaves_it_running(controls: Controls) -> None:
+    main = controls.button("trainButton")
+    QTest.mouseClick(main, Qt.MouseButton.LeftButton)
+    QTest.mouseDClick(main, Qt.MouseButton.LeftButton)
+    assert controls.trainer.asked == ["start"] and main.text() == "Pause"
+
+
+def test_a_run_that_has_ended_trains_more_or_starts_over(controls: Controls) -> None:
+    main, over = controls.button("trainButton"), controls.button("startOverButton")
+    assert not over.isEnabled()
+    train(controls.trainer, 2.0)
+    for state in ("idle", "finished"):
+        controls.trainer.state = state
+        controls.bar.refresh()
+        assert main.text() == "Train more" and over.isEnabled()
+        controls.click("trainButton")
+        assert controls.trainer.asked[-1] == "more" and not over.isEnabled()
+        controls.trainer.state = state
+        controls.bar.refresh()
+        controls.click("startOverButton")
+        assert controls.trainer.asked[-1] == "start"
 
 
 def test_stop_is_offered_only_during_a_run(controls: Controls) -> None:

@@ -81,6 +81,40 @@ def test_before_training_the_panel_offers_to_train(shown: Shown, qtbot: QtBot) -
     assert shown.trainer.asked == ["start"]
 
 
+def test_five_clicks_in_the_empty_panel_begin_one_run(shown: Shown, qtbot: QtBot) -> None:
+    button = shown.panel.findChild(QPushButton, "trainFromEmpty")
+    for _ in range(5):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert shown.trainer.asked == ["start"]
+
+
+def test_a_run_that_has_ended_offers_to_go_on_or_to_start_over(shown: Shown, qtbot: QtBot) -> None:
+    outcome = shown.panel.outcome
+    train(shown.trainer, 3.0)
+    for state, words in (("idle", "Stopped in epoch 4 after 1,290 steps."), ("finished", "Finished after")):
+        for button, asked in ((outcome.more, "more"), (outcome.over, "start")):
+            shown.trainer.state = state
+            shown.workspace.state_changed.emit(state)
+            assert outcome.isVisible() and shown.words("outcomeText").startswith(words)
+            qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+            assert shown.trainer.asked[-1] == asked
+    shown.workspace.state_changed.emit("running")
+    assert not outcome.isVisible()
+
+
+def test_a_run_that_waits_says_what_for(shown: Shown) -> None:
+    train(shown.trainer, 1.0)
+    shown.trainer.state = "paused"
+    shown.trainer.held = TrainingError("conv1: nothing is connected to x.", node_id="n2")
+    shown.workspace.state_changed.emit("paused")
+    assert shown.words("outcomeText") == "Training waits: conv1: nothing is connected to x."
+    assert shown.panel.outcome.show_node.isVisible() and not shown.panel.outcome.more.isVisible()
+    assert shown.panel.tells("Training waits: conv1: nothing is connected to x.")
+    shown.trainer.held = None
+    shown.workspace.state_changed.emit("paused")
+    assert not shown.panel.outcome.isVisible()
+
+
 def test_the_first_point_is_on_screen_before_the_first_epoch_has_ended(shown: Shown, qtbot: QtBot) -> None:
     """C-1"""
     shown.trainer.feed.open("train_loss").extend(losses(1))

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QSplitter, QWidget
 
 from app.theme import choose_theme, current_theme
 from app.window import file_commands, main_window
+from app.window.example_card import Card
+from app.window.gallery import example_path
 from app.window.main_window import MainWindow
-from app.window.welcome import Card
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
 from engine.document.blocks import group
@@ -154,7 +155,7 @@ def test_the_theme_is_chosen_and_remembered(window: MainWindow) -> None:
     for choice in ("light", "dark"):
         window.actions_by_name[f"theme_{choice}"].trigger()
         assert current_theme().name == choice
-        assert window.settings.value("window/theme") == choice
+        assert window.settings.text("window/theme") == choice
         marks = [window.actions_by_name[f"theme_{one}"].isChecked() for one in ("system", "dark", "light")]
         assert marks == [False, choice == "dark", choice == "light"]
     choose_theme(before)
@@ -188,6 +189,48 @@ def test_panels_hide_and_sizes_are_remembered(shaped: Workspace, places: Places,
     qtbot.addWidget(second)
     assert second.document_page.palette_panel.isHidden()
     assert not second.document_page.inspector.isHidden()
+    second.close()
+
+
+def _drag(qtbot, splitter: QSplitter, by: QPoint) -> None:  # type: ignore[no-untyped-def]
+    handle = splitter.handle(1)
+    start = handle.rect().center()
+    qtbot.mousePress(handle, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(handle, start + by)
+    qtbot.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=start + by)
+
+
+def _sizes(window: MainWindow) -> tuple[int, int, int]:
+    page = window.document_page
+    return page.palette_panel.width(), page.inspector.width(), page.bottom.height()
+
+
+def test_panels_keep_the_sizes_they_were_given(shaped: Workspace, places: Places, qtbot) -> None:  # type: ignore[no-untyped-def]
+    first = MainWindow(shaped)
+    qtbot.addWidget(first)
+    first.resize(1440, 900)
+    first.show()
+    first.show_workbench()
+    page = first.document_page
+    ways = {"wholeSplitter": QPoint(40, 0), "upperSplitter": QPoint(-60, 0), "rightSplitter": QPoint(0, -50)}
+    for name, by in ways.items():
+        _drag(qtbot, page.findChild(QSplitter, name), by)
+    chosen = _sizes(first)
+    assert 250 <= chosen[0] <= 260 and 355 <= chosen[1] <= 365
+    first.show_welcome()
+    first.resize(1280, 720)
+    first.files.open_example(example_path("iris"))
+    assert _sizes(first)[:2] == chosen[:2]
+    first.resize(1440, 900)
+    assert _sizes(first) == chosen
+    first.documents.show(first.documents.pages[0])
+    assert _sizes(first) == chosen
+    first.close()
+    second = MainWindow(Workspace(places))
+    qtbot.addWidget(second)
+    second.show()
+    second.show_workbench()
+    assert _sizes(second) == chosen
     second.close()
 
 

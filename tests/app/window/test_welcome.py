@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.window import welcome
-from app.window.welcome import WelcomePage, example_path, examples
+from app.window import gallery
+from app.window.gallery import OTHERS, contents, example_path, examples
+from app.window.welcome import WelcomePage
 from app.workspace.document_file import DocumentFile
 from app.workspace.workspace import Workspace
 from engine.document.files import load_project
@@ -31,14 +32,25 @@ def test_cards_say_what_the_projects_say() -> None:
         assert example.line.endswith((".", "?", "!"))
         assert example.covers
         assert len(example.line) <= 120  # what a card has room for
-    assert [example.path.stem for example in found[:2]] == ["mnist-cnn", "two-spirals"]
+
+
+def test_every_example_has_a_topic_and_a_level() -> None:
+    listed = contents()
+    assert set(listed.places) == {path.stem for path in example_path("").parent.glob("*.nloom")}
+    found = examples()
+    assert not [example.path.stem for example in found if example.topic == OTHERS or not example.level]
+    topics = [example.topic for example in found]
+    assert tuple(dict.fromkeys(topics)) == listed.topics
+    assert topics == sorted(topics, key=listed.topics.index), "a topic's examples stand together"
+    assert {example.level for example in found} == set(listed.levels)
 
 
 @pytest.mark.logs("cannot be read")
 def test_a_broken_example_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken.nloom").write_text("{}", "utf-8")
     (tmp_path / "iris.nloom").write_bytes(example_path("iris").read_bytes())
-    monkeypatch.setattr(welcome, "example_path", lambda name: tmp_path / f"{name}.nloom")
+    (tmp_path / "contents.json").write_text('{"levels": [], "topics": []}', "utf-8")
+    monkeypatch.setattr(gallery, "example_path", lambda name: tmp_path / f"{name}.nloom")
     assert [example.path.stem for example in examples()] == ["iris"]
 
 
@@ -47,9 +59,9 @@ def test_recent_files_are_listed_once_saved(workspace: Workspace, qtbot, tmp_pat
     page = WelcomePage(workspace.catalogue, file.recent)
     qtbot.addWidget(page)
     page.show()
-    assert not page._recent_title.isVisible()
+    assert not page._recents.isVisible()
     file.save(tmp_path / "flowers.nloom")
-    assert page._recent_title.isVisible()
+    assert page._recents.isVisible()
     assert page._recent.count() == 1
     file.close()
 
@@ -60,7 +72,34 @@ def test_cards_fill_the_width(workspace: Workspace, qtbot) -> None:  # type: ign
     qtbot.addWidget(page)
     page.show()
     page.resize(1440, 900)
-    assert page._grid.columnCount() >= 4
+    first = page._sections[0].cards
+    qtbot.waitUntil(lambda: len({card.y() for card in first[:4]}) == 1)
     page.resize(640, 700)
     assert page._columns == 2
+    qtbot.waitUntil(lambda: first[0].y() < first[2].y() == first[3].y())
+    file.close()
+
+
+def test_search_and_level_choose_the_cards(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    file = DocumentFile(workspace)
+    page = WelcomePage(workspace.catalogue, file.recent)
+    qtbot.addWidget(page)
+    page.show()
+
+    def shown() -> set[str]:
+        return {card.example.path.stem for card in page.cards() if card.isVisible()}
+
+    everything = shown()
+    assert everything == {card.example.path.stem for card in page.cards()}
+    page.search.setText("lstm")
+    assert "santa-fe-lstm" in shown() and "iris" not in shown()
+    page.search.setText("backpropagation")  # a word of what it covers
+    assert "delta-rule" in shown()
+    page.search.setText("no such thing")
+    assert not shown() and page._none.isVisible()
+    page.search.clear()
+    page.levels.choose("Advanced")
+    assert "rbm-mnist" in shown() and "iris" not in shown()
+    page.levels.choose("")
+    assert shown() == everything
     file.close()

@@ -178,6 +178,5 @@ def test_settings_stay_in_their_places(
     workspace: Workspace, file: DocumentFile, places: Places, tmp_path: Path
 ) -> None:
     file.save(tmp_path / "a.nloom")
-    workspace.settings.sync()
     assert places.settings_file.is_file()
     assert json.dumps(str(tmp_path / "a.nloom")).strip('"') in places.settings_file.read_text("utf-8")

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.window.gallery import example_path
 from app.window.main_window import MainWindow
-from app.window.welcome import example_path
 from app.workspace.event_buttons import answers_to, fixed
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes, SetPlan

@@ -25,6 +25,7 @@ from engine.document.edits import (
 )
 from engine.document.files import from_text, to_text
 from engine.document.graph import Block, Graph, Link, Node, Project
+from engine.document.names import free_name
 from engine.errors import GraphError
 
 
@@ -360,3 +361,55 @@ def test_names_of_blocks_are_told_apart() -> None:
     assert block_name(project, "Encoder") == "Encoder2"
     assert block_name(project, "Decoder") == "Decoder"
     assert block_name(project, "") == "Block1"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "taken", "expected"),
+    [
+        ("conv1", {"conv2"}, "conv1"),
+        ("Conv (1)", {"Conv (1)"}, "Conv (2)"),
+        ("12", {"12", "13"}, "14"),
+        ("resnet18", {"resnet18"}, "resnet19"),
+        ("layer 09", {"layer 09"}, "layer 10"),
+        ("relu", {"relu", "relu1"}, "relu2"),
+        ("9" * 5000, {"9" * 5000}, "9" * 4991 + "1000000000"),
+    ],
+)
+def test_a_name_that_is_taken_is_counted_on(wanted: str, taken: set[str], expected: str) -> None:
+    assert free_name(wanted, taken) == expected
+
+
+def _block(*nodes: Node, links: tuple[Link, ...] = ()) -> Document:
+    """Two layers with an instance of a block of these nodes between them."""
+    block = Block(
+        "b9", "inside", Graph((Node("n91", "BlockInput"), *nodes, Node("n92", "BlockOutput")), links)
+    )
+    outer = (Node("n1", "Linear"), Node("n2", "Block", params={"block": "b9"}), Node("n3", "Linear"))
+    wires = (Link("n1", "output", "n2", "n91"), Link("n2", "n92", "n3", "x"))
+    return Document(Project(graph=Graph(outer, wires), blocks={"b9": block}))
+
+
+def test_a_wire_at_a_port_that_an_output_lacks_is_not_put_together_with_those_outside() -> None:
+    """Two of them would feed one input."""
+    layers = Node("n93", "Linear"), Node("n94", "Linear")
+    links = (
+        Link("n91", "output", "n93", "x"),
+        Link("n91", "odd", "n94", "x"),
+        Link("n93", "output", "n92", "x"),
+        Link("n94", "output", "n92", "odd"),
+    )
+    document = _block(*layers, links=links)
+    do(document, *ungroup(document.project, "n2"))
+    assert set(document.project.graph.links) == {
+        Link("n1", "output", "n93", "x"),
+        Link("n93", "output", "n3", "x"),
+    }
+
+
+def test_a_layer_that_shared_the_weights_of_a_port_shares_those_behind_it_or_none() -> None:
+    ports = Node("n95", "BlockInput", shares="n93")
+    layers = Node("n93", "Linear"), Node("n94", "Linear", shares="n95"), Node("n96", "Linear", shares="n91")
+    document = _block(ports, *layers)
+    do(document, *ungroup(document.project, "n2"))
+    nodes = document.project.graph.nodes
+    assert (nodes["n94"].shares, nodes["n96"].shares) == ("n93", "")

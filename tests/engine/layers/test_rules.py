@@ -195,19 +195,23 @@ def memory(form: str = "2-D", **options: object) -> tuple[Hopfield, Tensor]:
 
 
 def test_hebbs_weights_of_the_plane() -> None:
-    net, patterns = memory()
-    assert net.weight.tolist() == [[3, 1], [1, 3]]
+    net, patterns = memory(diagonal=True)
+    assert net.weight.tolist() == [[3, 1], [1, 3]] and memory()[0].weight.tolist() == [[0, 1], [1, 0]]
     corners = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]])
     assert torch.equal(net.step(corners), corners)  # (-1, 1) was never stored
     starts = torch.tensor([[0.5, -0.75], [-0.5, 0.75]])
     ends, energy = net(starts)
     assert ends.tolist() == [[1, -1], [-1, 1]]
-    assert energy.flatten().tolist() == [-2, -2] and net.energy(patterns).flatten().tolist() == [-4, -4, -2]
+    # -½ sᵀWs is -2 and -4, -4, -2; two saturated units add ½ each, and beyond the bounds there is no state.
+    assert energy.flatten().tolist() == [-1, -1] and net.energy(patterns).flatten().tolist() == [-3, -3, -1]
+    assert net.energy(torch.tensor([[1.01, 0.0]])).isinf().all()
+    signs, _ = memory(diagonal=True, activation="sign")
+    assert signs.energy(patterns).flatten().tolist() == [-4, -4, -2]
 
 
 @pytest.mark.parametrize("activation", ["saturating", "sign"])
 def test_two_steps_are_enough_in_the_plane(activation: str) -> None:
-    net, _ = memory(steps=2, activation=activation)
+    net, _ = memory(steps=2, activation=activation, diagonal=True)
     assert net(torch.tensor([[0.5, -0.75], [-0.5, 0.75]]))[0].tolist() == [[1, -1], [-1, 1]]
 
 
@@ -237,8 +241,25 @@ def test_digits_are_mended(design: str, in_turn: bool) -> None:
     assert right <= 0.3 if design == "Hebbian" else right >= 0.9  # the digits are too alike for Hebb
 
 
+@pytest.mark.parametrize("form", ["2-D", "3-D"])
+@pytest.mark.parametrize("design", ["Hebbian", "pseudo-inverse", "saturating"])
+def test_the_energy_of_saturating_units_never_rises(design: str, form: str) -> None:
+    """Without the integral of the saturating unit it does, from a fifth of all starts in 3-D."""
+    net, _ = memory(form, design=design, diagonal=True)
+    x = 2 * torch.rand(5000, len(net.bias)) - 1
+    quadratic = torch.zeros(len(x), dtype=torch.bool)
+    for _ in range(50):
+        after = net.step(x)
+        assert (net.energy(after) <= net.energy(x) + 1e-5).all()
+        halves = (x.square() - after.square()).sum(1, keepdim=True) / 2
+        quadratic |= ((net.energy(after) - net.energy(x) + halves) > 1e-5)[:, 0]
+        x = after
+    if (design, form) == ("saturating", "3-D"):
+        assert 0.1 < quadratic.float().mean() < 0.4
+
+
 def test_one_at_a_time_the_energy_never_rises() -> None:
-    net, _ = memory("digits", diagonal=False, activation="sign", in_turn=True)
+    net, _ = memory("digits", activation="sign", in_turn=True)
     assert not net.weight.diagonal().any()
     x = torch.randn(20, 64).sign()
     for _ in range(5):

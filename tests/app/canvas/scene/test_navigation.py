@@ -82,6 +82,36 @@ def test_a_wheel_storm_leaves_the_view_finite(view: GraphView, chain: None) -> N
     assert _finite(view)
 
 
+def test_small_steps_pass_100_percent(view: GraphView, chain: None) -> None:
+    """A slow pinch."""
+    view.navigation.set_zoom(1.01)
+    for _ in range(40):
+        view.navigation.zoom_by(0.999, QPointF(100, 100))
+    assert abs(view.navigation.zoom - 1.01 * 0.999**40) < 1e-9
+    view.navigation.set_zoom(1.0)
+    view.navigation.zoom_by(1.2)
+    view.navigation.zoom_by(1 / 1.2)
+    assert view.navigation.zoom == 1.0
+
+
+def test_zooming_out_and_in_and_half_pixels_of_panning_lead_back(view: GraphView, chain: None) -> None:
+    view.navigation.set_zoom(1.0)
+    view.navigation.centre_on(QPointF(251.3, 99.8))
+    before, chance = view.navigation.centre, random.Random(5)
+    steps = [
+        (chance.uniform(0.9, 1.1), QPointF(chance.random() * 900, chance.random() * 600)) for _ in range(99)
+    ]
+    for factor, place in steps:
+        view.navigation.zoom_by(factor, place)
+    for factor, place in reversed(steps):
+        view.navigation.zoom_by(1 / factor, place)
+    assert (view.navigation.centre - before).manhattanLength() < 1e-6
+    for _ in range(30):
+        view.navigation.pan_by(0.4, -0.3)
+    assert (view.navigation.centre - before - QPointF(-12, 9)).manhattanLength() < 1e-6
+    assert abs(view.mapToScene(view.viewport().rect().center()).x() - view.navigation.centre.x()) <= 0.5
+
+
 def test_two_fingers_pan_and_with_control_zoom(view: GraphView, chain: None) -> None:
     update = Qt.ScrollPhase.ScrollUpdate
     view.navigation.set_zoom(1.0)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFontMetrics, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
 from app.canvas.items.thumbnail import caption_in, thumbnail_of
@@ -70,6 +71,26 @@ def test_only_nodes_in_view_and_near_enough_are_watched(
     assert not watching(workspace).union
 
 
+def test_nodes_that_come_later_are_watched_and_show_what_they_compute(
+    view: GraphView, workspace: Workspace, trainer: RestingTrainer, qtbot: QtBot
+) -> None:
+    """Whoever builds by hand moves no viewport; an undo brings new items for the same nodes."""
+    view.navigation.set_zoom(1.0)
+    view.navigation.centre_on(QPointF(300, 100))
+    workspace.engine_ready.emit()
+    qtbot.wait(120)
+    assert not watching(workspace).union
+    added = view.add_node("Linear", QPointF(200, 100))
+    assert added is not None
+    qtbot.waitUntil(lambda: _watched(workspace) == {added})
+    trainer.feed.put(Probe(added, "activations"), _snapshot(8))
+    workspace.ticked.emit()
+    qtbot.waitUntil(lambda: view.graph_scene.node_items[added].thumbnail is not None)
+    view.delete_selection()
+    view.undo()
+    qtbot.waitUntil(lambda: view.graph_scene.node_items[added].thumbnail is not None)
+
+
 def test_views_of_every_kind_of_array() -> None:
     assert len(thumbnail_of(_snapshot(4, 6, 6), (102, 32)).tiles) == 3
     assert len(thumbnail_of(_snapshot(4, 6, 6), (40, 24)).tiles) == 1
@@ -81,6 +102,20 @@ def test_views_of_every_kind_of_array() -> None:
     signed = thumbnail_of(Snapshot(0, 0, np.array([-1.0, np.nan, np.inf, 3.0]), {}), (44, 24))
     assert len(signed.above) == 3 and len(signed.below) == 1
     assert all(bar.top() >= 0 and bar.bottom() <= 24 for bar in (*signed.above, *signed.below))
+
+
+@pytest.mark.parametrize("zoom", [1.0, 0.75, 0.5, 0.25])
+def test_tiles_have_a_gap_between_them_at_any_zoom(zoom: float) -> None:
+    thumbnail = thumbnail_of(Snapshot(0, 0, np.ones((3, 6, 6), np.float32), {}), (102, 32))
+    image = QImage(round(104 * zoom), round(34 * zoom), QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.white)
+    painter = QPainter(image)
+    painter.scale(zoom, zoom)
+    thumbnail.paint(painter, QPointF(0, 0), current_theme())
+    painter.end()
+    white = [image.pixelColor(x, 2).lightness() == 255 for x in range(round(102 * zoom))]
+    gaps = "".join("-" if one else " " for one in white).strip("-").split()
+    assert len(gaps) == 2 and all(len(gap) >= 2 for gap in gaps)
 
 
 def test_data_says_what_its_example_is() -> None:

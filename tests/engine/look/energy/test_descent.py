@@ -12,7 +12,7 @@ def test_paths_follow_the_steps() -> None:
 
 
 def test_hebbs_net_of_three_corners_has_a_fourth() -> None:
-    net = Hopfield(2)
+    net = Hopfield(2, diagonal=True)
     net.requires_grad_(False)
     net.update(torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]))
     start = torch.tensor([[0.5, 0.6], [-0.3, -0.4], [0.4, -0.4], [-0.5, 0.6], [0.1, 0.9]])

@@ -5,7 +5,7 @@ import itertools
 import torch
 
 from engine.layers.boltzmann import RBM
-from engine.look.energy.gibbs import gibbs
+from engine.look.energy.gibbs import emptied, gibbs
 
 
 def small() -> RBM:
@@ -41,6 +41,27 @@ def test_what_is_held_stays_and_the_rest_follows_the_conditional() -> None:
     exact = torch.softmax(-rbm.free_energy(every), 0)
     code = (chain.states[-1][:, 1:] @ torch.tensor([2.0, 1.0])).long()
     torch.testing.assert_close(torch.bincount(code, minlength=4) / len(code), exact, atol=0.015, rtol=0)
+
+
+@torch.no_grad()
+def test_what_is_filled_in_does_not_know_what_was_there() -> None:
+    """Rows that agree where they are held have the same chain, and the hidden units the same start."""
+    rbm, held = small(), torch.tensor([True, False, False])
+    rows = [torch.tensor([[1.0, a, b]]).repeat(20_000, 1) for a, b in ((0.0, 1.0), (1.0, 0.0))]
+    for drawn in (False, True):
+        chains = []
+        for row in rows:
+            own = torch.Generator().manual_seed(2)
+            start = emptied(row, held, own if drawn else None)
+            chains.append(gibbs(rbm.hidden_of, rbm.visible_of, start, 3, own, held))
+        assert all(map(torch.equal, *chains))
+        first = chains[0].states[0]
+        assert (first[:, 0] == 1).all()
+        torch.testing.assert_close(first[:, 1:].mean(0), torch.full((2,), drawn / 2), atol=0.02, rtol=0)
+    blank = emptied(rows[0], held)
+    exact = rbm.hidden_of(torch.tensor([[1.0, 0.0, 0.0]]))[0]
+    hidden = gibbs(rbm.hidden_of, rbm.visible_of, blank, 0, torch.Generator().manual_seed(3), held).hidden[0]
+    torch.testing.assert_close(hidden.mean(0), exact, atol=0.015, rtol=0)
 
 
 @torch.no_grad()

@@ -16,13 +16,31 @@ from tests.engine.train.networks import run_of
 def test_the_upper_half_is_held_and_the_lower_is_dreamt() -> None:
     run = run_of(gallery_project("rbm-mnist"))
     before = torch.random.get_rng_state()
-    plain, held = take(run, Probe("n3", "gibbs", (10, 0.0, 1)), Probe("n3", "gibbs", (10, 0.5, 1)), pinned=4)
+    plain, held, random, other = take(
+        run,
+        *(
+            Probe("n3", "gibbs", (10, lines, begins, number))
+            for lines, begins, number in (
+                (0, "blank", 1),
+                (14, "blank", 1),
+                (14, "random", 1),
+                (14, "random", 2),
+            )
+        ),
+        pinned=4,
+    )
     assert torch.equal(torch.random.get_rng_state(), before)
     assert plain.array.shape == (11, 8, 784) and plain.extra["shape"] == (28, 28)
     image = run.data["validation"]["image"][4].flatten()
     np.testing.assert_allclose(plain.array[0, 0] / 255, image, atol=0.003)
     assert held.extra["held"].sum() == 392 and not plain.extra["held"].any()
     np.testing.assert_allclose(held.array[:, 0, :392] / 255, np.tile(image[:392], (11, 1)), atol=0.003)
+    for found in (plain, held, random):
+        np.testing.assert_allclose(found.extra["examples"][0] / 255, image, atol=0.003)
+    assert not held.array[0, :, 392:].any()  # what is held is all that the first hidden units see
+    noise = random.array[0, :, 392:]
+    assert set(np.unique(noise)) == {0, 255} and abs(noise.mean() / 255 - 0.5) < 0.05
+    assert (noise != other.array[0, :, 392:]).any()
     rbm = run.model.get_submodule("rbm")
     hidden = torch.tensor(plain.extra["hidden"][3], dtype=torch.float32)
     expected = rbm.visible_of(hidden).detach() * 255
@@ -57,6 +75,6 @@ def test_a_film_runs_from_noise_to_the_image() -> None:
 
 def test_layers_that_cannot_say_so() -> None:
     run = run_of(gallery_project("iris"))
-    found = take(run, Probe("n2", "gibbs", (5, 0.0, 1)), Probe("n2", "denoising", (1, 1)))
+    found = take(run, Probe("n2", "gibbs", (5, 0, "blank", 1)), Probe("n2", "denoising", (1, 1)))
     assert "no visible and hidden" in found[0].extra["failed"]
     assert "does not denoise" in found[1].extra["failed"]

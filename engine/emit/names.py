@@ -1,0 +1,53 @@
+"""The names of a script: one book knows what it imports, carries and defines itself, and gives all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from engine.catalogue import Source
+from engine.catalogue.emitter import drawn
+from engine.catalogue.identifiers import NameBook
+from engine.catalogue.symbols import name
+from engine.data.portable import IMPORTS, portable_names
+from engine.data.reading_ahead import read_ahead
+from engine.data.weights import read_weights
+from engine.document.graph import Project
+from engine.emit.alternating import Features
+from engine.layers.noisy import UniformDropout
+from engine.shapes.shapes import ShapeBook
+
+LIBRARY = {
+    **IMPORTS,
+    "argparse": "import argparse",
+    "dataclass": "from dataclasses import dataclass",
+    "field": "from dataclasses import field",
+    "operator": "import operator",
+    "time": "import time",
+    "os": "import os",
+    "sys": "import sys",
+    "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
+}
+CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD"
+CLASSES = "Model Player Phase"
+FUNCTIONS = (
+    "load batches objective measure evaluate optimiser_for schedule_for report train main "
+    "take_turn update set_modes over part_of over_all of_first"
+)
+# in functions that read names given here, and in loops that are read beside them
+VARIABLES = (
+    "model batch steps_per_epoch epochs n players player phase turn values sums shuffle done average averages"
+)
+ASKED_FOR: tuple[Callable[..., Any], ...] = (UniformDropout, read_ahead, read_weights)
+OWN = f"{CONSTANTS} {CLASSES} {FUNCTIONS} {VARIABLES}".split()
+
+
+def script_names(project: Project, book: ShapeBook, loads: Iterable[Callable[..., Any]]) -> NameBook:
+    """The book of a script's own scope, in which all that it imports, carries and defines is taken.
+
+    `project` and `book` are of the graph as it is trained, `loads` what loads its data. Errors: `EmitError`.
+    """
+    sources = [made for made in book.types.values() if isinstance(made, Source)]
+    drawing = [thing for made in sources for thing in drawn(made, name("sample")).carries]
+    carried = [*loads, *Features(project.plan).carries, *book.carries, *drawing, *ASKED_FOR]
+    return NameBook((*LIBRARY, *OWN, *portable_names(carried)))
