@@ -59,9 +59,9 @@ def run_headless(
     """Train a project to its end, or until `stopped` says so, which is asked at every batch.
 
     `on_line` gets a record a step, an epoch, and one of the test values; `folder` is where the run is kept;
-    with `resume` it goes on from the checkpoint there, up to `epochs` if these are given. Layers that fit begin with `weights`; `on_match` hears
-    which. `keep` says which checkpoints stay. With `world` this is one process of several
-    (`engine.train.distributed`), and only the first of them writes.
+    with `resume` it goes on from the checkpoint there, up to `epochs` if these are given. Layers that fit
+    begin with `weights`; `on_match` hears which. `keep` says which checkpoints stay. With `world` this is one
+    process of several (`engine.train.distributed`), and only the first of them writes.
     Errors: `TrainingError` and its relatives, each with the node they belong to.
     """
     feed = Feed()
