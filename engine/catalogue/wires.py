@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.catalogue.axes import Axes
 from engine.catalogue.symbols import Expr
 from engine.catalogue.traits import Squash
 from engine.errors import EmitError
@@ -32,7 +33,8 @@ class Column:
     """A column of a data source: shape without the batch, torch dtype name, classes where it has them.
 
     An example has one row of it, or as many as it has `rows`: "nodes" or "edges". Such columns come after
-    those with a row an example.
+    those with a row an example. `axes` are the names of its axes, as in `engine.catalogue.axes`. `yes_no`
+    says that each of its numbers is 0 or 1: labels that hold or don't.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Column:
     classes: tuple[str, ...] = ()
     doc: str = ""
     rows: str = ""
+    axes: Axes = ()
+    yes_no: bool = False
 
 
 class Wire(Expr):

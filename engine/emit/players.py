@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.catalogue import Layer, Loss, Metric
 from engine.catalogue.identifiers import NameBook
@@ -68,7 +68,7 @@ def players_of(made: Assembly, plan: Plan) -> Players:
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
     metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
     facts = Features(
-        plan, bool(losses or metrics), uneven(made), batch_statistics(made.book), joins_rows(made.book)
+        plan, counted=uneven(made), statistics=batch_statistics(made.book), joins=joins_rows(made.book)
     )
     found = Players(facts)
     factories, static = [], []
@@ -86,8 +86,11 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         found.functions.append([names.function for names in named])
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
-    if facts.measures:
-        found.parts.append(measuring_inline(made, losses, metrics))
+    ruled = [one.node for phase in plan.phases for one in phase.objectives if isinstance(one, Rule)]
+    measure = measuring_inline(made, losses, metrics, ruled)
+    if measure:
+        found.parts.append(measure)
+        found.facts = replace(facts, measures=True)
     found.parts.append(block(facts.player_class()))
     weight = weight_text(made.columns()[0].name, facts.counted)
     found.parts.append(block(facts.take_turn(weight)))

@@ -14,7 +14,7 @@ from engine.document.graph import BLOCK, BLOCK_INPUT, Node, Project
 from engine.document.plan import Plan
 from engine.errors import NeuroloomError
 from engine.shapes.problems import Problem
-from engine.shapes.signatures import Facts, Signature, wires_of
+from engine.shapes.signatures import Facts, Signature, marks, wires_of
 
 if TYPE_CHECKING:
     from engine.shapes.shapes import ShapeBook
@@ -41,7 +41,7 @@ class Insides:
 
     def book(self, parent: ShapeBook, project: Project, block_id: str, given: Given) -> ShapeBook:
         """The book of a block's inside where `given` arrives at its input nodes."""
-        key = (self._prints.get(block_id), tuple(sorted((port, found) for port, found in given.items())))
+        key = (self._prints.get(block_id), tuple(sorted(marks(given))))
         found = self._books.get(key)
         if found is None:
             found = self._books[key] = parent.inside(given)
@@ -86,7 +86,7 @@ def composite_facts(
             if steps is not None and steps != given[port].shape[0]:
                 return wrong(f"The sequences that {name} reads differ in length."), None
             steps = given[port].shape[0]
-            given[port] = replace(given[port], shape=given[port].shape[1:])
+            given[port] = replace(given[port], shape=given[port].shape[1:], axes=given[port].axes[1:])
         if steps is None:
             return wrong(f"{name} runs along a sequence and needs an input that is no state."), None
         for port, state in states.items():
@@ -121,7 +121,9 @@ def composite_facts(
             f"{name} is repeated, so what leaves it must fit what enters: {one} is not {other}."
         ), book
     if steps is not None:
-        outputs = {port: replace(found, shape=(steps, *found.shape)) for port, found in outputs.items()}
+        for port, found in outputs.items():
+            axes = ("steps", *found.axes) if len(found.axes) == len(found.shape) else ()
+            outputs[port] = replace(found, shape=(steps, *found.shape), axes=axes)
         runs, copies = steps, 1
     weights, steps_of_one = book.total_parameters * copies, book.total_multiply_adds * runs
     return Facts(outputs, weights, steps_of_one, carries=code.carries), book

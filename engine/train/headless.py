@@ -121,7 +121,8 @@ def run_headless(
         raise found from None
     saver.end(run, state)
     if saver.failing:  # training went on without a disk; now there is nothing left to wait for
-        raise TrainingError(f"The run was {state}, but could not be saved.", fix="Make room on the disk.")
+        fix = "Make room on the disk." if saver.full else None
+        raise TrainingError(f"The run was {state}, but could not be saved.", fix=fix)
     notices.pass_on()
     return Outcome(state, run, run.results)
 
