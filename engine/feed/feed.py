@@ -109,10 +109,10 @@ class Series:
         steps = self._rows["step"][: self._size]
         self._size = int(np.searchsorted(steps, step, side="right"))
 
-    def read(self, start: int = 0) -> NDArray[Any]:
-        """A copy of the rows from `start` on."""
+    def read(self, start: int = 0, end: int | None = None) -> NDArray[Any]:
+        """A copy of the rows from `start` on, up to `end`."""
         size = self._size  # before the buffer: any later buffer holds at least these rows
-        return self._rows[start:size].copy()
+        return self._rows[start : size if end is None else min(end, size)].copy()
 
     def __len__(self) -> int:
         return self._size
@@ -174,6 +174,14 @@ class Feed:
         if found is None or not len(found):
             return None
         return float(found.read(len(found) - 1)[-1]["value"])
+
+    def ends(self, name: str, count: int = 5) -> tuple[float, float] | None:
+        """The means of the first and of the newest `count` values of a series; None where there are none."""
+        found = self._series.get(name)
+        if found is None or not len(found):
+            return None
+        first, newest = found.read(0, count)["value"], found.read(max(0, len(found) - count))["value"]
+        return float(first.mean()), float(newest.mean())
 
     def put(self, key: tuple[Any, ...], snapshot: Snapshot) -> None:
         """Replace the latest snapshot of a key; the history takes it in if it is recorded."""

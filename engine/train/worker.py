@@ -105,7 +105,7 @@ class Worker:
             run.advance()
             for finding in self._health.look(run):
                 self.feed.note(
-                    finding.kind, finding.message, finding.node_id, run.step, remedy=finding.remedy
+                    finding.kind, finding.message, finding.node_id, run.step, finding.remedy, finding.what
                 )
             if self.saver.due(now):
                 self.saver.save(run)
@@ -470,7 +470,7 @@ class Worker:
         self.feed.forget_views()
         self._probes.refresh()
         self._open = True
-        self._health = Health()
+        self._health = Health(self._health)
         if self._project is not None:
             self.saver.begin(self._project, run, folder, fresh=fresh)
 

@@ -355,15 +355,17 @@ def test_before_the_first_epoch_has_ended_the_csv_has_a_row_a_step() -> None:
     ("rows", "words"),
     [
         ([[1.0, 10.0, 0.01], [1.0, 10.0, 0.01]], "the learning rate fits"),
-        ([[1.0, 10.0, 3.0], [1.0, 10.0, 3.0]], "a lower learning rate"),
-        ([[1.0, 10.0, 1e-6], [1.0, 10.0, 1e-6]], "a higher learning rate"),
-        ([[1e-7, 10.0, 0.01], [1.0, 10.0, 0.01]], "one hardly learns"),
+        ([[1.0, 10.0, 3.0], [1.0, 10.0, 3.0]], "which is a lot"),
+        ([[1.0, 10.0, 1e-6], [1.0, 10.0, 1e-6]], "which is little"),
+        ([[1e-7, 10.0, 0.01], [1.0, 10.0, 0.01]], "The gradient of one is vanishingly small"),
         ([[float("nan"), 10.0, 0.01], [1.0, 10.0, 0.01]], "one has a gradient that is not finite"),
     ],
 )
 def test_health_is_said_in_words(rows: list[list[float]], words: str) -> None:
     bars = [Bar(name, row[0]) for name, row in zip(("one", "two"), rows, strict=True)]
-    assert words in health(bars, Snapshot(0, 0, np.array(rows), {"nodes": ("n1", "n2")}))
+    snapshot = Snapshot(0, 0, np.array(rows), {"nodes": ("n1", "n2")})
+    assert words in health(bars, snapshot, learns=True)
+    assert "fits" not in health(bars, snapshot, learns=False)
 
 
 def test_new_views_are_drawn_and_old_ones_are_not_drawn_again(shown: Shown, qtbot: QtBot) -> None:
