@@ -243,8 +243,9 @@ def test_at_1280_the_parts_of_the_bar_stand_apart_beside_a_long_name(
     bar.resize(1280, HEIGHT)
     bar.show()
     # So wide that the controls have their room only beside a chip of 120 pixels, as in a real window.
-    controls._device.set_compact(True)  # as it becomes there
-    others = 16 + 10 + 12 + 24 + 16
+    for part in (controls._metric, controls._device):
+        part.set_compact(True)  # as they become there
+    others = 16 + 10 + 12 + 12 + 16
     bar.menu_bar.setFixedSize(1280 - others - 120 - controls.minimumSizeHint().width(), 28)
     QApplication.processEvents()
     for left, right in pairwise((controls._stop, controls._progress, controls._metric, controls._device)):
