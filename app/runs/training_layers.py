@@ -33,6 +33,7 @@ class TrainingLayers(QWidget):
         self._workspace = workspace
         self._node_id = ""
         self._seen: dict[Probe, Snapshot] = {}
+        self._generation = -1
         self._title = ElidedLabel("Activations", "heading")
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._example = label("", "small")
@@ -72,8 +73,7 @@ class TrainingLayers(QWidget):
         column.addWidget(self.health)
         column.addStretch(1)
         self._above = (self._title, self._example, self.activations, gap)
-        self.activations.say("Activations appear when the network has been built.")
-        self.norms.say("Gradients appear with the first batches.")
+        self._forget()
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         workspace.selected.connect(self._changed)
         workspace.changed.connect(self._changed)
@@ -135,6 +135,9 @@ class TrainingLayers(QWidget):
         trainer = self._workspace.trainer
         if trainer is None:
             return
+        if trainer.feed.generation != self._generation:  # what is drawn belongs to another run
+            self._generation = trainer.feed.generation
+            self._forget()
         shown = self._new(trainer.feed, Probe(self._node_id, "activations"))
         if shown is not None:
             self.activations.show_snapshot(shown)
@@ -144,6 +147,13 @@ class TrainingLayers(QWidget):
         norms = self._new(trainer.feed, NORMS)
         if norms is not None:
             self._show_norms(norms)
+
+    def _forget(self) -> None:
+        self._seen.clear()
+        self._example.setText("")
+        self.activations.say("Activations appear when the network has been built.")
+        self.norms.say("Gradients appear with the first batches.")
+        self.health.setText("")
 
     def _new(self, feed: Feed, probe: Probe) -> Snapshot | None:
         found = feed.latest(probe)

@@ -237,10 +237,10 @@ class Feed:
             self._noted += 1
 
     def clear(self) -> None:
-        """Begin a new run: no series, no events; `generation` tells readers to start again."""
+        """Begin a new run: no series, views or events; `generation` tells readers to start again."""
         self.history.clear()
         with self._lock:
-            self._series = {}
+            self._series, self._latest = {}, {}
             self._events = []
             self.generation += 1
             self._noted += 1

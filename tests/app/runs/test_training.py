@@ -232,6 +232,17 @@ def test_a_new_run_starts_new_curves(shown: Shown, qtbot: QtBot) -> None:
     assert set(shown.panel.curves.curves.tracks) == {"train_loss"}
 
 
+def test_a_new_run_shows_nothing_of_the_one_before(shown: Shown, qtbot: QtBot) -> None:
+    train(shown.trainer, 3.0)
+    shown.tick()
+    layers, answers = shown.panel.layers, shown.panel.answers
+    qtbot.waitUntil(lambda: answers.confusion.matrix is not None and len(layers.norms.bars) == 3)
+    shown.trainer.feed.clear()
+    shown.tick()
+    qtbot.waitUntil(lambda: "after the first step" in answers.confusion.message)
+    assert layers.norms.message and layers.activations.message and not shown.words("trainingHealth")
+
+
 def test_two_windows_keep_their_curves_apart(qtbot: QtBot, tmp_path: Path) -> None:
     one, two = Shown(qtbot, tmp_path / "one"), Shown(qtbot, tmp_path / "two")
     for shown, count in ((one, 7), (two, 11)):
