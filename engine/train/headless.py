@@ -138,7 +138,9 @@ def _train(run: Run, saver: Saver, stopped: Callable[[], bool] | None, notices: 
         except Interrupted:
             continue
         for finding in health.look(run):
-            run.feed.note(finding.kind, finding.message, finding.node_id, run.step, remedy=finding.remedy)
+            run.feed.note(
+                finding.kind, finding.message, finding.node_id, run.step, finding.remedy, finding.what
+            )
             notices.pass_on()
         if saver.due(perf_counter()):
             saver.save(run)
@@ -156,5 +158,6 @@ class _Notices:
         events = self._feed.events
         if self._tell is not None:
             for event in events[self._said :]:
-                self._tell(event.message)
+                if event.message:
+                    self._tell(event.message)
         self._said = len(events)

@@ -89,6 +89,11 @@ class Run:
             self.model, self.steps_per_epoch, self.settings.epochs
         )
 
+    @property
+    def ending(self) -> bool:
+        """Whether the next batch is the last of the plan."""
+        return self.index + 1 == self.steps_per_epoch and self.epoch + 1 == self.settings.epochs
+
     def rows(self, split: str) -> int:
         """The number of examples of a split."""
         return next((len(column) for column in self.data.get(split, {}).values()), 0)
