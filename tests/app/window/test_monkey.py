@@ -6,6 +6,7 @@ A test fails on any uncaught error, Qt warning and unexpected log record by itse
 from __future__ import annotations
 
 import random
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from pytestqt.qtbot import QtBot
 
 from app.window.main_window import MainWindow
 from app.workspace.workspace import Workspace
-from engine.data.sets import responses
 from engine.document.graph import Project
 from engine.document.scopes import verify
 from tests.app.conftest import add_iris
@@ -243,7 +243,7 @@ def test_random_gestures(
     monkeypatch.setattr(QMenu, "exec", lambda *_: None)
     monkeypatch.setattr(QDrag, "exec", lambda *_: Qt.DropAction.IgnoreAction)
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: True)
-    monkeypatch.setattr(responses.urllib.request, "urlopen", no_network)
+    monkeypatch.setattr(urllib.request, "urlopen", no_network)
     try:
         for step in range(gestures):
             monkey.act()
