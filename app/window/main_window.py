@@ -18,6 +18,7 @@ from app.theme import themes
 from app.widgets.banner import Banner
 from app.widgets.document_tabs import DocumentTabs
 from app.widgets.questions import ask
+from app.widgets.wearing import Wearing
 from app.window.actions import CANVAS_COMMANDS, build_menus
 from app.window.commands import Commands
 from app.window.file_commands import FileCommands
@@ -69,6 +70,7 @@ class MainWindow(QMainWindow):
         self._welcome_page(self.documents.current)
         self._show_document(self.documents.current)
         self.setAcceptDrops(True)
+        self._wearing = Wearing((self, self.central, self.pages), self)
 
     # -- the document in front --------------------------------------------------------------------
 
