@@ -1,4 +1,4 @@
-"""The style sheet of the theme on the parts of a window: at once where it is seen, elsewhere when it is shown.
+"""The style sheet of the theme on the parts of a window, the hidden ones when they are shown.
 
 Qt looks at every widget of the program when a sheet of the application changes, seconds for some documents.
 """
