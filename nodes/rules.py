@@ -187,11 +187,13 @@ class RBM(RuleBearer):
     """Learns hidden causes of binary data, until what it generates looks like the data.
 
     Contrastive divergence compares the data with samples after `k` Gibbs steps; the loss that is shown is the
-    squared error of the reconstruction, which falls although training does not minimise it.
+    squared error of the reconstruction, which falls although training does not minimise it. The
+    pseudo-likelihood is measured once an epoch, on all rows of a split.
     """
 
     title = "Restricted Boltzmann machine"
     shows = ("gibbs",)
+    scores = ("pseudo_likelihood",)
     aliases = ("rbm", "contrastive divergence", "cd", "gibbs", "harmonium")
     formula = "p(h = 1 | v) = σ(W v + b); W += η (h vᵀ of the data - h vᵀ of the samples)"
     source = "Smolensky, 1986; Hinton, 2002; persistent: Tieleman, 2008"

@@ -200,6 +200,7 @@ def _sync_folder(folder: Path) -> None:
 
 def reason(error: Exception) -> str:
     """Why a file could not be read or written, to stand at the end of a sentence."""
+    error = error.__cause__ if isinstance(error.__cause__, OSError) else error
     text = error.strerror if isinstance(error, OSError) else None
     return (text or reason_of(error)).rstrip(".").lower()
 

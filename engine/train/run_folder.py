@@ -368,7 +368,7 @@ class RunFolder:
         self._steps_written = {name: len(points) for name, points in series.items()}
 
     def _as_left(self, name: str, run: Run) -> bool:
-        """Whether a table is as this program left it; that it isn't, so that it begins anew, is told."""
+        """Whether a table is as this program left it; otherwise a warning says that it is written again."""
         path = self.path / name
         if path.is_file() and path.stat().st_size == self._sizes[name]:
             return True

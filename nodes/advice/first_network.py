@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 from engine.catalogue import Data
+from engine.catalogue.training.sizing import sized
 from engine.catalogue.wires import Column
 from engine.document.edits import AddNodes, Edit, SetPlan
 from engine.document.graph import Link, Node, Project
@@ -55,7 +56,7 @@ class Sketch:
 def starter(data_id: str, data: Data) -> Callable[[Project], tuple[Edit, ...]] | None:
     """What adds a network, a loss and a metric behind a data node; None where no target is known.
 
-    A training plan that nobody has touched yet is set to more epochs and a larger rate for tables.
+    A training plan that nobody has touched yet is sized to the data.
     """
     found = sketched(data_id, data)
     if found is None:
@@ -64,10 +65,8 @@ def starter(data_id: str, data: Data) -> Callable[[Project], tuple[Edit, ...]] |
 
     def draw(project: Project) -> tuple[Edit, ...]:
         edits: tuple[Edit, ...] = (_drawn(project, sketch, entry, target),)
-        if len(entry.shape) == 1 and entry.dtype == "float32" and project.plan == Plan():
-            rate = project.plan.objective.optimiser.with_param("lr", 0.01)
-            edits += (SetPlan(project.plan.with_(optimiser=rate, epochs=40)),)
-        return edits
+        plan = sized(data)
+        return edits if project.plan != Plan() or plan == Plan() else (*edits, SetPlan(plan))
 
     return draw
 

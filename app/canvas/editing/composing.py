@@ -18,7 +18,7 @@ from app.canvas.editing.joining import addable
 from app.canvas.finder import Finder
 from app.canvas.in_place import InPlace
 from app.canvas.items.frame_item import TITLE
-from app.canvas.items.geometry import WIDTH, finite, snapped
+from app.canvas.items.geometry import finite, snapped
 from app.canvas.scene.canvas import Canvas
 from app.workspace import block_library
 from engine.document import blocks
@@ -36,6 +36,7 @@ from engine.document.edits import (
     SetMuted,
     SetShares,
 )
+from engine.document.files import reason
 from engine.document.graph import Node
 from engine.document.names import free_name, names_of
 from engine.errors import NeuroloomError
@@ -55,7 +56,7 @@ class Composing:
         self._workspace = view.workspace
         self._scene = view.graph_scene
         for typing in (names, notes):
-            typing.ended.connect(self._workspace.document.seal)
+            typing.ended.connect(self._workspace.seal)
 
     def _chosen(self) -> list[Node]:
         graph = self._workspace.graph
@@ -89,7 +90,7 @@ class Composing:
             return
         self._view.reveal(nodes[0].id)
         item = self._scene.node_items[nodes[0].id]
-        place = partial(self._field_at, QPointF(item.x() + 8, item.y() + 4), WIDTH - 16)
+        place = partial(self._field_at, QPointF(item.x() + 8, item.y() + 4), item.face.layout.width - 16)
         self._names.begin(nodes[0].id, item.face.name, place, self._rename_node)
 
     def _rename_node(self, node_id: str, name: str) -> bool:
@@ -289,8 +290,8 @@ class Composing:
                 continue
             try:
                 path = block_library.keep(workspace.places.blocks, workspace.document.project, node.id)
-            except OSError as error:
-                workspace.message.emit(f"The block could not be kept: {error.strerror}.", "error")
+            except (OSError, NeuroloomError) as error:
+                workspace.message.emit(f"The block could not be kept: {reason(error)}.", "error")
                 continue
             workspace.message.emit(f"“{block.name or path.stem}” is among your blocks now.", "info")
 

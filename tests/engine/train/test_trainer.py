@@ -16,9 +16,10 @@ from engine.document.graph import Graph, Project
 from engine.document.plan import Choice
 from engine.errors import TrainingError
 from engine.feed.feed import Probe
+from engine.runs.settings import Stage
 from engine.train.run_folder import read_settings
 from engine.train.trainer import Trainer
-from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, settle, with_node
+from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, run_of, settle, with_node
 
 Make = Callable[[ByHand], Trainer]
 
@@ -101,8 +102,8 @@ def test_stop_cuts_a_long_evaluation_short(by_hand: Make) -> None:
     """C-6, in the middle of an evaluation too."""
     evaluating, go_on = threading.Event(), threading.Event()
 
-    def wait(x: Tensor) -> None:
-        if not torch.is_grad_enabled() and len(x) == 8:
+    def wait(x: Tensor) -> None:  # before the epoch has ended there are only glances at one batch
+        if not torch.is_grad_enabled() and len(x) == 8 and trainer.progress.step == 500:
             evaluating.set()
             assert go_on.wait(20)
 
@@ -180,6 +181,41 @@ def test_pictures_work_before_training_while_paused_and_after(trainer: Trainer) 
     assert trainer.wait(20)
     other = trainer.feed.latest(probe)
     assert other is not None and other.extra["example"] == 3
+
+
+def test_metrics_and_confusion_of_a_batch_come_with_the_first_step(trainer: Trainer) -> None:
+    confusion = Probe("n5", "confusion")
+    plain = run_of(iris(epochs=2))
+    while plain.stage is not Stage.DONE:
+        plain.advance()
+    trainer.prepare(iris(epochs=2))
+    trainer.step()
+    assert trainer.wait(20) and trainer.progress.step == 1
+    seen = trainer.feed.latest(confusion)
+    assert seen is not None and seen.extra["split"] == "one validation batch" and seen.array.sum() == 30
+    assert trainer.feed.read("batch_accuracy")["step"].tolist() == [1] and not len(
+        trainer.feed.read("val_loss")
+    )
+    trainer.resume()
+    settle(trainer, "finished")
+    last = trainer.feed.latest(confusion)
+    assert last is not None and last.extra["split"] == "validation"
+    assert losses(trainer) == plain.feed.read("train_loss")["value"].tolist()  # looking has changed nothing
+
+
+@pytest.mark.parametrize("epochs", [2, 40])
+def test_gradients_are_those_of_the_last_step_however_short_the_run(trainer: Trainer, epochs: int) -> None:
+    norms = Probe("", "norms")
+    trainer.watch(frozenset({norms}))
+    trainer.start(iris(epochs=epochs))
+    settle(trainer, "finished")
+    seen = trainer.feed.latest(norms)
+    assert seen is not None and seen.step == trainer.progress.step - 1 and (seen.array[:, 2] > 0).all()
+    trainer.start(iris(epochs=LONG))
+    assert trainer.feed.latest(norms) is not seen or trainer.state == "loading"
+    assert trainer.wait(20, until=lambda: trainer.feed.latest(norms) is not seen)
+    trainer.stop()
+    settle(trainer, "idle")
 
 
 def test_pictures_of_another_project_are_dropped(trainer: Trainer) -> None:
