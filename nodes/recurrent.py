@@ -73,11 +73,14 @@ class LSTM(Recurrent):
 
 
 class GRU(Recurrent):
-    """Reads a sequence step by step with two gates: lighter than an LSTM, often as good."""
+    """Reads a sequence step by step with two gates: lighter than an LSTM, often as good.
+
+    The reset gate r acts on U h + b, as in the paper's first preprint; in print it acts on h, before U.
+    """
 
     aliases = ("gated recurrent unit", "rnn")
     formula = "r, z = σ(W x + U h + b), one each; n = tanh(W x + b + r · (U h + b)); h ← (1 - z) · n + z · h"
-    source = "Cho and others, 2014"
+    source = "Cho and others, 2014 (arXiv:1406.1078v1)"
     ports_out = (Port("output", doc=STATES[0]), Port("h", doc=STATES[1]))
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:

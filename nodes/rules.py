@@ -45,8 +45,9 @@ class TaughtByRule(RuleBearer, abstract=True):
 class Perceptron(TaughtByRule):
     """Outputs a sign and learns from mistakes only, by adding the example to the weights or subtracting it.
 
-    If a straight boundary exists it is found after at most R² / γ² mistakes, R the longest example and γ the
-    margin (Novikoff); if none does, as for XOR, it never rests.
+    If a straight boundary exists it is found after at most R² / γ² mistakes (Novikoff), R the length of the
+    longest example and γ the margin, both with the bias as one more input of 1: 51 for AND of 0 and 1. If
+    none does, as for XOR, it never rests.
     """
 
     aliases = ("sign unit", "threshold", "mcculloch-pitts", "rosenblatt")
@@ -115,14 +116,14 @@ class DeltaRule(TaughtByRule):
 
 
 class LeastSquares(TaughtByRule):
-    """Linear regression in closed form: the weights solve the normal equations of the batch.
+    """Linear regression in closed form: the weights with the least squared error over the batch.
 
     Give its phase the whole training split as one batch, and one epoch.
     """
 
     title = "Least squares"
     aliases = ("linear regression", "ridge", "normal equations", "closed form")
-    formula = "w = (AᵀA + λI)⁻¹ Aᵀ t on centred data; b = mean of t - w·x"
+    formula = "w minimises |A w - t|² + λ |w|² on centred data; b = mean of t - w·x"
     source = "Legendre, 1805; Gauss, 1809; ridge: Hoerl and Kennard, 1970"
     ridge: float = param(0.0, minimum=0, label="Ridge", doc="λ: how strongly large weights are held back")
 
@@ -186,11 +187,13 @@ class RBM(RuleBearer):
     """Learns hidden causes of binary data, until what it generates looks like the data.
 
     Contrastive divergence compares the data with samples after `k` Gibbs steps; the loss that is shown is the
-    squared error of the reconstruction, which falls although training does not minimise it.
+    squared error of the reconstruction, which falls although training does not minimise it. The
+    pseudo-likelihood is measured once an epoch, on all rows of a split.
     """
 
     title = "Restricted Boltzmann machine"
     shows = ("gibbs",)
+    scores = ("pseudo_likelihood",)
     aliases = ("rbm", "contrastive divergence", "cd", "gibbs", "harmonium")
     formula = "p(h = 1 | v) = σ(W v + b); W += η (h vᵀ of the data - h vᵀ of the samples)"
     source = "Smolensky, 1986; Hinton, 2002; persistent: Tieleman, 2008"

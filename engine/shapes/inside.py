@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.catalogue import Composite, Data, Input, Loss, Metric, Source, symbols
+from engine.catalogue import Composite, Data, Input, Layer, Loss, Metric, Source, symbols
+from engine.catalogue.bypass import keeps_values, without_muted
 from engine.catalogue.emitter import build
+from engine.catalogue.traits import Squash
 from engine.document.graph import BLOCK, BLOCK_INPUT, Node, Project
 from engine.document.plan import Plan
 from engine.errors import NeuroloomError
@@ -135,3 +137,19 @@ def _stays_outside(found: object) -> bool:
 def _used(nodes: Iterable[Node]) -> list[str]:
     named = [node.params.get("block") for node in nodes if node.type == BLOCK]
     return [one for one in named if isinstance(one, str)]
+
+
+def last_squash(project: Project, book: ShapeBook, wire: tuple[str, str]) -> Squash | None:
+    """The function between two ends that the numbers of a wire have passed last, also inside a block."""
+    graph, (node_id, port) = project.graph, wire
+    while keeps_values(made := book.types.get(node_id)):
+        link = graph.feeding(node_id, "x")
+        if link is None:
+            return None
+        node_id, port = link.source, link.source_port
+    if not isinstance(made, Composite):
+        return made.squash() if isinstance(made, Layer) else None
+    inner, types = within(project, made.block), book.books[node_id]
+    inner = without_muted(inner, types.types)
+    link = inner.graph.feeding(port, "x")
+    return None if link is None else last_squash(inner, types, (link.source, link.source_port))

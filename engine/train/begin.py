@@ -16,6 +16,7 @@ from engine.feed.feed import Feed
 from engine.look.labels import check_labels
 from engine.runs import checkpoints
 from engine.runs.records import (
+    METRICS,
     SETTINGS,
     epoch_points,
     never_saved,
@@ -134,6 +135,9 @@ def continue_run(
         world.draw_apart(run)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)
+    if len(run.history) < run.epoch:
+        found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"
+        feed.note("warning", f"{found}; what was cut off or removed is lost.", step=run.step)
     return run
 
 
