@@ -47,7 +47,7 @@ class CrossEntropy(WeightedLoss):
         Port("target", doc="number of the right class, from 0; or the probability of each class"),
     )
     smoothing: float = param(
-        0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
+        0.0, minimum=0, below=1, label="Label smoothing", doc="probability spread over all classes alike"
     )
     ignored: int | None = left_out_param()
     class_weights: Floats | None = param(

@@ -13,6 +13,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from app.canvas.editing.first_plan import first_plan
 from app.canvas.items.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.canvas.view import GraphView
 from app.data.card import OpeningCard
@@ -268,7 +269,7 @@ class DataOpening(QObject):
         workspace.enter("")  # data stand outside of blocks
         nodes = self._nodes(opened, place)
         label = f"Add {nodes[0].name}" if len(nodes) == 1 else f"Add {len(nodes)} data nodes"
-        if not workspace.apply(label, AddNodes(tuple(nodes))):
+        if not workspace.apply(label, AddNodes(tuple(nodes)), *first_plan(workspace, nodes)):
             return ()
         for node, (_, one) in zip(nodes, opened, strict=True):
             workspace.remarks[node.id] = one.remarks

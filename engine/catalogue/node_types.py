@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from engine.catalogue.axes import QUANTITIES, Axes
 from engine.catalogue.params import Parametrised, collect
 from engine.catalogue.symbols import Expr, name
 from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparation, Squash
@@ -115,18 +116,30 @@ class Layer(NodeType, abstract=True):
 
     `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
     and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
-    with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `hands_on` names
+    with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `scores` names
+    methods of the module that give a mean over the rows that come in; it is taken over whole splits, once an
+    epoch, where the rule is at work. `hands_on` names
     for an output the input whose meaning it keeps: it is changed while training only, or in form only.
     `classes_of` names for an output the input whose classes it has, where only some places keep their value.
+    `takes_axes` says what it takes the axes of its first input for, where it cannot be anything.
     """
 
     kind = "layer"
     takes_whole: ClassVar[bool] = False
     learns_by_rule: ClassVar[bool] = False
     rule_ports: ClassVar[tuple[Port, ...]] = ()
+    scores: ClassVar[tuple[str, ...]] = ()
     hands_on: ClassVar[Mapping[str, str]] = {}
     classes_of: ClassVar[Mapping[str, str]] = {}
+    takes_axes: ClassVar[Axes] = ()
     traits: ClassVar[LayerTraits] = LayerTraits()
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        """What the axes of an output stand for where those of its inputs are `axes`; () if unknown."""
+        known = self.takes_axes or axes
+        if self.traits.units and known and known[-1] not in QUANTITIES:  # new numbers in the place of places
+            known = (*known[:-1], "")
+        return known if len(known) == rank else ()
 
     def inputs(self) -> tuple[Port, ...]:
         return (*self.ports_in, *self.rule_ports)

@@ -118,10 +118,11 @@ class LossTraits:
     """What is known of a loss or a metric.
 
     `answers`: what it takes a prediction for; a metric of classes takes one score of the target's shape for a
-    yes where it is above 0. `contains`: the function that a loss applies itself, so that plain scores must
-    come. `class_weights`: the parameter that weighs classes, or a yes. `trains`: the adversary whose loss it
-    is. `saturates`: the parameter and its value with which a generator's loss loses its slope where the
-    discriminator is sure. `mean_probability`: a metric is the mean of what its scores stand for.
+    yes where it is above the middle of what it can be, 0 for a plain score. `contains`: the function that a
+    loss applies itself, so that plain scores must come. `class_weights`: the parameter that weighs classes,
+    or a yes. `trains`: the adversary whose loss it is. `saturates`: the parameter and its value with which a
+    generator's loss loses its slope where the discriminator is sure. `mean_probability`: a metric is the mean
+    of what its scores stand for.
     """
 
     answers: Answer = Answer.VALUES

@@ -25,6 +25,7 @@ IMPORTS: dict[str, str] = {
     "Any": "from typing import Any",
     "Callable": "from collections.abc import Callable",
     "F": "import torch.nn.functional as F",
+    "Iterable": "from collections.abc import Iterable",
     "Iterator": "from collections.abc import Iterator",
     "Path": "from pathlib import Path",
     "Sequence": "from collections.abc import Sequence",

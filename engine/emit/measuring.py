@@ -13,6 +13,7 @@ from engine.data.batch import WEIGHT
 from engine.emit.lines import Line, block, indented, laid_out, quoted, returned_dict, statement, tapped
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.errors import EmitError
+from engine.shapes.inside import last_squash
 
 MINIMISED = 'The losses of a batch; training minimises "loss".'
 MEASURED = "The losses and metrics of a batch."
@@ -94,21 +95,32 @@ def function_lines(
 
 
 def measure_lines(
-    made: Assembly, computed: Computed, weights: Mapping[str, float], metrics: Iterable[str]
+    made: Assembly,
+    computed: Computed,
+    weights: Mapping[str, float],
+    metrics: Iterable[str],
+    scores: Mapping[str, Expr] | None = None,
 ) -> list[Line]:
-    """The function `measure`: every loss and metric; with how much each counts where `uneven` says so."""
+    """The function `measure`: every loss and metric; with how much each counts where `uneven` says so.
+
+    `scores` are further means over the rows of the batch, by key.
+    """
     body, items = _losses(made, computed, weights)
     for one in metrics:
         plain, twin = (measured(made, computed, one, taps) for taps in (False, True))
         items.append((made.metrics[one], plain, twin, one))
     doc, kind = MEASURED, "Tensor"
+    further = [(key, score, score, None) for key, score in (scores or {}).items()]
     if uneven(made):
         doc, kind = COUNTED, "tuple[Tensor, Tensor | int]"
         rows = name("len")(name("batch")[made.columns()[0].name])
         alone = next(iter(weights), "")
         items = [_paired(made, computed, item, item[3] or alone, rows) for item in items]
+        further = [(key, lift((score, rows)), lift((score, rows)), None) for key, score, _, _ in further]
     head = Line(f"def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, {kind}]:")
-    return laid_out([head, *indented([Line(f'"""{doc}"""'), *computed.lines, *body, *returned_dict(items)])])
+    return laid_out(
+        [head, *indented([Line(f'"""{doc}"""'), *computed.lines, *body, *returned_dict([*items, *further])])]
+    )
 
 
 def _paired(made: Assembly, computed: Computed, item: Item, one: str, rows: Expr) -> Item:
@@ -211,7 +223,10 @@ def _built(made: Assembly, computed: Computed, one: str, taps: bool) -> NodeCode
 def wires_into(made: Assembly, computed: Computed, one: str, taps: bool = False) -> dict[str, Wire]:
     """What comes into a node, by port."""
     places = {link.target_port: (link.source, link.source_port) for link in made.graph.incoming(one)}
-    return {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
+    wires = {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
+    for port, wire in wires.items():
+        wire.squash = last_squash(made.project, made.book, places[port])
+    return wires
 
 
 # -- what goes in

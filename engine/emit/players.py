@@ -82,8 +82,10 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         found.functions.append([names.function for names in named])
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
-    if losses or metrics:
-        found.parts.append(measuring_inline(made, losses, metrics))
+    ruled = [one.node for phase in plan.phases for one in phase.objectives if isinstance(one, Rule)]
+    measure = measuring_inline(made, losses, metrics, ruled)
+    if measure:
+        found.parts.append(measure)
         found.measures = True
     found.parts.append(block(facts.player_class()))
     weight = weight_text(made.columns()[0].name, uneven(made))

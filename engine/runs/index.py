@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.catalogue.training.optimisers import OPTIMISERS
 from engine.document.files import load_project
-from engine.errors import NeuroloomError
+from engine.errors import NeuroloomError, reason_of
 from engine.runs.compare import defaults_and, graph_hash, plan_hash
 from engine.runs.records import (
     CHECKPOINTS,
@@ -300,7 +300,7 @@ def _read(folder: Path) -> RunRecord:
             return _made(folder, settings, history, labels)
     except NeuroloomError as error:
         log.info("%s is not understood", folder, exc_info=error)
-        return RunRecord(folder.name, folder, title=folder.name, error=str(error))
+        return RunRecord(folder.name, folder, title=folder.name, error=reason_of(error))
 
 
 def _made(

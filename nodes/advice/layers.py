@@ -13,8 +13,8 @@ from engine.document.edits import SetParam, SetPlan
 from engine.document.graph import Graph, Node, Project
 from engine.shapes.node_rules import advice_rule, lint_rule
 from engine.shapes.problems import Problem
-from engine.shapes.remedies import doing, inserting
-from nodes.activation import Activation
+from engine.shapes.remedies import doing, inserting, replacing
+from nodes.activation import Activation, Sigmoid
 from nodes.convolution import Conv1d, Conv2d
 from nodes.dense import Linear
 from nodes.norm import BatchNorm, Dropout
@@ -82,6 +82,21 @@ def batch_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Prob
         message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
         fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
         yield Problem(node.id, message, "x", fix=fix, code="batch-of-one")
+
+
+@lint_rule
+def softmax_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """A softmax over a single value answers 1, whatever comes in."""
+    made, arriving = book.types[node.id], book.input_signature(node.id, "x")
+    link = project.graph.feeding(node.id, "x")
+    if not isinstance(made, Layer) or made.traits.squashes is not Squash.SOFTMAX or link is None:
+        return
+    axis = int(getattr(made, "axis", -1))
+    if arriving is None or axis == 0 or arriving.shape[axis - 1 if axis > 0 else axis] != 1:
+        return
+    message = "A softmax over one value is always 1, so nothing can be learned: one value wants a sigmoid."
+    exchange = replacing("Put a sigmoid in its place", node, link, Sigmoid.type_id)
+    yield Problem(node.id, message, "x", "warning", exchange, "softmax-of-one")
 
 
 @lint_rule

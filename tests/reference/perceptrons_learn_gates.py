@@ -31,7 +31,7 @@ SEED, BATCH = 0, 1
 # engine.data.sets.points.load_gates, 12 lines, 62c5959d4788
 
 
-# engine.layers.perceptron.Perceptron, 35 lines, 01aa53eb8d30
+# engine.layers.perceptron.Perceptron, 36 lines, 947859ca4e80
 
 
 class Model(nn.Module):

@@ -37,7 +37,7 @@ SEED, BATCH = 0, 32
 # engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
 
 
-# engine.layers.boltzmann.RBM, 59 lines, b45e6e936805
+# engine.layers.boltzmann.RBM, 64 lines, a2858aa79bb7
 
 
 class Model(nn.Module):
@@ -99,7 +99,10 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     image = batch["image"]      # (N, 1, 28, 28)
     pixels = image.flatten(1)   # (N, 784)
     _, rbm = model.rbm(pixels)  # (N, 784)
-    return {"reconstruction_error": F.mse_loss(rbm, pixels)}
+    return {
+        "reconstruction_error": F.mse_loss(rbm, pixels),
+        "pseudo_likelihood": model.rbm.pseudo_likelihood(pixels),
+    }
 
 
 @dataclass
