@@ -19,7 +19,7 @@ from engine.data.batch import WEIGHT, Batch, Splits, weight_in
 from engine.devices import random_state, set_random_state, use_threads
 from engine.document.names import spoken
 from engine.feed.feed import Feed, Series
-from engine.look.registry import Tally, tallies
+from engine.look.tallies import Tally, tallies
 from engine.runs.settings import Settings, Stage
 from engine.shapes.heads import Head
 from engine.train.phases import Phases
@@ -88,6 +88,11 @@ class Run:
         self.optimiser, self.schedule = self.program.configure(
             self.model, self.steps_per_epoch, self.settings.epochs
         )
+
+    @property
+    def ending(self) -> bool:
+        """Whether the next batch is the last of the plan."""
+        return self.index + 1 == self.steps_per_epoch and self.epoch + 1 == self.settings.epochs
 
     def rows(self, split: str) -> int:
         """The number of examples of a split."""
