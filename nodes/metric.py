@@ -38,7 +38,9 @@ class Accuracy(Metric):
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
-        return equal(prediction.gt(0), target.gt(0)).float().mean()
+        ends = prediction.squash.ends if prediction.squash is not None else None
+        middle = sum(ends) / 2 if ends is not None else 0
+        return equal(prediction.gt(middle or 0), target.gt(0)).float().mean()
 
     def counts(self, **wires: Wire) -> Expr | None:
         prediction, target = wires["prediction"], wires["target"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.axes import SEQUENCE
 from engine.catalogue.symbols import Expr, nn, torch
 from engine.errors import EmitError
 from nodes.wires import need_axes, plural
@@ -15,6 +16,7 @@ STATES = "output of every step", "last hidden state", "last cell state"
 class Recurrent(Layer, abstract=True):
     """Base of the recurrent layers."""
 
+    takes_axes = SEQUENCE
     family = "recurrent"
     shows = ("gates",)
     hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
@@ -23,7 +25,7 @@ class Recurrent(Layer, abstract=True):
     both_ways: bool = param(False, label="Both directions", doc="read the sequence forwards and backwards")
 
     def _constructor(self, kind: Expr, x: Wire) -> Expr:
-        need_axes(x, 2, self.title, "steps × features")
+        need_axes(x, self)
         if self.dropout and self.layers == 1:
             raise EmitError(
                 "Dropout works between stacked layers, and there is only one.",

@@ -17,6 +17,7 @@ ROW = "numbers in a row"
 class RuleBearer(Layer, abstract=True):
     """A layer with an `update`; a plan lets it learn by the step `Rule`."""
 
+    takes_axes = ("features",)
     family = "rules"
     learns_by_rule = True
 
@@ -58,7 +59,7 @@ class Perceptron(TaughtByRule):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.perceptron import Perceptron as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, lr=self.lr, low=-1 if self.targets == SIGNS else 0)
         return e.module(without_defaults(made))(x)
 
@@ -94,7 +95,7 @@ class DeltaRule(TaughtByRule):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.delta_rule import DeltaRule as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         middle = self.hidden or x.features
         wanted = self.hidden * (x.features + 1) + self.units * (middle + 1)
         made = carried(Made)(
@@ -129,7 +130,7 @@ class LeastSquares(TaughtByRule):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.least_squares import LeastSquares as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, ridge=self.ridge)
         return e.module(without_defaults(made))(x)
 
@@ -165,7 +166,7 @@ class Hopfield(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.hopfield import Hopfield as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(
             x.features,
             steps=self.steps,
@@ -210,7 +211,7 @@ class RBM(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.boltzmann import RBM as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.hidden, lr=self.lr, k=self.k, chains=self.chains)
         layer = e.module(without_defaults(made))
         output, reconstruction = e.unpack(layer(x), "hidden", "reconstruction")
@@ -235,7 +236,7 @@ class Oja(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.oja import Oja as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         return e.module(without_defaults(carried(Made)(x.features, self.units, lr=self.lr)))(x)
 
     def summary(self) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from engine.catalogue.axes import QUANTITIES, Axes
 from engine.catalogue.params import Parametrised, collect
 from engine.catalogue.symbols import Expr, name
 from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparation, Squash
@@ -120,6 +121,7 @@ class Layer(NodeType, abstract=True):
     epoch, where the rule is at work. `hands_on` names
     for an output the input whose meaning it keeps: it is changed while training only, or in form only.
     `classes_of` names for an output the input whose classes it has, where only some places keep their value.
+    `takes_axes` says what it takes the axes of its first input for, where it cannot be anything.
     """
 
     kind = "layer"
@@ -129,7 +131,15 @@ class Layer(NodeType, abstract=True):
     scores: ClassVar[tuple[str, ...]] = ()
     hands_on: ClassVar[Mapping[str, str]] = {}
     classes_of: ClassVar[Mapping[str, str]] = {}
+    takes_axes: ClassVar[Axes] = ()
     traits: ClassVar[LayerTraits] = LayerTraits()
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        """What the axes of an output stand for where those of its inputs are `axes`; () if unknown."""
+        known = self.takes_axes or axes
+        if self.traits.units and known and known[-1] not in QUANTITIES:  # new numbers in the place of places
+            known = (*known[:-1], "")
+        return known if len(known) == rank else ()
 
     def inputs(self) -> tuple[Port, ...]:
         return (*self.ports_in, *self.rule_ports)
@@ -141,6 +151,10 @@ class Layer(NodeType, abstract=True):
         """The function between two ends that its numbers have passed last."""
         chosen = getattr(self, "activation", None)
         return next((one for one in Squash if one.word == chosen), self.traits.squashes)
+
+    def least_rows(self, shape: tuple[int, ...]) -> int:
+        """How many examples of this shape it needs to train: one, or more where it compares them."""
+        return 1
 
     def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
         """The call that applies the layer's own update; it returns a dict of what is watched."""

@@ -13,6 +13,7 @@ from engine.data.batch import WEIGHT
 from engine.emit.lines import Line, block, indented, laid_out, quoted, returned_dict, statement, tapped
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.errors import EmitError
+from engine.shapes.inside import last_squash
 
 MINIMISED = 'The losses of a batch; training minimises "loss".'
 MEASURED = "The losses and metrics of a batch."
@@ -222,7 +223,10 @@ def _built(made: Assembly, computed: Computed, one: str, taps: bool) -> NodeCode
 def wires_into(made: Assembly, computed: Computed, one: str, taps: bool = False) -> dict[str, Wire]:
     """What comes into a node, by port."""
     places = {link.target_port: (link.source, link.source_port) for link in made.graph.incoming(one)}
-    return {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
+    wires = {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
+    for port, wire in wires.items():
+        wire.squash = last_squash(made.project, made.book, places[port])
+    return wires
 
 
 # -- what goes in
