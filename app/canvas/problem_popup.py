@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.canvas.overlay import kept_inside
 from app.canvas.scene.canvas import Canvas
@@ -102,7 +102,7 @@ class ProblemPopup(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         for problem in problems:
-            mark = QLabel()
+            mark = label("")
             colour = theme.bad if problem.severity == "error" else theme.warning
             mark.setPixmap(pixmap(problem.severity, colour))
             row = QHBoxLayout()

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, 
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.canvas.overlay import kept_inside
 from app.theme import SMALL, current_theme, themes
+from app.widgets.labels import label
 from app.widgets.typing import is_for_files
 from app.workspace.block_library import Defined, Kept
 from engine.catalogue import Catalogue, NodeType
@@ -60,9 +60,8 @@ class SearchPopup(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.about = QLabel(self)
+        self.about = label("", wrap=True, parent=self)
         self.about.setObjectName("nodeSearchAbout")
-        self.about.setWordWrap(True)
         self.about.setFixedHeight(44)
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         box = QVBoxLayout(self)

@@ -15,6 +15,7 @@ from app.runs.table import RunsTable
 from app.widgets.background import Background
 from app.widgets.questions import ask
 from app.workspace.open_document import TrainableDocument
+from engine.document.files import write_atomically
 from engine.errors import NeuroloomError
 from engine.runs.as_csv import runs_csv
 from engine.runs.deleted import delete, restore
@@ -29,7 +30,7 @@ from engine.runs.records import (
     never_saved,
 )
 
-_CAN_GO_ON = ("stopped", INTERRUPTED, "failed")
+_CAN_GO_ON = ("stopped", INTERRUPTED, "failed", "finished")
 DELETE = "Delete"
 CANCEL = "Cancel"
 
@@ -97,8 +98,6 @@ class RunsMenu(QObject):
         if len(chosen) != 1:
             return "Select one run to go on with it"
         state = chosen[0].state
-        if state == "finished":
-            return "It has run to its end; start a new run from its weights instead (More)"
         if state == RUNNING:
             return "It is being trained already"
         if state not in _CAN_GO_ON:
@@ -211,11 +210,9 @@ class RunsMenu(QObject):
     def export_csv(self, path: Path) -> None:
         """Write a row an epoch of the selected runs."""
         try:
-            path.write_text(runs_csv(record.folder for record in self.chosen), encoding="utf-8")
+            write_atomically(path, runs_csv(record.folder for record in self.chosen).encode("utf-8"))
         except NeuroloomError as error:
             self._panel.say(str(error))
-        except OSError as error:
-            self._panel.workspace.message.emit(f"The table could not be saved: {error.strerror}.", "error")
         else:
             self._panel.say(f"Saved to {path}.")
 
@@ -274,7 +271,7 @@ class RunsMenu(QObject):
 
 
 _TIPS = {
-    "continueRun": "Go on from the last checkpoint",
+    "continueRun": "Go on from the last checkpoint; a run that has finished trains more",
     "compareRuns": "List the differences: settings, nodes, wires",
     "reopenProject": "Open the exact project of this run in a new tab",
 }
@@ -305,8 +302,6 @@ def _checkpoints(record: RunRecord | None) -> list[tuple[str, Path]]:
     if record is None:
         return []
     last = [("The last one", record.folder)] if (record.folder / CHECKPOINT).is_file() else []
-    if record.state == "finished":  # nothing is left to train there
-        last = []
     return last + [(_epoch(name), record.folder / CHECKPOINTS / name) for name in record.checkpoints]
 
 

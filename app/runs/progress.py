@@ -11,6 +11,7 @@ from app.look.own import scaled_words
 from app.runs.run_status import DeviceChip, MetricText, ProgressText
 from app.theme import Theme, current_theme, themes
 from app.widgets.icons import icon
+from app.widgets.one_click import OneClick
 from app.workspace.engine_parts import RunControl
 from app.workspace.open_document import TrainableDocument
 from app.workspace.pace import Pace
@@ -20,14 +21,15 @@ from engine.feed.feed import Feed
 REDRAW_MS = 250
 NARROW = 860
 
-# state: what the main button says, its icon, its tool tip
+# state, or "stopped" for a run that has ended early: what the main button says, its icon, its tool tip
 MAIN = {
     "idle": ("Train", "play", "Train the network from its first weights"),
     "loading": ("Pause", "pause", "The data are being read"),
     "running": ("Pause", "pause", "Pause after this batch"),
     "paused": ("Resume", "play", "Go on training"),
     "stopping": ("Stop", "pause", "The run ends after this batch"),
-    "finished": ("Train", "play", "Train again from the first weights"),
+    "finished": ("Train more", "play", "Go on for more epochs: weights, optimiser and schedule stay"),
+    "stopped": ("Train more", "play", "Go on to the end of the plan: weights, optimiser and schedule stay"),
     "failed": ("Train", "play", "Train again from the first weights"),
 }
 
@@ -48,6 +50,8 @@ class TrainingBar(QWidget):
         self._step.setText("Step")
         self._stop = self._button("stopButton")
         self._stop.setText("Stop")
+        self._over = self._button("startOverButton")
+        self._over.setAccessibleName("Start over")
         self._progress = ProgressText()
         self._metric = MetricText()
         self._metric.units = self._units
@@ -63,7 +67,9 @@ class TrainingBar(QWidget):
             self._step,
             6,
             self._stop,
-            18,
+            6,
+            self._over,
+            12,
             self._progress,
             14,
             self._metric,
@@ -79,6 +85,7 @@ class TrainingBar(QWidget):
         self._back.clicked.connect(self.back)
         self._step.clicked.connect(self.step)
         self._stop.clicked.connect(self.stop)
+        self._over.clicked.connect(self.start_over)
         self._pace = Pace(REDRAW_MS, self.refresh, self)
         workspace.ticked.connect(self._pace.ask)
         workspace.state_changed.connect(self._state_changed)
@@ -89,7 +96,7 @@ class TrainingBar(QWidget):
         self._dress(current_theme())
 
     def _button(self, name: str, kind: str = "") -> QPushButton:
-        made = QPushButton()
+        made = OneClick()
         made.setObjectName(name)
         if kind:
             made.setProperty("kind", kind)
@@ -98,7 +105,8 @@ class TrainingBar(QWidget):
         return made
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._metric.set_compact(event.size().width() < NARROW)
+        for part in (self._metric, self._device):
+            part.set_compact(event.size().width() < NARROW)
         super().resizeEvent(event)
 
     # -- actions ----------------------------------------------------------------------------------
@@ -109,12 +117,17 @@ class TrainingBar(QWidget):
     def toggle(self) -> None:
         """Train, pause or resume: whatever the main button offers now."""
         trainer, state = self._workspace.trainer, self._workspace.state
-        if trainer is None or state in ("idle", "finished", "failed"):
-            self._workspace.train()
-        elif state in ("running", "loading"):
+        if trainer is not None and state in ("running", "loading"):
             trainer.pause()
-        elif state == "paused":
-            trainer.resume()
+        elif state == "paused" or self._workspace.can_train_more:
+            self._workspace.go_on()
+        else:
+            self._workspace.train()
+        self.refresh()
+
+    def start_over(self) -> None:
+        """Train from the first weights, in place of a run that has ended; that one is kept among the runs."""
+        self._workspace.train()
         self.refresh()
 
     def step(self) -> None:
@@ -132,10 +145,11 @@ class TrainingBar(QWidget):
             self.refresh()
 
     def _at_rest(self) -> RunControl | None:
-        """The trainer, with a run begun that stands still where there is none; None where that can't be."""
+        """The trainer, with a run that stands still: the one that has ended, else a new one; None without."""
         trainer = self._workspace.trainer
         if trainer is not None and trainer.state in ("idle", "finished", "failed"):
-            if not self._workspace.train():
+            goes_on = self._workspace.can_train_more
+            if not (self._workspace.go_on() if goes_on else self._workspace.train()):
                 return None
             trainer.pause()
         return trainer
@@ -158,9 +172,10 @@ class TrainingBar(QWidget):
         """Show the trainer's state and numbers as they are now."""
         state = self._workspace.state
         reason = self._reason()
-        text, name, tip = MAIN[state]
+        more = self._workspace.can_train_more
+        text, name, tip = MAIN["stopped" if more and state == "idle" else state]
         starting = self._workspace.trainer is None and self._workspace.engine_error is None
-        can_train = not reason or self._workspace.training or starting
+        can_train = not reason or state in ("running", "loading") or starting
         self._set(self._main, can_train and state != "stopping", reason if not can_train else f"{tip} (F5)")
         if self._shown != (text, name):
             self._shown = (text, name)
@@ -178,6 +193,11 @@ class TrainingBar(QWidget):
             self._stop,
             can_stop,
             "End the run and keep the weights (Shift+F5)" if can_stop else "No run is under way",
+        )
+        self._set(
+            self._over,
+            more and not reason,
+            (reason or "Start over from the first weights (Ctrl+F5)") if more else "No run has ended",
         )
         trainer = self._workspace.trainer
         self._progress.show_progress(
@@ -244,12 +264,14 @@ class TrainingBar(QWidget):
     def _dress(self, theme: Theme) -> None:
         metrics = QFontMetrics(theme.font(13, bold=True))
         widest = max(metrics.horizontalAdvance(text) for text, _, _ in MAIN.values())
-        self._main.setFixedWidth(widest + 14 + 6 + 30)
+        self._main.setFixedWidth(widest + 14 + 6 + 24)
         for button, name in ((self._step, "step"), (self._stop, "stop")):
             button.setIcon(icon(name, theme.dim, 14))
-            button.setFixedWidth(metrics.horizontalAdvance("Step") + 14 + 6 + 30)
+            button.setFixedWidth(metrics.horizontalAdvance("Step") + 14 + 6 + 24)
         self._back.setIcon(icon("step-back", theme.dim, 14))
         self._back.setFixedWidth(32)
+        self._over.setIcon(icon("undo", theme.dim, 14))
+        self._over.setFixedWidth(32)
         self._shown = ("", "")
         self.refresh()
 
@@ -259,7 +281,8 @@ def newest_metric(feed: Feed | None) -> tuple[str, float | None]:
     if feed is None:
         return "", None
     names = feed.series()
-    metrics = [name for name in names if name.startswith("val_") and "loss" not in name]
+    ways = ("val_", "batch_")  # one batch stands for the split until the first epoch has ended
+    metrics = [name for way in ways for name in names if name.startswith(way) and "loss" not in name]
     trained = [name for name in names if name.startswith("train_")]
     for name in [*metrics, "val_loss", *trained]:
         if name in names and (value := feed.last(name)) is not None:

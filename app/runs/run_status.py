@@ -12,9 +12,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.charts.plot import number, percent
 from app.theme import SMALL, Theme, current_theme, themes
+from app.widgets.labels import plain
 from engine.feed.progress import Progress
 
 HEIGHT = 32
+GOOD = 0.9  # an accuracy from which on it is shown in green
 
 
 def time_left(seconds: float) -> str:
@@ -167,9 +169,14 @@ class MetricText(QWidget):
                 self.setFixedWidth(self._room())
             self.update()
 
+    @property
+    def good(self) -> bool:
+        """Whether the value says that the network has learned its task; a loss alone never does."""
+        return "accuracy" in self._name and self._value is not None and self._value >= GOOD
+
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.told(), self)
+            QToolTip.showText(event.globalPos(), plain(self.told()), self)
             return True
         return super().event(event)
 
@@ -213,7 +220,8 @@ class MetricText(QWidget):
         figures = self._figures()
         taken = painter.fontMetrics().horizontalAdvance(figures) + 10
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.setPen(theme.good_text if self._value - self._value == 0 else theme.bad_text)
+        known = self._value - self._value == 0
+        painter.setPen((theme.good_text if self.good else theme.text) if known else theme.bad_text)
         painter.drawText(QRectF(0, 0, self.width(), HEIGHT), middle, figures)
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
@@ -233,6 +241,7 @@ class DeviceChip(QWidget):
         super().__init__(parent)
         self.setObjectName("deviceChip")
         self._text = ""
+        self._compact = False
         self.setFixedHeight(26)
         self._fit()
         themes.theme_changed.connect(self._theme_changed)
@@ -250,9 +259,20 @@ class DeviceChip(QWidget):
             self._fit()
             self.update()
 
+    def set_compact(self, compact: bool) -> None:
+        """Whether to leave out how many cores or threads there are; the tool tip has them."""
+        if compact != self._compact:
+            self._compact = compact
+            self._fit()
+            self.update()
+
+    def _words(self) -> str:
+        return self._text.partition(" · ")[0] if self._compact else self._text
+
     def _fit(self) -> None:
         metrics = QFontMetrics(current_theme().font(SMALL))
-        self.setFixedWidth(min(170, metrics.horizontalAdvance(self._text or "CPU · 2 cores") + 32))
+        usual = "CPU" if self._compact else "CPU · 2 cores"
+        self.setFixedWidth(min(170, metrics.horizontalAdvance(self._words() or usual) + 32))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self._text:
@@ -268,7 +288,9 @@ class DeviceChip(QWidget):
         painter.drawEllipse(QRectF(10, self.height() / 2 - 3, 6, 6))
         painter.setPen(theme.text)
         painter.setFont(theme.font(SMALL))
-        words = painter.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, self.width() - 30)
+        words = painter.fontMetrics().elidedText(
+            self._words(), Qt.TextElideMode.ElideRight, self.width() - 30
+        )
         painter.drawText(
             QRectF(22, 0, self.width() - 28, self.height()), Qt.AlignmentFlag.AlignVCenter, words
         )

@@ -14,14 +14,18 @@ from app.charts.plot import colour_of, figures
 from app.look.base import Subject
 from app.look.own import scaled_words
 from app.runs.run_csv import metrics_csv
+from app.runs.run_status import GOOD
 from app.runs.training_answers import TrainingAnswers
 from app.runs.training_curves import TrainingCurves
 from app.runs.training_layers import TrainingLayers
 from app.theme import Theme, current_theme, themes
 from app.widgets.labels import ElidedLabel
+from app.widgets.one_click import OneClick
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
+from engine.document.files import write_atomically
+from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
 
 PADDING = 16
@@ -56,6 +60,8 @@ class TrainingPanel(QWidget):
         column.addLayout(columns, 1)
         self.curves.export_asked.connect(self._ask_where)
         self.outcome.show_node.clicked.connect(self._reveal)
+        self.outcome.more.clicked.connect(workspace.go_on)
+        self.outcome.over.clicked.connect(self._start_over)
         self._live = Live(workspace, self, self._probes, self._refresh, 250)
         OwnUnitsFinder.of(workspace).found.connect(self._live.again)
         workspace.state_changed.connect(self._state_changed)
@@ -83,10 +89,22 @@ class TrainingPanel(QWidget):
         state, error = trainer.state, trainer.error
         if state == "failed" and error is not None:
             self.outcome.say("bad", error.message, error.fix or "", error.node_id)
+        elif trainer.held is not None:
+            how = "Training goes on by itself as soon as that is undone or fixed."
+            self.outcome.say("warning", f"Training waits: {trainer.held}", how, trainer.held.node_id)
         elif state == "finished":
-            head, early = finished_words(trainer.feed, trainer.progress.epoch)
-            self.outcome.say("good", head, early)
+            head, early = finished_words(trainer.feed, trainer.progress.epoch, trainer.progress.step)
+            accuracy = [
+                trainer.feed.last(name) or 0.0 for name in trainer.feed.series() if "accuracy" in name
+            ]
+            self.outcome.say(
+                "good" if max(accuracy, default=0.0) >= GOOD else "accent", head, early, ended=True
+            )
             self.outcome.setToolTip(scaled_words(Subject(self._workspace)))
+        elif self._workspace.can_train_more:
+            now = trainer.progress
+            head = f"Stopped in epoch {min(now.epoch + 1, now.epochs)} after {now.step:,} steps."
+            self.outcome.say("accent", head, "", ended=True)
         elif step := self._workspace.layer_step:
             how = _how_on(step) if self.height() >= ROOMY else ""
             self.outcome.say("accent", step["sentence"], how, next(iter(step["nodes"]), None))
@@ -95,11 +113,17 @@ class TrainingPanel(QWidget):
             self.outcome.hide()
 
     def tells(self, text: str) -> bool:
-        """Whether the panel is on show and says already that the run failed, and why."""
+        """Whether the panel is on show and says already that the run failed or waits, and why."""
         trainer = self._workspace.trainer
-        if trainer is None or trainer.state != "failed" or trainer.error is None:
+        if trainer is None or not self.isVisible():
             return False
-        return self.isVisible() and text in (trainer.error.message, str(trainer.error))
+        if trainer.held is not None:
+            return text == f"Training waits: {trainer.held}"
+        error = trainer.error if trainer.state == "failed" else None
+        return error is not None and text in (error.message, str(error))
+
+    def _start_over(self) -> None:
+        self._workspace.train()
 
     def _reveal(self) -> None:
         if self.outcome.node_id is not None:
@@ -122,14 +146,14 @@ class TrainingPanel(QWidget):
             self._workspace.message.emit("There are no numbers to save before the first batch.", "warning")
             return
         try:
-            path.write_text(metrics_csv(trainer.feed), encoding="utf-8")
-        except OSError as error:
-            self._workspace.message.emit(f"The metrics could not be saved: {error.strerror}.", "error")
+            write_atomically(path, metrics_csv(trainer.feed).encode("utf-8"))
+        except NeuroloomError as error:
+            self._workspace.message.emit(str(error), "error")
         else:
             self._workspace.message.emit(f"Metrics saved to {path}.", "info")
 
 
-def finished_words(feed: Feed, epochs: int) -> tuple[str, str]:
+def finished_words(feed: Feed, epochs: int, step: int) -> tuple[str, str]:
     """How a finished run ended: the test scores, and why it stopped where it did."""
     scores = []
     for name in feed.series():
@@ -138,7 +162,8 @@ def finished_words(feed: Feed, epochs: int) -> tuple[str, str]:
     accuracy_first = sorted(scores, key=_is_loss)
     words = " · ".join(accuracy_first)
     head = f"Finished after {epochs} epoch{'s' if epochs != 1 else ''}."
-    early = next((event.message for event in feed.events if event.message.startswith("Stopped early")), "")
+    stops = (event for event in feed.events if event.message.startswith("Stopped early"))
+    early = next((event.message for event in stops if event.step == step), "")  # one before may have gone on
     return f"{head} {words[:1].upper()}{words[1:]}" if words else head, early
 
 
@@ -166,9 +191,11 @@ class Outcome(QWidget):
         self._what.setObjectName("outcomeText")
         self._how = ElidedLabel("", "small")
         self._how.setObjectName("outcomeFix")
-        self.show_node = QPushButton("Show node")
-        self.show_node.setObjectName("outcomeNode")
-        self.show_node.setProperty("kind", "small")
+        self.show_node = self._button("Show node", "outcomeNode")
+        self.more = self._button("Train more", "outcomeMore")
+        self.more.setToolTip("Go on from the weights as they are; optimiser and schedule stay")
+        self.over = self._button("Start over", "outcomeOver")
+        self.over.setToolTip("A new run from the first weights; this one is kept among the runs")
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(self._what)
@@ -177,16 +204,23 @@ class Outcome(QWidget):
         row.setContentsMargins(14, 4, 6, 4)
         row.setSpacing(12)
         row.addLayout(words, 1)
-        row.addWidget(self.show_node)
+        for button in (self.show_node, self.more, self.over):
+            row.addWidget(button)
         themes.theme_changed.connect(self._theme_changed)
         self.hide()
+
+    def _button(self, text: str, name: str) -> QPushButton:
+        made = OneClick(text)
+        made.setObjectName(name)
+        made.setProperty("kind", "small")
+        return made
 
     def text(self) -> str:
         """What stands there."""
         return f"{self._what.text()} {self._how.text()}".strip()
 
-    def say(self, role: str, what: str, how: str, node_id: str | None = None) -> None:
-        """Show an end: `role` is "good" or "bad"."""
+    def say(self, role: str, what: str, how: str, node_id: str | None = None, *, ended: bool = False) -> None:
+        """Show how a run stands: `role` is a colour of the theme; one that has `ended` can go on."""
         self._role, self.node_id = role, node_id
         if self._what.text() != what:
             self._what.setText(what)
@@ -195,6 +229,8 @@ class Outcome(QWidget):
         self._how.setVisible(bool(how))
         self.setFixedHeight(46 if how else 34)
         self.show_node.setVisible(node_id is not None)
+        self.more.setVisible(ended)
+        self.over.setVisible(ended)
         self.show()
         self.update()
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.theme import current_theme, themes
 from app.widgets.icons import icon, pixmap
 from app.widgets.labels import label
 
 _INFO_MS = 6000
+_ANSWER_MS = 15000  # somebody must see it, read it and go there
 _WIDEST = 720
 _MARGIN = 16
 _NARROW = 480  # a stage that sentences fit on
@@ -31,11 +32,13 @@ class Notice:
     node_id: str = ""
     answers: tuple[tuple[str, Callable[[], object]], ...] = ()
     until_saved: bool = False  # saving the document settles it
+    about: str = ""  # what a run said it of, which may be over one day
+    brief: bool = False  # whether it goes away by itself though it has answers
 
     @property
     def passing(self) -> bool:
         """Whether it goes away by itself."""
-        return self.kind == "info" and not self.answers
+        return self.kind == "info" and (self.brief or not self.answers)
 
 
 class Banner(QWidget):
@@ -57,7 +60,7 @@ class Banner(QWidget):
         self.setObjectName("banner")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._notice = Notice("", "info")
-        self._mark = QLabel()
+        self._mark = label("")
         self._text = label("", wrap=True)
         self._text.setObjectName("bannerText")
         self._show = QPushButton("Show node")
@@ -81,7 +84,6 @@ class Banner(QWidget):
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_INFO_MS)
         self._timer.timeout.connect(self.hide)
         themes.theme_changed.connect(self._retint)
         parent.installEventFilter(self)
@@ -118,7 +120,7 @@ class Banner(QWidget):
         self.show()
         self.raise_()
         if notice.passing:
-            self._timer.start()
+            self._timer.start(_ANSWER_MS if notice.answers else _INFO_MS)
         else:
             self._timer.stop()
 

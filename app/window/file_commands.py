@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.documents.document_page import DocumentPage
 from app.panels.export_dialog import ExportDialog
 from app.widgets.banner import Banner, Notice
+from app.widgets.labels import plain
 from app.widgets.questions import ask
 from app.widgets.typing import finish_typing
 from app.window.in_front import Window
@@ -200,7 +201,7 @@ class FileCommands:
         chosen: dict[QAction, Path] = {}
         for path in recent:
             entry = menu.addAction(path.name.replace("&", "&&"))
-            entry.setToolTip(str(path))
+            entry.setToolTip(plain(str(path)))
             chosen[entry] = path
         picked = menu.exec(chip.mapToGlobal(QPoint(0, chip.height() + 4)))
         menu.deleteLater()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog
 
 from app.documents.document_page import DocumentPage
 from app.runs.dialogs import WeightsDialog
+from app.widgets.banner import Notice
 from app.window.file_commands import FileCommands
 from app.window.in_front import Window
 from engine.document.files import load_project
@@ -29,6 +30,7 @@ class RunCommands:
 
     def follow(self, page: DocumentPage) -> None:
         """Does what the runs panel of a page asks for."""
+        page.workspace.replaced.connect(partial(self._offer_back, page))
         runs = page.bottom.runs
         runs.project_wanted.connect(self.open_project_of)
         runs.continue_wanted.connect(self.go_on)
@@ -51,16 +53,37 @@ class RunCommands:
         page.bottom.show_panel("Runs")
         return page
 
-    def go_on(self, folder: Path) -> None:
-        """Goes on with a run: here if the document in front is what was trained, else in a tab of its own."""
-        page = self._page_for(folder)
-        if page is None:
+    def go_on(self, folder: Path, *, at_rest: bool = False) -> None:
+        """Goes on with a run: here if the document in front is what was trained, else in a tab of its own.
+
+        Where a tab trains it already, that comes to the front. `at_rest` a run is taken up and no more.
+        """
+        for page in self._window.documents.pages:
+            if page.workspace.training and page.workspace.takes_up == folder:
+                self._window.documents.show(page)
+                return
+        found = self._page_for(folder)
+        if found is None:
             return
-        page.bottom.show_panel("Training")
-        if page.workspace.trainer is None:
-            page.workspace.engine_ready.connect(partial(page.workspace.continue_run, folder))
+        found.bottom.show_panel("Training")
+        if found.workspace.trainer is None:
+            found.workspace.engine_ready.connect(
+                partial(found.workspace.continue_run, folder, at_rest=at_rest)
+            )
         else:
-            page.workspace.continue_run(folder)
+            found.workspace.continue_run(folder, at_rest=at_rest)
+
+    def _offer_back(self, page: DocumentPage, folder: Path) -> None:
+        """Says that a new run has taken the place of another, which can be taken up again."""
+        back = partial(self._back_to, page, folder)
+        words = "A new run has begun. The one before is kept among the runs, with its weights."
+        page.file.noticed.emit(Notice(words, "info", answers=(("Go back to it", back),), brief=True))
+
+    def _back_to(self, page: DocumentPage, folder: Path) -> None:
+        if self._is_of(page, folder):
+            page.workspace.continue_run(folder, at_rest=True)
+        else:
+            self.go_on(folder, at_rest=True)
 
     def branch_from(self, checkpoint: Path) -> None:
         """Begins a new run that goes on from a checkpoint of another."""
@@ -89,7 +112,7 @@ class RunCommands:
         page = self._window.document_page
         if wanted and self._window.may_stop_training(page, "begin a new run"):
             page.bottom.show_panel("Training")
-            workspace.train(weights=place)
+            workspace.train(weights=place, again=True)
 
     def start_from_weights(self) -> None:
         """Asks for a file of weights to begin a run with."""

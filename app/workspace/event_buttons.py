@@ -81,4 +81,4 @@ def use_remedy(workspace: TrainableDocument, remedy: Remedy, phase: int, *, agai
         return
     label = f"Use {WORDS.get(remedy[0], remedy[0])} {remedy[1]:g}"
     if workspace.apply(label, SetPlan(plan)) and again:
-        workspace.train()
+        workspace.train(again=True)

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.workspace.engine_parts import EngineParts, RunControl, Shapes
 from app.workspace.engine_start import EngineStart
+from app.workspace.news import RunNews
 from app.workspace.places import Places
 from app.workspace.scopes import ROOT, Trail, only_drawn, trail_to, what_is_left
 from app.workspace.settings import Settings
@@ -24,14 +25,14 @@ from engine.document.document import Change, Document
 from engine.document.edits import Edit
 from engine.document.graph import Graph, Node, Project
 from engine.document.shipped import datasets_folder
-from engine.errors import NeuroloomError
-from engine.feed.feed import LAYER_STEP, Feed
+from engine.errors import NeuroloomError, TrainingError
 from engine.shapes.problems import Problem
 
 log = logging.getLogger(__name__)
 
 POLL_MS = 50
 TRAINER_DELAY_MS = 150
+UNTRAINABLE = ("no-loss", "no-data")  # problems of a graph that is whole but for what training needs
 ACTIVE = ("loading", "running", "paused", "stopping")
 DEVICES = {"automatic": "auto", "cpu": "cpu", "cuda": "cuda", "mps": "mps"}
 
@@ -56,7 +57,9 @@ class Workspace(QObject):
     state_changed = Signal(str)  # the trainer's state
     message = Signal(str, str)  # sentence for the user, "info" | "warning" | "error"
     node_message = Signal(str, str, str)  # the same with the node that it is about
-    advised = Signal(object)  # engine.feed.feed.Event that buttons answer, in place of a message
+    advised = Signal(object)  # engine.feed.feed.Event, what a run says
+    settled = Signal(str)  # what an advised event was about is over; "" whatever a run said
+    replaced = Signal(Path)  # the folder of a run that another has taken the place of
     engine_ready = Signal()
     title_changed = Signal()  # file name or unsaved mark
     starting = Signal()  # a run is about to begin
@@ -98,10 +101,11 @@ class Workspace(QObject):
         self.engine: EngineParts | None = None
         self.engine_error: str | None = None
         self.train_when_ready = False  # asked for while the engine was starting
+        self.takes_up: Path | None = None  # the stored run that it goes on with
         self._start: EngineStart | None = None
         self._own_start: EngineStart | None = None
         self._feed_version = -1
-        self._events_seen = 0
+        self._news = RunNews(self)
         self._state = "idle"
         self._title: tuple[Path | str, bool] | None = None
         self._unsubscribe = self.document.subscribe(self._document_changed)
@@ -361,13 +365,23 @@ class Workspace(QObject):
             return [
                 Problem(None, "There is nothing to train yet: add data, layers and a loss.", code="empty")
             ]
-        return list(self.shapes.errors)
+        return [one for one in self.shapes.problems if one.severity == "error" or one.code in UNTRAINABLE]
 
-    def train(self, weights: Path | None = None) -> bool:
+    @property
+    def can_train_more(self) -> bool:
+        """Whether there is a run that has ended and can go on from where it did."""
+        if self.trainer is None:
+            return False
+        return self.state == "finished" or (self.state == "idle" and self.trainer.progress.step > 0)
+
+    def train(self, weights: Path | None = None, *, again: bool = False) -> bool:
         """Starts a run of the document as it stands; False, with a message, when it cannot be trained.
 
         Layers that fit begin with `weights`: a run's folder, a checkpoint, a safetensors or a .pt file.
+        A run that is under way goes on, unless another is to begin `again`.
         """
+        if self.training and not again:
+            return True
         if self.trainer is None:
             if weights is None and self.engine_error is None:
                 self.train_when_ready = True
@@ -378,15 +392,11 @@ class Workspace(QObject):
                 words = self.engine_error or "The engine is still starting; try again in a moment."
                 self.message.emit(words, "info")
             return False
-        errors = self.errors()
-        if errors:
-            node_id = errors[0].node_id
-            self._tell(errors[0].message, "error", node_id)
-            if node_id:
-                self.reveal(node_id)
+        if not self._may_train():
             return False
         self._retrain.stop()
         self.starting.emit()
+        before, self.takes_up = self.trainer.folder if self.trainer.progress.step else None, None
         try:
             self.trainer.keep(*checkpoints_kept(self.settings))
             project, revision = self.document.snapshot(), self.document.revision
@@ -394,16 +404,44 @@ class Workspace(QObject):
         except NeuroloomError as error:
             self.message.emit(str(error), "error")
             return False
+        if before is not None:
+            self.replaced.emit(before)
         return True
 
-    def continue_run(self, folder: Path) -> None:
-        """Goes on with a stored run of this very document, from its last checkpoint."""
+    def go_on(self) -> bool:
+        """Lets a run that pauses or has ended train on; False, with a message, when that cannot be."""
+        if self.trainer is None or not self._may_train():
+            return False
+        if self.state == "paused":
+            self.trainer.resume()
+        elif self.can_train_more:
+            self.trainer.more()
+        return True
+
+    def _may_train(self) -> bool:
+        errors = self.errors()
+        if errors:
+            node_id = errors[0].node_id
+            self._tell(errors[0].message, "error", node_id)
+            if node_id:
+                self.reveal(node_id)
+        return not errors
+
+    def continue_run(self, folder: Path, *, at_rest: bool = False) -> None:
+        """Takes up a stored run of this very document, and trains on from where it ended unless `at_rest`."""
         if self.trainer is not None:
             self._retrain.stop()
-            self.trainer.continue_from(folder, self.document.snapshot(), self.document.revision)
+            self.takes_up = folder
+            project, revision = self.document.snapshot(), self.document.revision
+            self.trainer.continue_from(folder, project, revision, at_rest=at_rest)
 
     def _tell_trainer(self) -> None:
-        if self.trainer is None or self.errors():
+        if self.trainer is None:
+            return
+        if errors := self.errors():
+            if self.training:
+                first = errors[0]
+                self.trainer.hold(TrainingError(first.message, node_id=first.node_id))
             return
         project, revision = self.document.snapshot(), self.document.revision
         try:
@@ -433,31 +471,8 @@ class Workspace(QObject):
         version = trainer.feed.version
         if version != self._feed_version:
             self._feed_version = version
-            self._pass_on_events(trainer.feed)
-            self._show_layer_step(trainer.feed)
+            self._news.pass_on(trainer.feed)
             self.ticked.emit()
-
-    def _pass_on_events(self, feed: Feed) -> None:
-        events = list(feed.events)
-        # A new run begins with an empty feed.
-        seen = self._events_seen if self._events_seen <= len(events) else 0
-        for event in events[seen:]:
-            if event.remedy is not None or (event.kind == "error" and self._unread()):
-                self.advised.emit(event)
-            elif event.kind != "info":
-                self._tell(event.message, event.kind, event.node_id)
-        self._events_seen = len(events)
-
-    def _show_layer_step(self, feed: Feed) -> None:
-        shown = feed.latest(LAYER_STEP)
-        step = {} if shown is None else shown.extra
-        if step != self.layer_step:
-            self.layer_step = step
-            self.layer_stepped.emit()
-
-    def _unread(self) -> bool:
-        """Whether there are data that no layer reads."""
-        return self.shapes is not None and any(one.code == "no-layer" for one in self.shapes.problems)
 
     def _tell(self, sentence: str, kind: str, node_id: str | None) -> None:
         if node_id and self.node(node_id) is not None:

@@ -205,6 +205,13 @@ def _check(options: argparse.Namespace) -> int:
     book = check(project, catalogue)
     missing = [as_error(*one) for one in not_here(catalogue, project)]
     book.note("downloads", [Problem(one.node_id, str(one)) for one in missing], project)
+    if not book.errors:
+        from engine.document.shipped import datasets_folder
+        from engine.train.begin import refusal
+        from engine.train.sources import Sources
+
+        refused = refusal(project, Sources(catalogue, datasets_folder()))
+        book.note("start", [refused] if refused is not None else [], project)
     layers = []
     for node_id in project.graph.order():
         node, found = project.graph.nodes[node_id], book.types.get(node_id)
@@ -291,7 +298,6 @@ def _export(options: argparse.Namespace) -> int:
     from engine.emit.writing import export
 
     weights = _weights(project, catalogue, options.weights) if options.weights else None
-    target.parent.mkdir(parents=True, exist_ok=True)
     written = export(
         project,
         catalogue,

@@ -31,13 +31,16 @@ class Settings:
     monitor: str = "val_loss"
     restore_best: bool = True
     each: int | None = None  # epochs of every phase, in place of the plan's own
+    more: int = 0  # epochs of the last phase after the end of its plan
 
     @classmethod
-    def of(cls, plan: Plan, *, epochs: int | None = None, seed: int | None = None, device: str) -> Settings:
+    def of(
+        cls, plan: Plan, *, epochs: int | None = None, seed: int | None = None, device: str, more: int = 0
+    ) -> Settings:
         stop = plan.stop
         planned = sum(phase.stop.epochs for phase in plan.phases)
         return cls(
-            epochs=planned if epochs is None else epochs * len(plan.phases),
+            epochs=(planned if epochs is None else epochs * len(plan.phases)) + more,
             seed=plan.seed if seed is None else seed,
             device=device,
             batch=plan.batch,
@@ -45,4 +48,5 @@ class Settings:
             monitor=stop.monitor,
             restore_best=stop.restore_best,
             each=epochs,
+            more=more,
         )

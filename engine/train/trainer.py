@@ -24,10 +24,11 @@ from engine.feed.progress import Progress
 from engine.runs.settings import Stage
 from engine.train.failures import free_frames
 from engine.train.loop import Interrupted
+from engine.train.overrides import Overrides
 from engine.train.run_folder import Keep
 from engine.train.sources import Compile, Sources
 from engine.train.taking_turns import turns
-from engine.train.worker import Overrides, Worker
+from engine.train.worker import Worker
 
 if TYPE_CHECKING:
     from engine.document.graph import Project
@@ -77,6 +78,11 @@ class Trainer:
     @property
     def error(self) -> NeuroloomError | None:
         return self._worker.error
+
+    @property
+    def held(self) -> NeuroloomError | None:
+        """Why a run waits for an edit that can be trained; None while it doesn't."""
+        return self._worker.held
 
     @property
     def folder(self) -> Path | None:
@@ -155,10 +161,19 @@ class Trainer:
         self._newest = project
         self._begin(partial(self._worker.start, project, revision, overrides, weights=weights))
 
-    def continue_from(self, folder: Path, project: Project | None = None, revision: int = 0) -> None:
-        """Go on with a stored run from its checkpoint, with its own project unless one is given."""
+    def continue_from(
+        self, folder: Path, project: Project | None = None, revision: int = 0, *, at_rest: bool = False
+    ) -> None:
+        """Go on with a stored run from its checkpoint, with its own project unless one is given.
+
+        One that had finished trains more; `at_rest`, a run is only taken up.
+        """
         self._newest = project
-        self._begin(partial(self._worker.continue_from, folder, project, revision))
+        self._begin(partial(self._worker.continue_from, folder, project, revision, at_rest))
+
+    def hold(self, why: NeuroloomError) -> None:
+        """Pause for as long as the project cannot be trained; the next `update` lets the run go on."""
+        self._send(partial(self._worker.hold, why), hurry=True)
 
     def pause(self) -> None:
         self._send(self._worker.pause, hurry=True)
@@ -166,6 +181,13 @@ class Trainer:
     def resume(self) -> None:
         """Go on after `pause` or `stop`."""
         self._send(self._worker.resume)
+
+    def more(self) -> None:
+        """Go on with a run that was stopped or has finished: weights, optimiser and schedule stay.
+
+        To the end of its plan; where that has been reached, for as many epochs again.
+        """
+        self._send(self._worker.more)
 
     def step(self) -> None:
         """Train one batch and pause; begins a run of the prepared project if there is none."""

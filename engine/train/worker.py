@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -19,14 +20,17 @@ from engine.look.first_weights import first_weights
 from engine.look.labels import check_labels
 from engine.look.sight import Look
 from engine.look.taking import Probes
-from engine.runs.settings import Settings, Stage
+from engine.runs.settings import Stage
 from engine.shapes.heads import loss_heads
-from engine.train.begin import begin_run, continue_run
-from engine.train.failures import explain, free_frames, node_name, remedy_for
+from engine.train.begin import begin_run, check_trains, continue_run
+from engine.train.failures import explain, free_frames, remedy_for
+from engine.train.glance import Glance
 from engine.train.health import Health
 from engine.train.layer_steps import UPDATE, LayerSteps
 from engine.train.loop import Interrupted, Run
-from engine.train.rebuild import rebuild
+from engine.train.more import train_more
+from engine.train.overrides import Overrides
+from engine.train.rebuild import rebuild, taken_over
 from engine.train.rewind import Rewind
 from engine.train.run_folder import new_folder
 from engine.train.saving import Saver
@@ -40,15 +44,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ONE_BATCH = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Overrides:
-    """What a run does differently from its plan."""
-
-    epochs: int | None = None
-    seed: int | None = None
-    device: str | None = None
+WAITING, FAILURE = "waiting", "failure"  # what events are about that say why a run is held or has failed
 
 
 class Worker:
@@ -82,12 +78,12 @@ class Worker:
         self._project: Project | None = None
         self._revision = 0
         self._overrides = Overrides()
-        self._next_seed: tuple[int, int] | None = None  # seed of the plan it stands for, seed to use
         self.starting = False  # a run is about to begin, its data are perhaps being read
         self._open = False  # a run is under way, whether it moves or pauses
         self._batches_left: int | None = None
-        self._warned = ""
-        self._health = Health()
+        self.held: NeuroloomError | None = None  # why the run waits until another edit
+        self._goes_on = False  # whether it trains again then
+        self._health, self._glance = Health(), Glance()
         self.rewind = Rewind()
         self.layers = LayerSteps(feed)
 
@@ -104,13 +100,15 @@ class Worker:
         assert run is not None
         try:
             now = perf_counter()
-            if now >= self._probe_at:
-                self._probes.take_due(run, now)
+            ending = self._batches_left == ONE_BATCH or run.ending
+            if ending or now >= self._probe_at:
+                self._probes.take_due(run, now, ending=ending)
                 self._probe_at = self._probes.next_due
             run.advance()
+            self._glance.look(run, now)
             for finding in self._health.look(run):
                 self.feed.note(
-                    finding.kind, finding.message, finding.node_id, run.step, remedy=finding.remedy
+                    finding.kind, finding.message, finding.node_id, run.step, finding.remedy, finding.what
                 )
             if self.saver.due(now):
                 self.saver.save(run)
@@ -127,7 +125,9 @@ class Worker:
         """End the run with an error that names its node; the thread lives on."""
         log.debug("training failed", exc_info=error)
         run = self.run
-        batch = self._batch()
+        planned = self._project.plan.batch if self._project is not None else 0
+        # Where a batch is all there is, its rows are the training examples.
+        batch = (run.settings.batch or run.rows("train")) if run is not None else planned or None
         found, remedy = explain(error, self._program, batch), remedy_for(error, run, batch)
         free_frames(error)
         free_frames(found)
@@ -142,14 +142,8 @@ class Worker:
             self._end("failed", str(found))
             release_memory(run.settings.device)
         step = run.step if run is not None else 0
-        self.feed.note("error", str(found), found.node_id, step, remedy)
+        self.feed.note("error", str(found), found.node_id, step, remedy, FAILURE)
         self.set_state("failed")
-
-    def _batch(self) -> int | None:
-        """The rows of a batch; where a batch is all there is, the number of training examples."""
-        if self.run is not None:
-            return self.run.settings.batch or self.run.rows("train")
-        return (self._project.plan.batch or None) if self._project is not None else None
 
     def _go(self) -> None:
         self.layers.drop()  # a batch that is half shown is trained whole
@@ -190,17 +184,15 @@ class Worker:
         weights: Path | None = None,
     ) -> None:
         """Begin a run from its seed, layers that fit from `weights`; `batches` pauses it after that many."""
-        self._leave()
-        self.error, self._warned = None, ""
-        self.feed.clear()
-        self.set_state("loading")
-        self.starting = True
-        self._project, self._revision, self._overrides = project, revision, overrides
-        self._sources.fast = None
-        device = self._choose_device(overrides.device)
+        self._clear()
+        self._overrides = replace(overrides, drawn=self._overrides.drawn)
+        device, notice = choose_device(overrides.device)
+        if notice:
+            self.feed.note("warning", notice)
         program = self._compile(project, revision)
         load = self._sources.loader(program, device)
-        run = begin_run(program, self._catalogue, load, self._settings(project, device), self.feed, revision)
+        settings = self._overrides.settings(project.plan, device)
+        run = begin_run(program, self._catalogue, load, settings, self.feed, revision)
         report = None if weights is None else warm_start(run.model, weights, program.modules)
         folder = None if self._runs is None else new_folder(self._runs, project.title)
         self._take_over(run, folder, fresh=True)
@@ -213,31 +205,27 @@ class Worker:
         self._batches_left = batches
         self._go()
 
-    def continue_from(self, folder: Path, project: Project | None, revision: int) -> None:
-        """Go on with a stored run."""
-        self._leave()
-        self.error, self._warned = None, ""
-        self.feed.clear()
-        self.set_state("loading")
-        self.starting = True
+    def continue_from(
+        self, folder: Path, project: Project | None, revision: int, at_rest: bool = False
+    ) -> None:
+        """Take up a stored run, and go on with it unless it is to be `at_rest`."""
+        self._clear()
         project = load_project(folder / "project.nloom") if project is None else project
-        self._project, self._revision = project, revision
-        self._sources.fast = None
         program = self._compile(project, revision)
-        run = continue_run(
-            folder,
-            program,
-            self._catalogue,
-            lambda device: self._sources.loader(program, device),
-            self.feed,
-            revision,
-        )
-        self._overrides = Overrides(run.settings.epochs, run.settings.seed, run.settings.device)
+        load = partial(self._sources.loader, program)
+        run = continue_run(folder, program, self._catalogue, load, self.feed, revision)
+        told = run.settings
+        self._overrides = Overrides(told.each, told.seed, told.device, told.more, self._overrides.drawn)
         self.saver.recall(run, folder)
         self._take_over(run, folder)
         if run.stage is Stage.DONE:
             self._end("finished")
-            self._rest("finished")
+            if at_rest:
+                self._rest("finished")
+            else:
+                self.more()
+        elif at_rest:
+            self._rest("paused")
         else:
             self._go()
 
@@ -247,34 +235,71 @@ class Worker:
         run = self.run
         try:
             program = self._sources.program(project, revision)
+            check_trains(program)
+            changed = run is None or program.source.text != run.program.source.text
             if run is None or not (self._open or run.step):
                 self._prepare(program, project, revision)
-            elif program.source.text == run.program.source.text:
+            elif not changed:
                 run.revision = revision
             else:
-                settings = self._settings(project, run.settings.device)
+                settings = self._overrides.settings(project.plan, run.settings.device)
                 load = self._sources.loader(program, settings.device)
                 restarted = rebuild(run, program, load, settings, revision)
                 self.rewind.forget()
                 self.layers.drop()
                 self._program = program
-                self._say_taken_over(run, project, restarted)
+                if self._open:
+                    self.feed.note("info", taken_over(run, restarted), step=run.step)
         except Interrupted:  # nobody wants these data any more
             return
-        except Exception as error:
-            self._keep_old(error)
+        except Exception as error:  # a run under way waits for another edit, the model stays what it was
+            log.debug("edit not taken over", exc_info=error)
+            self.hold(explain(error, None))
+            free_frames(error)
             return
         run = self.run
         if run is None:
             return
+        goes_on = self._goes_on
+        self._let_go()
+        if changed:
+            self._forgive()
         if not self.going:
             self._show(run)
         if self._open:
             run.heads = loss_heads(run.program.project, run.program.book)
             check_labels(run.heads, run.data)
             self.saver.keep_project(project, run)
+            if goes_on and run.stage is not Stage.DONE:
+                self._go()
+
+    def hold(self, why: NeuroloomError) -> None:
+        """Let a run that is under way wait, with all it has learned, until an edit can be trained again."""
+        run = self.run
+        if not self._open or run is None:
+            return
+        if self.held is None or self.held.message != why.message:
+            self.feed.note("warning", f"Training waits: {why}", why.node_id, run.step, about=WAITING)
+        self.held = why
+        if self.going:
+            self._goes_on = True
+            self._rest("paused")
+            self.saver.save(run)
+
+    def _let_go(self) -> None:
+        """What a run waited for has come, or nothing waits any more."""
+        if self.held is not None:
+            self.feed.note("settled", "", about=WAITING)
+        self.held, self._goes_on = None, False
+
+    def _forgive(self) -> None:
+        """A run has failed by what is no longer there: there is no error to show."""
+        if self.error is not None:
+            self.feed.note("settled", "", about=FAILURE)
+        self.error = None
 
     def pause(self) -> None:
+        self._goes_on = False
         if self.going:
             self._rest("paused")
             if self.run is not None:
@@ -288,12 +313,28 @@ class Worker:
             return
         if self.state not in ("paused", "idle"):
             return
+        if self.held is not None:
+            self._goes_on = True
+            return
         if not self._open:
             self._take_over(run, self.saver.folder)
         self._go()
 
+    def more(self) -> None:
+        """Go on with a run that was stopped or has finished, this one for the epochs that `further` gives."""
+        run = self.run
+        if run is None or run.stage is not Stage.DONE or self._project is None:
+            self.resume()
+            return
+        self._overrides, told = train_more(run, self._overrides, self._project.plan)
+        self._take_over(run, self.saver.folder)
+        self.feed.note("info", told, step=run.step)
+        self._go()
+
     def step(self) -> None:
         """Train one batch, then pause; begins a run where there is none."""
+        if self.held is not None:
+            return
         if self.state in ("paused", "running"):
             if not self.going and self.run is not None:
                 self.rewind.keep(self.run)
@@ -304,7 +345,7 @@ class Worker:
 
     def step_layer(self) -> None:
         """Show the next piece of the batch at hand: a node forward, one backward, or the update, made now."""
-        if self.going or self._project is None:
+        if self.going or self._project is None or self.held is not None:
             return
         if self.state != "paused":
             self.start(self._project, self._revision, self._overrides)
@@ -355,9 +396,8 @@ class Worker:
         project = self._project
         if project is not None:
             if new_weights:
-                self._next_seed = (project.plan.seed, self._seed(project) + 1)
-                self._overrides = Overrides(self._overrides.epochs, None, self._overrides.device)
-                self.feed.note("info", f"New weights: the next run uses seed {self._next_seed[1]}.")
+                self._overrides = self._overrides.with_new_weights(project.plan)
+                self.feed.note("info", self._overrides.new_weights_words(project.plan))
             self.update(project, self._revision)
         self.set_state("idle")
 
@@ -375,16 +415,17 @@ class Worker:
 
     def watch(self, probes: frozenset[Probe]) -> None:
         self._probes.watch(probes)
-        if self.going:
-            self._probe_at = self._probes.next_due
-        elif self.run is not None:
-            self._probes.take_all(self.run)
+        self._look_again()
 
     def pin(self, example: int) -> None:
         self._probes.pinned = max(0, example)
         self._probes.refresh()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Take what is due: before the next batch, or at once of a model that stands still."""
         if self.going:
-            self._probe_at = 0.0
+            self._probe_at = self._probes.next_due
         elif self.run is not None:
             self._probes.take_all(self.run)
 
@@ -402,28 +443,19 @@ class Worker:
 
     # -- parts of them
 
+    def _clear(self) -> None:
+        """Make room for a run that is about to begin."""
+        self._leave()
+        self.error = None
+        self.feed.clear()
+        self.set_state("loading")
+        self.starting = True
+
     def _compile(self, project: Project, revision: int) -> Program:
-        self._program = None
+        self._project, self._revision = project, revision
+        self._sources.fast = self._program = None
         self._program = self._sources.program(project, revision)
         return self._program
-
-    def _settings(self, project: Project, device: str) -> Settings:
-        return Settings.of(
-            project.plan, epochs=self._overrides.epochs, seed=self._seed(project), device=device
-        )
-
-    def _seed(self, project: Project) -> int:
-        if self._overrides.seed is not None:
-            return self._overrides.seed
-        if self._next_seed is not None and self._next_seed[0] == project.plan.seed:
-            return self._next_seed[1]
-        return project.plan.seed
-
-    def _choose_device(self, wanted: str | None) -> str:
-        device, notice = choose_device(wanted)
-        if notice:
-            self.feed.note("warning", notice)
-        return device
 
     def _take_over(self, run: Run, folder: Path | None, *, fresh: bool = False) -> None:
         """Make a run the one that is under way, and open its folder."""
@@ -438,7 +470,7 @@ class Worker:
         self.feed.forget_views()
         self._probes.refresh()
         self._open = True
-        self._health = Health()
+        self._health, self._glance = Health(self._health), Glance()
         if self._project is not None:
             self.saver.begin(self._project, run, folder, fresh=fresh)
 
@@ -456,35 +488,13 @@ class Worker:
     def _prepare(self, program: Program, project: Project, revision: int) -> None:
         """Build a model that nobody trains yet, for views; its curve goes nowhere."""
         device, _ = choose_device(self._overrides.device)
-        load = self._sources.loader(program, device)
-        self.run = begin_run(
-            program, self._catalogue, load, self._settings(project, device), Feed(), revision, fast=Fast()
-        )
+        load, settings = self._sources.loader(program, device), self._overrides.settings(project.plan, device)
+        self.run = begin_run(program, self._catalogue, load, settings, Feed(), revision, fast=Fast())
         self.device = device_name(device)
         self._program = program
 
-    def _say_taken_over(self, run: Run, project: Project, restarted: tuple[str, ...]) -> None:
-        if not self._open:
-            return
-        names = ", ".join(node_name(project, node_id) for node_id in restarted)
-        begins = f"; {names} start again from their first weights" if names else ""
-        self.feed.note("info", f"Your edit takes part from step {run.step + 1:,}{begins}.", step=run.step)
-        self._warned = ""
-
-    def _keep_old(self, error: Exception) -> None:
-        """An edit that cannot run yet: a run under way goes on as it was, a waiting model stays."""
-        log.debug("edit not taken over", exc_info=error)
-        if self._open and self.run is not None:
-            found = explain(error, None)
-            self._warn(f"Training goes on with the graph as it was: {found}", self.run, found.node_id)
-
-    def _warn(self, message: str, run: Run, node_id: str | None = None) -> None:
-        """Say a warning once, not at every batch or keystroke."""
-        if message != self._warned:
-            self.feed.note("warning", message, node_id, run.step)
-        self._warned = message
-
     def _end(self, state: str, error: str | None = None) -> None:
         self._open = False
+        self._let_go()
         if self.run is not None:
             self.saver.end(self.run, state, error)

@@ -34,6 +34,7 @@ class RestingTrainer:
     state: str = "idle"
     feed: Feed = field(default_factory=Feed)
     error: NeuroloomError | None = None
+    held: NeuroloomError | None = None
     progress: Progress = field(default_factory=Progress)
     reading: str = ""
     fast: Fast | None = None
@@ -59,14 +60,21 @@ class RestingTrainer:
     ) -> None:
         self.asked.append("start")
 
-    def continue_from(self, folder: Path, project: Project, revision: int) -> None:
-        self.asked.append("continue_from")
+    def continue_from(self, folder: Path, project: Project, revision: int, *, at_rest: bool = False) -> None:
+        self.asked.append("continue_from at rest" if at_rest else "continue_from")
+
+    def hold(self, why: NeuroloomError) -> None:
+        self.asked.append("hold")
+        self.held = why
 
     def pause(self) -> None:
         self.asked.append("pause")
 
     def resume(self) -> None:
         self.asked.append("resume")
+
+    def more(self) -> None:
+        self.asked.append("more")
 
     def step(self) -> None:
         self.asked.append("step")
@@ -116,6 +124,10 @@ class FakeTrainer(RestingTrainer):
 
     def resume(self) -> None:
         super().resume()
+        self.state = "running"
+
+    def more(self) -> None:
+        super().more()
         self.state = "running"
 
     def step(self) -> None:

@@ -36,6 +36,7 @@ from engine.document.edits import (
     SetMuted,
     SetShares,
 )
+from engine.document.files import reason
 from engine.document.graph import Node
 from engine.document.names import free_name, names_of
 from engine.errors import NeuroloomError
@@ -289,8 +290,8 @@ class Composing:
                 continue
             try:
                 path = block_library.keep(workspace.places.blocks, workspace.document.project, node.id)
-            except OSError as error:
-                workspace.message.emit(f"The block could not be kept: {error.strerror}.", "error")
+            except (OSError, NeuroloomError) as error:
+                workspace.message.emit(f"The block could not be kept: {reason(error)}.", "error")
                 continue
             workspace.message.emit(f"“{block.name or path.stem}” is among your blocks now.", "info")
 

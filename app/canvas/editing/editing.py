@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from PySide6.QtGui import QGuiApplication
 
+from app.canvas.editing.first_plan import first_plan
 from app.canvas.editing.insertion import insertion_of
 from app.canvas.editing.joining import first_join, judged, new_instance, new_node
 from app.canvas.items.bends import carried_bends, with_bend
@@ -177,7 +178,7 @@ def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link
     if node is None:
         workspace.message.emit(f"There is no node type called {type_id[:60]!r}.", "error")
         return None
-    edits: list[Edit] = [AddNodes((node,), into=workspace.scope)]
+    edits: list[Edit] = [AddNodes((node,), into=workspace.scope), *first_plan(workspace, (node,))]
     if into is not None:
         edits += _insert(workspace, node, into)
     if not workspace.apply(f"Add {node.name}", *edits):

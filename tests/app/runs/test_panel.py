@@ -287,7 +287,10 @@ def test_what_cannot_be_done_says_why(full: RunsPanel, qtbot: QtBot) -> None:
     menu = full.menu
     assert not menu.continue_button.isEnabled() and "Select" in menu.continue_button.toolTip()
     click(full, qtbot, 1, "title")
-    assert not menu.continue_button.isEnabled() and "to its end" in menu.continue_button.toolTip()
+    assert (
+        not menu.continue_button.isEnabled()
+        and "before its first checkpoint" in menu.continue_button.toolTip()
+    )
     click(full, qtbot, 0, "title")
     assert menu.continue_button.isEnabled() and menu.reopen_button.isEnabled()
     with qtbot.waitSignal(full.continue_wanted) as wanted:

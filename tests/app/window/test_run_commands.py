@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QAbstractButton, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.window import run_commands
@@ -72,6 +72,25 @@ def test_a_run_of_another_project_goes_on_in_a_tab_of_its_own(window: MainWindow
     assert window.document_page is not page
     assert "continue_from" not in page.workspace.trainer.asked
     assert "continue_from" in window.workspace.trainer.asked
+
+
+def test_a_run_that_another_has_replaced_can_be_taken_up_again(window: MainWindow, run: Path) -> None:
+    page = window.document_page
+    page.workspace.replaced.emit(run)
+    assert "kept among the runs" in window.banner.text
+    button = window.banner.findChild(QAbstractButton, "bannerFirst")
+    assert button is not None and button.text() == "Go back to it"
+    button.click()
+    assert window.document_page is page and page.workspace.trainer.asked[-1] == "continue_from at rest"
+
+
+def test_asked_to_go_on_twice_a_run_goes_on_once(window: MainWindow, run: Path) -> None:
+    page = window.document_page
+    page.bottom.runs.continue_wanted.emit(run)
+    page.workspace.trainer.state = "loading"
+    page.bottom.runs.continue_wanted.emit(run)
+    assert window.document_page is page and len(window.documents.pages) == 1
+    assert page.workspace.trainer.asked.count("continue_from") == 1
 
 
 def test_a_branch_is_a_new_run(window: MainWindow, run: Path) -> None:

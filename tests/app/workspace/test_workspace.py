@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QObject
 
 from app.workspace.engine_parts import EngineParts
 from app.workspace.places import Places
 from app.workspace.workspace import DEVICES, Workspace
-from engine.document.edits import Connect, Move, Rename, SetParam, SetPlan
+from engine.document.edits import Connect, Move, Remove, Rename, SetParam, SetPlan
 from engine.document.graph import Link, Project
 from tests.app.conftest import add_iris
 
@@ -72,6 +75,16 @@ def test_a_broken_graph_does_not_reach_the_trainer(shaped: Workspace, qtbot) -> 
     assert shaped.selection == ("n2",)
 
 
+def test_a_run_waits_while_its_graph_is_broken(shaped: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+    add_iris(shaped)
+    shaped.trainer.state = "running"
+    shaped.apply("Remove", Remove(("n2",)))
+    qtbot.waitUntil(lambda: "hold" in shaped.trainer.asked, timeout=2000)
+    assert "update" not in shaped.trainer.asked and "nothing is connected" in str(shaped.trainer.held)
+    shaped.undo()
+    qtbot.waitUntil(lambda: shaped.trainer.asked[-1] == "update", timeout=2000)
+
+
 def test_nothing_cannot_be_trained(shaped: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
     with qtbot.waitSignal(shaped.message) as told:
         assert not shaped.train()
@@ -118,9 +131,9 @@ def test_feed_and_state_are_polled(shaped: Workspace, qtbot) -> None:  # type: i
         shaped.trainer.feed.append("train_loss", 1, 0.1, 0.1, 1.0)
         shaped.trainer.state = "running"
     assert shaped.training
-    with qtbot.waitSignal(shaped.message, timeout=2000) as told:
+    with qtbot.waitSignal(shaped.advised, timeout=2000) as told:
         shaped.trainer.feed.note("warning", "The disk is full.")
-    assert told.args == ["The disk is full.", "warning"]
+    assert (told.args[0].message, told.args[0].kind) == ("The disk is full.", "warning")
 
 
 def test_the_engine_starts_behind_the_window(places: Places, qtbot) -> None:  # type: ignore[no-untyped-def]
@@ -133,14 +146,52 @@ def test_the_engine_starts_behind_the_window(places: Places, qtbot) -> None:  # 
     workspace.close()
 
 
-def test_news_of_a_run_names_its_node(shaped: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
+def test_news_of_a_run_are_told_once_and_taken_back(shaped: Workspace) -> None:
+    told: list[str] = []
+    over: list[str] = []
+    shaped.advised.connect(lambda event: told.append(event.message))
+    shaped.settled.connect(over.append)
+    feed = shaped.trainer.feed
+    feed.note("error", "The loss is not a number any more.", "n3", 7)
+    feed.note("info", "By the way.")
+    feed.note("warning", "It hardly learns.", about="plateau")
+    shaped._look()
+    feed.note("settled", "", about="plateau")
+    shaped._look()
+    assert told == ["The loss is not a number any more.", "It hardly learns."] and over == ["plateau"]
+    feed.clear()
+    for number in range(5):  # more than the run before had said
+        feed.note("warning", f"Warning {number}.")
+    shaped._look()
+    assert over == ["plateau", ""] and told[2:] == [f"Warning {number}." for number in range(5)]
+
+
+def test_every_way_to_train_begins_one_run(shaped: Workspace) -> None:
     add_iris(shaped)
-    with qtbot.waitSignal(shaped.node_message, timeout=2000) as told:
-        shaped.trainer.feed.note("error", "The loss is not a number any more.", "n3", 7)
-    assert told.args == ["The loss is not a number any more.", "error", "n3"]
-    with qtbot.waitSignal(shaped.message, timeout=2000) as told:
-        shaped.trainer.feed.note("error", "About a node that is gone.", "n99", 7)
-    assert told.args[1] == "error"
+    for state in ("idle", "loading", "running", "paused", "stopping"):
+        if state != "idle":
+            shaped.trainer.state = state
+        assert shaped.train()
+    assert shaped.trainer.asked.count("start") == 1
+    assert shaped.train(again=True) and shaped.trainer.asked.count("start") == 2
+
+
+def test_a_run_that_has_ended_goes_on_or_is_replaced(shaped: Workspace, tmp_path: Path) -> None:
+    add_iris(shaped)
+    replaced: list[Path] = []
+    shaped.replaced.connect(replaced.append)
+    trainer = shaped.trainer
+    assert not shaped.can_train_more
+    trainer.progress, trainer.folder = replace(trainer.progress, step=7), tmp_path
+    assert shaped.can_train_more and shaped.go_on() and trainer.asked[-1] == "more"
+    trainer.state = "paused"
+    assert not shaped.can_train_more and shaped.go_on() and trainer.asked[-1] == "resume"
+    trainer.state = "finished"
+    assert shaped.can_train_more and shaped.train() and trainer.asked[-1] == "start"
+    assert replaced == [tmp_path]
+    trainer.state = "finished"
+    shaped.apply("Remove", Remove(("n2",)))
+    assert not shaped.go_on() and trainer.asked[-1] == "start"
 
 
 def test_training_that_was_asked_for_too_early_begins_when_the_engine_has_started(
