@@ -35,6 +35,7 @@ class TrainingAnswers(QWidget):
         self._workspace = workspace
         self._losses: tuple[str, ...] = ()
         self._seen: Snapshot | None = None
+        self._generation = -1
         self._title = ElidedLabel("Confusion, validation", "heading")
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._which = Segments([])
@@ -114,7 +115,7 @@ class TrainingAnswers(QWidget):
         self._title.setVisible(True)
         self._title.setText("Answers, validation")
         self.confusion.say(
-            "Which classes are confused shows after the first epoch." if self._losses else NO_ANSWERS
+            "Which classes are confused shows after the first step." if self._losses else NO_ANSWERS
         )
         self._stack.setCurrentIndex(0)
         self._list_title.setText("")
@@ -131,6 +132,9 @@ class TrainingAnswers(QWidget):
         trainer, chosen = self._workspace.trainer, self._which.key
         if trainer is None or not chosen:
             return
+        if trainer.feed.generation != self._generation:  # what is drawn belongs to another run
+            self._generation = trainer.feed.generation
+            self._forget()
         matrix = trainer.feed.latest(Probe(chosen, "confusion"))
         if matrix is not None:
             if matrix is not self._seen:

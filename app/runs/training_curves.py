@@ -169,6 +169,9 @@ class TrainingCurves(QWidget):
                 curves[2 * players : 2 * players] = [raw, Curve(told, track, "smooth", role)]
                 entries.insert(players, (told, role, False))
                 players += 1
+            elif name.startswith("batch_"):
+                curves.append(Curve("one validation batch", track, "points", "dim"))
+                entries.append(("one batch", "dim", True))
             else:
                 curves.append(Curve(words(quantity(name)), track, "line", "accent"))
         self._show_legend(entries)

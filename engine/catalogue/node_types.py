@@ -152,6 +152,10 @@ class Layer(NodeType, abstract=True):
         chosen = getattr(self, "activation", None)
         return next((one for one in Squash if one.word == chosen), self.traits.squashes)
 
+    def least_rows(self, shape: tuple[int, ...]) -> int:
+        """How many examples of this shape it needs to train: one, or more where it compares them."""
+        return 1
+
     def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
         """The call that applies the layer's own update; it returns a dict of what is watched."""
         found: Expr = layer.update(*(wires[port.name] for port in Layer.inputs(self) if port.name in wires))

@@ -99,7 +99,8 @@ class LayerTraits:
     numbers leave it along the last axis, and may be changed. `channels_first`: what it gives of a sequence is
     (C, L). `pools`: what it keeps of each window of its `size`. `dense`: it keeps one matrix of weights and
     biases, or `signals` of several. `matrix`: the parameters that are the sizes of its weight matrix, which a
-    layer that `takes_matrix` may use as its own.
+    layer that `takes_matrix` may use as its own. `batch_statistics`: it goes by the statistics of a batch in
+    training and by those that it has kept afterwards.
     """
 
     keeps_values: bool = False
@@ -111,6 +112,7 @@ class LayerTraits:
     dense: bool = False
     matrix: tuple[str, str] | None = None
     takes_matrix: bool = False
+    batch_statistics: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ IMPORTS: dict[str, str] = {
     "Path": "from pathlib import Path",
     "Sequence": "from collections.abc import Sequence",
     "Tensor": "from torch import Tensor",
+    "_BatchNorm": "from torch.nn.modules.batchnorm import _BatchNorm",
     "csv": "import csv",
     "gzip": "import gzip",
     "io": "import io",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
-from engine.errors import DataError, reason_of
+from engine.errors import DataError, out_of_memory, reason_of
 
 
 def datasets_folder() -> Path:
@@ -49,6 +49,9 @@ def reading(node_id: str | None = None) -> Iterator[None]:
     except (ValueError, ImportError) as error:
         raise DataError(reason_of(error), node_id=node_id) from error
     except BaseException as error:
+        if out_of_memory(error):
+            fix = 'Lower "In memory up to" where there is such a limit, or use fewer rows.'
+            raise DataError("These data do not fit into memory.", node_id=node_id, fix=fix) from error
         if type(error).__name__ != "PanicException":  # Rust's, of a native reader, which is no `Exception`
             raise
         raise DataError("The reader of these data gave up: they are damaged.", node_id=node_id) from error

@@ -25,10 +25,10 @@ def weight_text(first: str, counted: bool) -> str:
     return f'float(found.get("{WEIGHT}", {rows}))' if counted else rows
 
 
-def train_text(plan: Plan, first: str, measures: bool, counted: bool) -> str:
-    """The function `train`; `counted` where an objective may say how much a batch counts."""
-    facts = Features(plan)
-    several = len(plan.phases) > 1
+def train_text(facts: Features, first: str) -> str:
+    """The function `train`; `first` is the column by which rows are counted."""
+    several = len(facts.plan.phases) > 1
+    count = f"max(1, math.ceil((n - 1) / {_SIZE}))" if facts.joins else f"math.ceil(n / {_SIZE})"
     lines = [
         "def train(",
         "    model: Model,",
@@ -42,7 +42,7 @@ def train_text(plan: Plan, first: str, measures: bool, counted: bool) -> str:
         "    step = epoch = 0",
         "    for number, phase in enumerate(PHASES):" if several else "    for phase in PHASES:",
         "        limit = epochs or phase.epochs",
-        "        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)",
+        f"        players = phase.players(model, {count}, limit)",
         "        best, kept, waited, turn = math.inf, None, 0, 0",
     ]
     if "seconds" in facts.seen:
@@ -62,7 +62,7 @@ def train_text(plan: Plan, first: str, measures: bool, counted: bool) -> str:
         "                    if turn % player.every == 0:",
         "                        found = take_turn(player, model, batch, turn)",
         '                        values[player.name] = value = found["loss"].item()',
-        f"                        weight = {weight_text(first, counted)}",
+        f"                        weight = {weight_text(first, facts.counted)}",
         "                        total, count = sums.get(player.name, (0.0, 0.0))",
         "                        sums[player.name] = total + weight * value, count + weight",
         "                step, turn = step + 1, turn + 1",
@@ -82,7 +82,14 @@ def train_text(plan: Plan, first: str, measures: bool, counted: bool) -> str:
             "                average.update(done)",
             "                average.swap()",
         ]
-    if measures:
+    if facts.refreshes:
+        lines += [
+            "            averaged = any(average.count for average in averages)",
+            "            unaveraged = statistics(model) if averaged else {}",
+            "            if unaveraged:",
+            f"                {_REFRESH}",
+        ]
+    if facts.measures:
         lines += [
             '            found = evaluate(model, data["validation"])',
             '            record = {f"val_{name}": value for name, value in found.items()}',
@@ -93,7 +100,7 @@ def train_text(plan: Plan, first: str, measures: bool, counted: bool) -> str:
         '            report({"epoch": epoch, **record}, as_json)',
         "            epoch += 1",
         '            means = {f"train_{name}": total / count for name, (total, count) in sums.items()'
-        + (" if count}" if counted else "}"),
+        + (" if count}" if facts.counted else "}"),
         "            seen = {**record, **means}",
     ]
     if "gradient_norm" in facts.seen:
@@ -118,26 +125,35 @@ def train_text(plan: Plan, first: str, measures: bool, counted: bool) -> str:
         "                    kept = {name: value.clone() for name, value in model.state_dict().items()}",
         "            else:",
         "                waited += 1",
-        *(
-            ["            for average in averages:", "                average.swap()"]
-            if facts.averages
-            else []
-        ),
+        *(_SWAPPED if facts.averages else ()),
+        *(["            model.load_state_dict(unaveraged, strict=False)"] if facts.refreshes else []),
         "            if waited == phase.patience" + (" or over(phase, seen):" if facts.stops else ":"),
         "                break",
         "        if kept is not None:",
         "            model.load_state_dict(kept)",
     ]
     if facts.averages:
-        lines += ["        else:", "            for average in averages:", "                average.swap()"]
+        lines += ["        else:", *_SWAPPED]
+    if facts.refreshes:
+        lines += ["            if unaveraged:", "                set_modes(model, phase)"]
+        lines.append(f"                {_REFRESH}")
     return "\n".join(lines)
+
+
+_SWAPPED = ("            for average in averages:", "                average.swap()")
+_REFRESH = 'refresh_statistics(model, measure, batches(data["train"], None, phase.batch))'
+_SIZE = "(phase.batch or n)"
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Which features a plan uses; only their lines are written."""
+    """Which features a plan uses, and what its graph asks of the loop; only their lines are written."""
 
     plan: Plan
+    measures: bool = False  # there is a loss or a metric
+    counted: bool = False  # an objective may say how much a batch counts
+    statistics: bool = False  # layers keep the statistics of batches
+    joins: bool = False  # a row that is left over joins the batch before it
 
     @property
     def carries(self) -> frozenset[Any]:
@@ -152,6 +168,8 @@ class Features:
             used |= {noise.add_gradient_noise}
         if self.averages:
             used |= {average.Average}
+        if self.refreshes:
+            used |= {average.statistics, average.refresh_statistics}
         if not all(moves_each_turn(one) for one in self.minimised):
             used |= {updates.updates_per_epoch}
         if "residuals" in self.closures:
@@ -184,6 +202,10 @@ class Features:
     @property
     def averages(self) -> bool:
         return any(one.average is not None for one in self.minimised)
+
+    @property
+    def refreshes(self) -> bool:
+        return self.averages and self.statistics
 
     @property
     def gathers(self) -> bool:

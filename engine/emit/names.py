@@ -49,5 +49,5 @@ def script_names(project: Project, book: ShapeBook, loads: Iterable[Callable[...
     """
     sources = [made for made in book.types.values() if isinstance(made, Source)]
     drawing = [thing for made in sources for thing in drawn(made, name("sample")).carries]
-    carried = [*loads, *Features(project.plan).carries, *book.carries, *drawing, *ASKED_FOR]
+    carried = [*loads, *Features(project.plan, statistics=True).carries, *book.carries, *drawing, *ASKED_FOR]
     return NameBook((*LIBRARY, *OWN, *portable_names(carried)))

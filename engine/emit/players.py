@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.catalogue import Layer, Loss, Metric
 from engine.catalogue.identifiers import NameBook
@@ -35,6 +35,7 @@ from engine.emit.measuring import uneven
 from engine.emit.model import Assembly
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.errors import EmitError
+from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
 
@@ -43,9 +44,9 @@ PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
 class Players:
     """A general plan as code: the functions, and those of the objectives by phase."""
 
+    facts: Features
     parts: list[list[Line]] = field(default_factory=list)
     functions: list[list[str]] = field(default_factory=list)
-    measures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,13 @@ class Named:
 
 def players_of(made: Assembly, plan: Plan) -> Players:
     """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`."""
-    found, facts = Players(), Features(plan)
     order = made.graph.order()
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
     metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
+    facts = Features(
+        plan, counted=uneven(made), statistics=batch_statistics(made.book), joins=joins_rows(made.book)
+    )
+    found = Players(facts)
     factories, static = [], []
     for phase, (factory, named) in zip(plan.phases, _named(made, plan), strict=True):
         calls: list[list[str]] = []
@@ -86,9 +90,9 @@ def players_of(made: Assembly, plan: Plan) -> Players:
     measure = measuring_inline(made, losses, metrics, ruled)
     if measure:
         found.parts.append(measure)
-        found.measures = True
+        found.facts = replace(facts, measures=True)
     found.parts.append(block(facts.player_class()))
-    weight = weight_text(made.columns()[0].name, uneven(made))
+    weight = weight_text(made.columns()[0].name, facts.counted)
     found.parts.append(block(facts.take_turn(weight)))
     found.parts += factories
     found.parts.append(block(PHASE_CLASS))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
 import sys
 import traceback
 import weakref
@@ -60,6 +61,7 @@ class Program:
         self.data_folder = script.folder  # of the user's own files; None where the data are installed
         self.loading = script.loading  # the text of `load`
         self.counts_apart = script.counts_apart  # whether losses count different places of a batch
+        self.joins = script.joins  # whether a row that would be a batch of its own joins the batch before it
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
@@ -121,6 +123,14 @@ class Program:
         """The split in batches of a phase's size, in a new random order where `shuffle` is given."""
         batches: Callable[..., Iterator[Batch]] = self._names["batches"]
         return batches(split, shuffle, *(() if self.players is None else [self.phases[phase].batch]))
+
+    def batch_count(self, rows: int, size: int | None) -> int:
+        """How many batches of a size, all rows for none, an epoch of so many rows has."""
+        return max(1, math.ceil((rows - self.joins) / (size or rows or 1)))
+
+    def refresh_statistics(self, model: nn.Module, batches: Iterator[Batch]) -> None:
+        """Give batch norms in training mode the statistics of these batches under the weights as they are."""
+        self._names["refresh_statistics"](model, self._names["measure"], batches)
 
     @property
     def phases(self) -> tuple[Any, ...]:

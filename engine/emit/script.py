@@ -32,6 +32,7 @@ from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
 from engine.errors import EmitError
+from engine.shapes.inside import joins_rows
 from engine.shapes.shapes import ShapeBook, check
 
 HIDDEN = (
@@ -113,7 +114,8 @@ class Script:
     players: Players | None = None
     folder: Path | None = None  # where the user's own data lie
     loading: str = ""  # the script's own `load`
-    counts_apart: bool = False
+    counts_apart: bool = False  # losses count different places of a batch
+    joins: bool = False  # a row that would be a batch of its own joins the batch before it
 
 
 def export_script(
@@ -189,7 +191,7 @@ def write_script(
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
             players = players_of(made, plan)
-            needed += _by_name(Features(plan).carries)
+            needed += _by_name(players.facts.carries)
             parts += _general_parts(made, plan, load, players)
         else:
             parts += _plain_parts(made, plan, load, distributed)
@@ -223,7 +225,8 @@ def write_script(
         threads = fast.threads
     load_text = "\n".join(line.plain for line in load)
     apart = len(counts) > 1
-    return Script(source, twin, made, trains, files, threads, fast, players, folder, load_text, apart)
+    joins = joins_rows(made.book)
+    return Script(source, twin, made, trains, files, threads, fast, players, folder, load_text, apart, joins)
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
@@ -240,7 +243,10 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     measures = bool(metrics) or uneven(made)
     if measures:
         parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
+    joins = joins_rows(made.book)
     whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
+    if plan.batch and joins:
+        whole = _never_alone(whole)
     if plan.batch and _by_batch(made):
         whole = _read_ahead(whole)
     parts += [load, _of(whole, first)]
@@ -252,22 +258,17 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     parts.append(block(REPORT))
     if distributed:
         parts.append(parts_lines(first))
-    return [*parts, _train_lines(plan, first, bool(schedule))]
+    return [*parts, _train_lines(plan, first, bool(schedule), joins)]
 
 
 def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Players) -> list[list[Line]]:
     """What a plan of phases and players is made of, up to `train`."""
     first = _first(made)
-    text = _read_ahead(GENERAL_BATCHES) if _by_batch(made) else GENERAL_BATCHES
-    parts = [load, _of(text, first)]
-    if players.measures:
+    text = _never_alone(GENERAL_BATCHES) if players.facts.joins else GENERAL_BATCHES
+    parts = [load, _of(_read_ahead(text) if _by_batch(made) else text, first)]
+    if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
-    return [
-        *parts,
-        block(REPORT),
-        *players.parts,
-        block(train_text(plan, first, players.measures, uneven(made))),
-    ]
+    return [*parts, block(REPORT), *players.parts, block(train_text(players.facts, first))]
 
 
 def _first(made: Assembly) -> str:
@@ -286,6 +287,13 @@ def _by_batch(made: Assembly) -> bool:
     """Whether batches are read from files one by one."""
     data = made.book.types[made.source] if made.source else None
     return isinstance(data, Data) and data.read_by_batch()
+
+
+def _never_alone(text: str) -> str:
+    """The text of `batches` in which a row that would be a batch of its own joins the batch before it."""
+    head, loop = text.split("    for rows in ")
+    parts, _, body = loop.partition(":\n")
+    return f"{head}    parts = list({parts})\n{JOINED}    for rows in parts:\n{body}"
 
 
 def _read_ahead(text: str) -> str:
@@ -381,7 +389,7 @@ def _general_constants(plan: Plan) -> list[Line]:
     return [Line(text) for text in lines]
 
 
-def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
+def _train_lines(plan: Plan, first: str, scheduled: bool, joins: bool) -> list[Line]:
     stops, keeps = plan.patience is not None, plan.stop.restore_best
     text = [
         "def train("
@@ -389,7 +397,9 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
     ]
     text.append("    optimiser = optimiser_for(model)")
     if scheduled:
-        text.append(f'    steps_per_epoch = math.ceil(len(data["train"][{quoted(first)}]) / BATCH)')
+        rows = f'len(data["train"][{quoted(first)}])'
+        count = f"max(1, math.ceil(({rows} - 1) / BATCH))" if joins else f"math.ceil({rows} / BATCH)"
+        text.append(f"    steps_per_epoch = {count}")
         text.append("    schedule = schedule_for(optimiser, steps_per_epoch, epochs)")
     text.append("    shuffle = torch.Generator().manual_seed(seed)")
     text.append("    step = 0")
@@ -457,6 +467,11 @@ def batches(
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(size or n):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+"""
+
+JOINED = """\
+    if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others
+        parts[-2:] = [torch.cat(parts[-2:])]
 """
 
 REPORT = """

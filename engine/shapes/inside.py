@@ -153,3 +153,20 @@ def last_squash(project: Project, book: ShapeBook, wire: tuple[str, str]) -> Squ
     inner = without_muted(inner, types.types)
     link = inner.graph.feeding(port, "x")
     return None if link is None else last_squash(inner, types, (link.source, link.source_port))
+
+
+def joins_rows(book: ShapeBook) -> bool:
+    """Whether a layer compares the examples of a batch, so that a batch of one is too small for it."""
+    for node_id, made in book.types.items():
+        arriving = book.input_signature(node_id, "x") if isinstance(made, Layer) else None
+        if arriving is not None and isinstance(made, Layer) and made.least_rows(arriving.shape) > 1:
+            return True
+    return any(joins_rows(inner) for inner in book.books.values())
+
+
+def batch_statistics(book: ShapeBook) -> bool:
+    """Whether a layer keeps the statistics of batches."""
+    own = (made for made in book.types.values() if isinstance(made, Layer))
+    return any(made.traits.batch_statistics for made in own) or any(
+        batch_statistics(inner) for inner in book.books.values()
+    )

@@ -33,6 +33,7 @@ from engine.catalogue.symbols import evaluate, name
 from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
 from engine.errors import NeuroloomError, reason_of
+from engine.shapes.advice import unused_blocks
 from engine.shapes.inside import Insides, composite_facts
 from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
@@ -99,6 +100,7 @@ class ShapeBook:
         own = [replace(problem, fix=problem.fix or remedy(project, problem, self)) for problem in own]
         own += link_problems(project, self)
         failed = {problem.node_id for problem in own}
+        own += unused_blocks(project)
         as_trained = without_muted(project, self.types)
         inner = [problem for book in dict.fromkeys(self.books.values()) for problem in book.problems]
         self._own = [*own, *lint(as_trained, self, failed), *inner]

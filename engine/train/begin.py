@@ -77,7 +77,21 @@ def begin_run(
     _check_data(program, run.heads, run.data)
     if world is not None:
         world.draw_apart(run)
+    if _leaves_one_row(run):
+        feed.note(
+            "info",
+            "A single row is left over for the last batch, too few for layers that compare the examples of a "
+            "batch: it joins the batch before it.",
+        )
     return run
+
+
+def _leaves_one_row(run: Run) -> bool:
+    """Whether batches are joined, so that none has a single row."""
+    program, rows = run.program, run.rows("train")
+    phases = program.phases if program.players is not None else ()
+    sizes = [phase.batch for phase in phases] or [run.settings.batch]
+    return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 
 def refusal(project: Project, catalogue: Catalogue, datasets: Path) -> Problem | None:

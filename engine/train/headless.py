@@ -13,9 +13,9 @@ from engine.devices import choose_device
 from engine.errors import TrainingError
 from engine.feed.feed import Feed
 from engine.runs.settings import Settings, Stage
+from engine.train.advice.health import Health
 from engine.train.begin import begin_run, continue_run
 from engine.train.failures import explain
-from engine.train.health import Health
 from engine.train.loop import Interrupted, Record, Run
 from engine.train.more import train_up_to
 from engine.train.run_folder import LAST_AND_BEST, Keep, RunFolder
@@ -138,7 +138,9 @@ def _train(run: Run, saver: Saver, stopped: Callable[[], bool] | None, notices: 
         except Interrupted:
             continue
         for finding in health.look(run):
-            run.feed.note(finding.kind, finding.message, finding.node_id, run.step, remedy=finding.remedy)
+            run.feed.note(
+                finding.kind, finding.message, finding.node_id, run.step, finding.remedy, finding.what
+            )
             notices.pass_on()
         if saver.due(perf_counter()):
             saver.save(run)
@@ -156,5 +158,6 @@ class _Notices:
         events = self._feed.events
         if self._tell is not None:
             for event in events[self._said :]:
-                self._tell(event.message)
+                if event.message:
+                    self._tell(event.message)
         self._said = len(events)

@@ -19,7 +19,7 @@ from engine.data.batch import WEIGHT, Batch, Splits, weight_in
 from engine.devices import random_state, set_random_state, use_threads
 from engine.document.names import spoken
 from engine.feed.feed import Feed, Series
-from engine.look.registry import Tally, tallies
+from engine.look.tallies import Tally, tallies
 from engine.runs.settings import Settings, Stage
 from engine.shapes.heads import Head
 from engine.train.phases import Phases
@@ -84,11 +84,15 @@ class Run:
         if self.program.players is not None:
             self.phases.configure(self)
             return
-        rows = self.rows("train")
-        self.steps_per_epoch = math.ceil(rows / (self.settings.batch or rows or 1))
+        self.steps_per_epoch = self.program.batch_count(self.rows("train"), self.settings.batch)
         self.optimiser, self.schedule = self.program.configure(
             self.model, self.steps_per_epoch, self.settings.epochs
         )
+
+    @property
+    def ending(self) -> bool:
+        """Whether the next batch is the last of the plan."""
+        return self.index + 1 == self.steps_per_epoch and self.epoch + 1 == self.settings.epochs
 
     def rows(self, split: str) -> int:
         """The number of examples of a split."""
@@ -255,9 +259,10 @@ class Run:
         self.phases.average(self)
         self.phases.swap()
         try:
+            self.phases.refresh(self)
             found = self._evaluate("validation", counted)
         except BaseException:
-            self.phases.swap()
+            self.phases.swap_back(self)
             raise
         record: Record = {"epoch": self.epoch, **{f"val_{name}": value for name, value in found.items()}}
         means = self.phases.means() or {"loss": self.train_loss}
@@ -280,7 +285,7 @@ class Run:
             values = {name: float(value) for name, value in record.items() if name != "epoch"}
             seen = self.phases.see(self, values)
             ended = self.phases.weigh(self, seen)
-            self.phases.swap()
+            self.phases.swap_back(self)
             over = ended and self.phases.end(self)
         else:
             over = self._weigh(record) or self.epoch >= self.settings.epochs
@@ -324,7 +329,7 @@ class Run:
     def _evaluate(self, split: str, counted: Sequence[Tally] = ()) -> dict[str, float]:
         device = self.settings.device
         before = random_state(device)
-        guard = self.model.register_forward_pre_hook(self._look_up) if self.interrupted is not None else None
+        guard = self.model.register_forward_pre_hook(self.look_up) if self.interrupted is not None else None
         try:
             with ExitStack() as taps:
                 for tally in counted:
@@ -339,6 +344,7 @@ class Run:
             if guard is not None:
                 guard.remove()
 
-    def _look_up(self, module: nn.Module, inputs: Any) -> None:
+    def look_up(self, *_: Any) -> None:
+        """Errors: `Interrupted` where somebody wants the thread back."""
         if self.interrupted is not None and self.interrupted():
             raise Interrupted

@@ -7,14 +7,16 @@ taken apart so that the application can pause, probe and save between two batche
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from engine.data.batch import WEIGHT, Batch, weight_in
+from engine.devices import random_state, set_random_state
 from engine.document.names import spoken
+from engine.optim.average import statistics
 from engine.optim.progress import gradient_norm, largest_move
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class Phases:
         self.began_after = 0.0  # seconds of training before it
         self.players: list[Any] = []
         self.sums: dict[str, tuple[float, float]] = {}
+        self.unaveraged: dict[str, Tensor] = {}  # batch statistics, while averages are in the weights' place
         self.before: dict[str, Tensor] = {}  # the model when the epoch began, for rules that look at moves
 
     def __len__(self) -> int:
@@ -44,8 +47,7 @@ class Phases:
         described = run.program.phases
         self.number = min(self.number, len(described) - 1)
         phase = described[self.number]
-        rows = run.rows("train")
-        run.steps_per_epoch = math.ceil(rows / (phase.batch or rows or 1))
+        run.steps_per_epoch = run.program.batch_count(run.rows("train"), phase.batch)
         self.players = phase.players(run.model, run.steps_per_epoch, self.limit(run))
         movers = [player for player in self.players if player.optimiser is not None]
         # A phase of rules has no optimiser; one that holds nothing stands for it.
@@ -110,6 +112,34 @@ class Phases:
         """Let the weights that are averaged and their averages change places."""
         for average in self.averages:
             average.swap()
+
+    def refresh(self, run: Run) -> None:
+        """Give batch norms the statistics of the training data under averaged weights, if these are in place.
+
+        Errors: `Interrupted`; what was random is drawn again then.
+        """
+        self.unaveraged = statistics(run.model) if any(one.count for one in self.averages) else {}
+        if not self.unaveraged:
+            return
+        before = random_state(run.settings.device)
+        try:
+            run.program.refresh_statistics(run.model, self._watched(run))
+        except BaseException:
+            set_random_state(run.settings.device, before)
+            run.model.train()
+            run.place_modes()
+            raise
+
+    def _watched(self, run: Run) -> Iterator[Batch]:
+        for batch in run.program.batches(run.data["train"], None, self.number):
+            run.look_up()
+            yield batch
+
+    def swap_back(self, run: Run) -> None:
+        """Let weights be trained again, with the statistics that they had."""
+        self.swap()
+        run.model.load_state_dict(self.unaveraged, strict=False)
+        self.unaveraged = {}
 
     @property
     def averages(self) -> list[Any]:
@@ -185,6 +215,7 @@ class Phases:
             run.model.load_state_dict(run.kept)
         else:
             self.swap()
+            self._keep_averages(run)
         last = self.number + 1 >= len(run.program.phases)
         if not last:
             self.number, self.began, self.epochs = self.number + 1, run.step, 0
@@ -193,6 +224,12 @@ class Phases:
             self.configure(run)
             run.feed.note("info", f"{self.title(run)} begins.", step=run.step)
         return last
+
+    def _keep_averages(self, run: Run) -> None:
+        if statistics(run.model) and any(one.count for one in self.averages):
+            run.place_modes()
+            every = run.program.batches(run.data["train"], None, self.number)
+            run.program.refresh_statistics(run.model, every)
 
     def title(self, run: Run) -> str:
         """What to call the current phase."""

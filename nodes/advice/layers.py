@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Data, Layer, Loss, NodeType
@@ -70,15 +69,11 @@ def image_into_dense(project: Project, node: Node, book: ShapeBook) -> Iterator[
 @lint_rule
 def batch_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
     """Batch norm has nothing to compare one number of one example with."""
-    if project.plan.batch != 1 or not isinstance(book.types[node.id], BatchNorm):
+    norm, arriving = book.types[node.id], book.input_signature(node.id, "x")
+    if project.plan.batch != 1 or not isinstance(norm, BatchNorm) or arriving is None:
         return
     trains = all(any(isinstance(one, kind) for one in book.types.values()) for kind in (Data, Loss))
-    arriving = book.input_signature(node.id, "x")
-    if not trains or arriving is None:
-        return
-    norm = book.types[node.id]
-    turned = isinstance(norm, BatchNorm) and norm.turns(arriving.shape)
-    if prod(arriving.shape[:-1] if turned else arriving.shape[1:]) == 1:
+    if trains and norm.least_rows(arriving.shape) > 1:
         message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
         fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
         yield Problem(node.id, message, "x", fix=fix, code="batch-of-one")

@@ -42,6 +42,7 @@ from engine.data.tables.sniff import (
     form_of,
     header_in,
     is_blank,
+    written,
 )
 from engine.data.tables.stream import streamed
 from engine.data.telling import listening
@@ -89,7 +90,7 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
 
     Errors: `DataError`, `Stopped`.
     """
-    kept = {name: params[name] for name in FORM}
+    kept = {name: params[name] for name in FORM if name in params}
     form = form_in(params)
     header, skip, aside = form.header, form.skip, form.aside
     try:
@@ -343,23 +344,3 @@ def _opened(
         **({"missing_as": tuple(blanks)} if blanks else {}),
     }
     return Opened(reader(FileForm.TABLE), values, path.stem, (*remarks, *plan.remarks), tuple(remarks))
-
-
-def written(form: Form) -> dict[str, Value]:
-    """The form as parameters of the node, those that differ from the usual."""
-    usual = Form()
-    values: dict[str, Value] = {
-        "encoding": form.encoding,
-        "delimiter": form.delimiter,
-        "quote": form.quote,
-        "decimal": form.decimal,
-        "header": form.header,
-        "skip": form.skip,
-        "aside": form.aside,
-    }
-    found = {key: value for key, value in values.items() if value != getattr(usual, key)}
-    if form.delimiter == "\t":
-        found["delimiter"] = "tab"
-    if form.quote == "":
-        found["quote"] = "none"
-    return found

@@ -16,8 +16,8 @@ from torch import Tensor
 from engine.document.plan import Choice
 from engine.feed.feed import Event, Feed
 from engine.runs.settings import Stage
+from engine.train.advice.health import Health
 from engine.train.failures import explain
-from engine.train.health import Health
 from engine.train.run_folder import read_metrics, read_steps
 from engine.train.saving import Saver
 from engine.train.trainer import Trainer
@@ -51,6 +51,31 @@ def test_a_net_that_stands_still_is_told_once() -> None:
     found = findings(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=30))
     assert [one.what for one in found] == ["plateau"]
     assert "Raise the learning rate to 0.01 (now 1e-09)" in found[0].message
+
+
+def test_advice_is_taken_back_when_the_run_disproves_it_and_not_given_again() -> None:
+    run, health = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=60)), Health()
+    found: list[Any] = []
+    while run.stage is not Stage.DONE:
+        if run.epoch == 20:
+            run.set_learning_rate(0.1)
+        run.advance()
+        found += health.look(run)
+    told = [(one.what, one.kind) for one in found if one.what == "plateau"]
+    assert told == [("plateau", "warning"), ("plateau", "settled")]
+    again, following = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=60)), Health(health)
+    while again.epoch < 15:
+        again.advance()
+        assert following.look(again) == []
+
+
+def test_a_net_that_is_right_is_not_said_to_learn_hardly() -> None:
+    run, health = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=15)), Health()
+    while run.stage is not Stage.DONE:
+        run.advance()
+        if run.history:
+            run.history[-1]["val_accuracy"] = 0.95
+        assert [one for one in health.look(run) if one.kind != "info"] == []
 
 
 def warnings_of(trainer: Trainer) -> list[Event]:
