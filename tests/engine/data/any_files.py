@@ -98,6 +98,11 @@ def frame() -> pl.DataFrame:
     return pl.DataFrame(ROWS, schema=["length", "width", "kind"], orient="row")
 
 
+def pictured() -> pl.DataFrame:
+    rows = [{"bytes": picture("PNG", 5 * at), "path": f"{at}.png"} for at in range(30)]
+    return pl.DataFrame({"image": rows, "label": [at % 2 for at in range(30)]})
+
+
 def saved(array: np.ndarray) -> bytes:
     out = io.BytesIO()
     np.save(out, array)
@@ -194,6 +199,7 @@ KINDS: Mapping[str, Kind] = {
     "escaped quotes": Kind(alone("plants.csv", ESCAPED.encode())),
     "weka": Kind(alone("plants.arff", WEKA.encode())),
     "parquet, lists": Kind(streamed("plants.parquet", nested().write_parquet)),
+    "parquet, images": Kind(streamed("pictures.parquet", pictured().write_parquet)),
     "utf-16": Kind(alone("plants.csv", text_table(",").encode("utf-16"))),
     "parquet": Kind(streamed("plants.parquet", frame().write_parquet)),
     "arrow": Kind(streamed("plants.arrow", frame().write_ipc)),
