@@ -19,6 +19,7 @@ from app.widgets.banner import Banner
 from app.widgets.document_tabs import DocumentTabs
 from app.widgets.questions import ask
 from app.widgets.typing import finish_typing
+from app.widgets.wearing import Wearing
 from app.window.actions import CANVAS_COMMANDS, build_menus
 from app.window.commands import Commands
 from app.window.file_commands import FileCommands
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self._welcome_page(self.documents.current)
         self._show_document(self.documents.current)
         self.setAcceptDrops(True)
+        self._wearing = Wearing((self, self.central, self.pages), self)
 
     # -- the document in front --------------------------------------------------------------------
 

@@ -155,6 +155,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     try:
         path = Path(os.path.realpath(path))  # a link stays a link to the file that changes
         temporary = path.with_name(f".{uuid4().hex}{TEMPORARY}")
+        if path.exists() and not path.is_file():  # a device would be replaced, a folder can't be
+            raise ValueError("it is no ordinary file")
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         try:
             with hold(temporary) or open(temporary, "wb") as file:  # some disks know no locks

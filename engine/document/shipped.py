@@ -32,28 +32,6 @@ def installed_files(folder: Path | None, holds: Iterable[str]) -> tuple[str, ...
     return tuple(sorted(one.relative_to(installed).as_posix() for one in found))
 
 
-def copy_files(files: Iterable[str], target: Path, source: Path | None = None) -> list[Path]:
-    """Copy data files, and the texts that say whose they are, from `source` (as installed) to `target`.
-
-    `files` are relative to the folder, such as "mnist/train-labels-idx1-ubyte.gz"; files already there with
-    the same content are left alone. Errors: `DataError` if one is missing or cannot be written.
-    """
-    source = datasets_folder() if source is None else source
-    wanted = dict.fromkeys(files)
-    notes = dict.fromkeys(str(Path(name).parent / "SOURCE.txt") for name in wanted)
-    copied = []
-    with reading():
-        for name in (*wanted, *(note for note in notes if (source / note).is_file())):
-            if not (source / name).is_file():
-                raise DataError(f"There is no {source / name} to copy.")
-            content, place = (source / name).read_bytes(), target / name
-            if not (place.is_file() and place.read_bytes() == content):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
-            copied.append(place)
-    return copied
-
-
 @contextmanager
 def reading(node_id: str | None = None) -> Iterator[None]:
     """Turn what a loader raises over its files into a `DataError` at the node.

@@ -58,7 +58,6 @@ class Program:
         self.plan: Plan = self.project.plan
         self.revision = revision
         self.trains = script.trains
-        self.data_files = script.files
         self.data_folder = script.folder  # of the user's own files; None where the data are installed
         self.loading = script.loading  # the text of `load`
         self.counts_apart = script.counts_apart  # whether losses count different places of a batch

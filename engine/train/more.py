@@ -27,7 +27,7 @@ def further(run: Run, overrides: Overrides, plan: Plan) -> Overrides:
 
 
 def train_more(run: Run, overrides: Overrides, plan: Plan) -> tuple[Overrides, str]:
-    """Put a run that is done back to training; returns what it is told now, and a sentence on what that does."""
+    """Put a run that is done back to training; returns what it is told now, and a sentence."""
     overrides = further(run, overrides, plan)
     return overrides, _back_to_training(run, overrides.settings(plan, run.settings.device))
 
@@ -56,7 +56,7 @@ def train_up_to(run: Run, epochs: int) -> str:
 
 
 def _back_to_training(run: Run, settings: Settings) -> str:
-    """A schedule is drawn out over all epochs, so that it ends where the run does. Patience counts from here."""
+    """A schedule is drawn out, so that it ends where the run does. Patience counts from here."""
     rate, data = run.learning_rate, run.data
     run.stage, run.waited, run.results = Stage.TRAIN, 0, {}
     rebuild(run, run.program, lambda: data, settings, run.revision)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import engine.catalogue.node_types as registry
+import engine.catalogue.registry as registry
 from engine.catalogue import Catalogue, Emitted, Emitter, Layer, Port, Wire, load_catalogue, param
 from engine.catalogue.symbols import F
 from engine.document.graph import Node
