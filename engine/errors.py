@@ -34,6 +34,14 @@ def kind_and_reason(error: BaseException) -> str:
     return reason if reason.startswith(kind) or isinstance(error, NeuroloomError) else f"{kind}: {reason}"
 
 
+def out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, on whatever device."""
+    if isinstance(error, MemoryError):
+        return True
+    torchs = type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in reason_of(error)
+    return isinstance(error, RuntimeError) and torchs
+
+
 class NeuroloomError(Exception):
     """Something the user can understand and fix.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.axes import Axes, looked_up
 from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
 from engine.catalogue.traits import ClassCount, LayerTraits
@@ -114,6 +115,9 @@ class Embedding(Layer):
     )
     init: str = init_param()
     init_scale: float = init_scale_param()
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        return looked_up(axes, rank)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if x.dtype != "int64":

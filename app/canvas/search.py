@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.canvas.overlay import kept_inside
 from app.theme import SMALL, current_theme, themes
 from app.widgets.labels import label
+from app.widgets.typing import is_for_files
 from app.workspace.block_library import Defined, Kept
 from engine.catalogue import Catalogue, NodeType
 
@@ -165,7 +166,9 @@ class SearchPopup(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.field:
-            if event.type() == QEvent.Type.ShortcutOverride:
+            if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
+                if is_for_files(event):
+                    return False
                 event.accept()  # the canvas knows many of these keys, but here they are typing
                 return True
             if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):

@@ -25,14 +25,13 @@ from app.canvas import keys
 from app.canvas.editing import editing
 from app.canvas.editing.composing import Composing
 from app.canvas.finder import Finder
+from app.canvas.in_place import name_line, note_text
 from app.canvas.items.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
 from app.canvas.menu import canvas_menu
 from app.canvas.minimap import Minimap
-from app.canvas.note_field import NoteField
 from app.canvas.overlay import CursorHint, EmptyPage, StatusLine
 from app.canvas.problem_popup import ProblemPopup
 from app.canvas.remembered import RememberedView
-from app.canvas.rename import NameField
 from app.canvas.scene import tips
 from app.canvas.scene.painted_view import PaintedView
 from app.canvas.scene.scene import GraphScene
@@ -44,7 +43,6 @@ from app.canvas.tools.base import Interaction, Pointer
 from app.canvas.tools.drop import MIME
 from app.canvas.tools.drop_files import Drop, drop_of
 from app.canvas.tools.gestures import Gestures
-from app.widgets.labels import plain
 from app.workspace.workspace import Workspace
 from engine.document.document import Change
 
@@ -76,13 +74,12 @@ class GraphView(PaintedView):
         self.status = StatusLine(self.viewport())
         self.hint = CursorHint(self)
         self.empty = EmptyPage(self.viewport())
-        self.stay_put(self.minimap, self.status, self.empty)
-        self.name_field = NameField(self)
-        self.note_field = NoteField(self)
+        self.naming, self.noting = name_line(self), note_text(self)
         self.finder = Finder(self, self)
-        self.compose = Composing(self, self.finder, self.name_field, self.note_field)
+        self.compose = Composing(self, self.finder, self.naming, self.noting)
         self.problems = ProblemPopup(self, self)
         self.popup = self.finder.popup
+        self.stay_put(self.minimap, self.status, self.empty, self.naming, self.noting, self.problems)
         self.thumbnails = Thumbnails(self, self)
         self.shown = Shown(self, self.thumbnails)
         self.spoken = Spoken(self, self)
@@ -170,8 +167,8 @@ class GraphView(PaintedView):
 
     def node_point(self, node_id: str) -> QPoint:
         """Where to press a node, in viewport pixels, away from its ports. KeyError if it is not there."""
-        item = self.graph_scene.node_items[node_id]
-        return self.mapFromScene(QPointF(item.x() + WIDTH / 2, item.y() + item.face.layout.height / 2))
+        left, top, right, bottom = self.graph_scene.node_items[node_id].box()
+        return self.mapFromScene(QPointF((left + right) / 2, (top + bottom) / 2))
 
     def port_point(self, node_id: str, port: str, side: str) -> QPoint:
         """Where a port is, in viewport pixels; `side` is "in" or "out". KeyError if it is not there."""
@@ -334,9 +331,12 @@ class GraphView(PaintedView):
             event.accept()  # the right button draws a stroke
             return
         self.cancel_interaction()
-        self._cursor = event.pos()
-        self.gestures.point_out(self.mapToScene(event.pos()))
-        canvas_menu(self).popup(event.globalPos())
+        self._cursor = place = event.pos()
+        if mouse:
+            self.gestures.point_out(self.mapToScene(place))
+        elif self.workspace.selection:  # the menu key means what is selected
+            place = self.node_point(self.workspace.selection[0])
+        canvas_menu(self, self.mapToScene(place)).popup(self.viewport().mapToGlobal(place))
         event.accept()
 
     # -- navigation events
@@ -352,14 +352,13 @@ class GraphView(PaintedView):
                 return True
         elif event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             text = tips.tip_at(self, event.pos()) if self.interaction is None else ""
-            QToolTip.showText(event.globalPos(), plain(text), self.viewport())
+            QToolTip.showText(event.globalPos(), text, self.viewport())
             return True
         return super().viewportEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in self.overlays:
-            overlay.settle()
+        self._settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:
             self.fit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.charts.track import Track
 from engine.feed.feed import Feed
 
-_PREFIXES = ("train_", "val_", "test_")
+_PREFIXES = ("train_", "val_", "test_", "batch_")
 LEARNING_RATE = "lr"
 LOSS = "loss"
 MOST_AT_ONCE = 150_000  # points that are taken in before the window gets to draw again

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
@@ -10,6 +10,7 @@ from app.charts.bars import Bar, Bars
 from app.data.facts import DataFacts
 from app.data.samples import DataSamples
 from app.widgets.labels import label
+from engine.catalogue import Column
 
 ROLES = {"train": "accent", "validation": "convolution", "test": "dim"}
 
@@ -61,7 +62,7 @@ class Overview(QWidget):
         facts: DataFacts,
         split: str,
         names: Mapping[str, tuple[str, ...]],
-        features: Sequence[str] = (),
+        features: Column | None = None,
     ) -> None:
         """Shows one split; the bars of rows show all."""
         rows = facts.summary.rows

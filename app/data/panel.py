@@ -8,8 +8,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from app.charts.segments import Option, Segments
-from app.data.asking import feature_names, shown_node, source_of, trainer_reads
+from app.data.asking import row_of_numbers, shown_node, source_of, trainer_reads
 from app.data.facts import DataFacts, FactsReader
 from app.data.findings import FindingsList
 from app.data.lines import lines_of
@@ -19,6 +18,7 @@ from app.data.special import SPECIAL
 from app.data.table import DataTable
 from app.data.tokens import TokensPage
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.segments import Option, Segments
 from app.workspace.classes import classes_of
 from app.workspace.data_files import path_spec
 from app.workspace.engine_parts import RunControl
@@ -267,7 +267,7 @@ class DataPanel(QWidget):
         )
         self._body_stack.setCurrentIndex(PAGES.index(page))
         if page == "overview":
-            self.overview.show_facts(facts, split, names, feature_names(self._workspace, node))
+            self.overview.show_facts(facts, split, names, row_of_numbers(self._workspace, node))
         elif page == "rows" and look is not None:
             kinds = {one.name: (one.kind, one.role) for one in look.columns}
             self.rows.rows.show(look.names, look.first, kinds)

@@ -193,8 +193,7 @@ class PalettePanel(QWidget):
         self.search_field.setObjectName("paletteSearch")
         self.search_field.setAccessibleName("Search node types")
         self._workspace = workspace
-        folded = workspace.settings.text(_FOLDED).split("\n")
-        self.model = PaletteRows(workspace, frozenset(filter(None, folded)), self)
+        self.model = PaletteRows(workspace, frozenset(workspace.settings.texts(_FOLDED)), self)
         self.list = TypeList()
         self.list.setModel(self.model)
         self._nothing: QLabel = label("", "empty", wrap=True)
@@ -234,7 +233,7 @@ class PalettePanel(QWidget):
         self.model.fold(row, folded)
         self.list.verticalScrollBar().setValue(at)
         self.list.setCurrentIndex(self.model.index(row))
-        self._workspace.settings.keep(_FOLDED, "\n".join(sorted(self.model.folded)))
+        self._workspace.settings.keep(_FOLDED, sorted(self.model.folded))
 
     def _offer_menu(self, place: QPoint) -> None:
         """What can be done with a block of the project or of the user's own."""

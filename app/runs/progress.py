@@ -281,7 +281,8 @@ def newest_metric(feed: Feed | None) -> tuple[str, float | None]:
     if feed is None:
         return "", None
     names = feed.series()
-    metrics = [name for name in names if name.startswith("val_") and "loss" not in name]
+    ways = ("val_", "batch_")  # one batch stands for the split until the first epoch has ended
+    metrics = [name for way in ways for name in names if name.startswith(way) and "loss" not in name]
     trained = [name for name in names if name.startswith("train_")]
     for name in [*metrics, "val_loss", *trained]:
         if name in names and (value := feed.last(name)) is not None:

@@ -16,6 +16,7 @@ from app.widgets.labels import plain
 from engine.feed.progress import Progress
 
 HEIGHT = 32
+GOOD = 0.9  # an accuracy from which on it is shown in green
 
 
 def time_left(seconds: float) -> str:
@@ -168,6 +169,11 @@ class MetricText(QWidget):
                 self.setFixedWidth(self._room())
             self.update()
 
+    @property
+    def good(self) -> bool:
+        """Whether the value says that the network has learned its task; a loss alone never does."""
+        return "accuracy" in self._name and self._value is not None and self._value >= GOOD
+
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), plain(self.told()), self)
@@ -214,7 +220,8 @@ class MetricText(QWidget):
         figures = self._figures()
         taken = painter.fontMetrics().horizontalAdvance(figures) + 10
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.setPen(theme.good_text if self._value - self._value == 0 else theme.bad_text)
+        known = self._value - self._value == 0
+        painter.setPen((theme.good_text if self.good else theme.text) if known else theme.bad_text)
         painter.drawText(QRectF(0, 0, self.width(), HEIGHT), middle, figures)
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)

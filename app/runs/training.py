@@ -14,6 +14,7 @@ from app.charts.plot import colour_of, figures
 from app.look.base import Subject
 from app.look.own import scaled_words
 from app.runs.run_csv import metrics_csv
+from app.runs.run_status import GOOD
 from app.runs.training_answers import TrainingAnswers
 from app.runs.training_curves import TrainingCurves
 from app.runs.training_layers import TrainingLayers
@@ -23,6 +24,8 @@ from app.widgets.one_click import OneClick
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
+from engine.document.files import write_atomically
+from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
 
 PADDING = 16
@@ -91,7 +94,12 @@ class TrainingPanel(QWidget):
             self.outcome.say("warning", f"Training waits: {trainer.held}", how, trainer.held.node_id)
         elif state == "finished":
             head, early = finished_words(trainer.feed, trainer.progress.epoch, trainer.progress.step)
-            self.outcome.say("good", head, early, ended=True)
+            accuracy = [
+                trainer.feed.last(name) or 0.0 for name in trainer.feed.series() if "accuracy" in name
+            ]
+            self.outcome.say(
+                "good" if max(accuracy, default=0.0) >= GOOD else "accent", head, early, ended=True
+            )
             self.outcome.setToolTip(scaled_words(Subject(self._workspace)))
         elif self._workspace.can_train_more:
             now = trainer.progress
@@ -138,9 +146,9 @@ class TrainingPanel(QWidget):
             self._workspace.message.emit("There are no numbers to save before the first batch.", "warning")
             return
         try:
-            path.write_text(metrics_csv(trainer.feed), encoding="utf-8")
-        except OSError as error:
-            self._workspace.message.emit(f"The metrics could not be saved: {error.strerror}.", "error")
+            write_atomically(path, metrics_csv(trainer.feed).encode("utf-8"))
+        except NeuroloomError as error:
+            self._workspace.message.emit(str(error), "error")
         else:
             self._workspace.message.emit(f"Metrics saved to {path}.", "info")
 

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLay
 from app.charts.arrays.activations import example_words
 from app.charts.arrays.confusion import Confusion, most_confused, short_names
 from app.charts.legend import Legend
-from app.charts.segments import Segments
 from app.charts.series import Line, SeriesPlot
 from app.look.base import Subject
 from app.look.own import answer_units, still_scaled
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label, plain
+from app.widgets.segments import Segments
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
@@ -35,6 +35,7 @@ class TrainingAnswers(QWidget):
         self._workspace = workspace
         self._losses: tuple[str, ...] = ()
         self._seen: Snapshot | None = None
+        self._generation = -1
         self._title = ElidedLabel("Confusion, validation", "heading")
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._which = Segments([])
@@ -114,7 +115,7 @@ class TrainingAnswers(QWidget):
         self._title.setVisible(True)
         self._title.setText("Answers, validation")
         self.confusion.say(
-            "Which classes are confused shows after the first epoch." if self._losses else NO_ANSWERS
+            "Which classes are confused shows after the first step." if self._losses else NO_ANSWERS
         )
         self._stack.setCurrentIndex(0)
         self._list_title.setText("")
@@ -131,6 +132,9 @@ class TrainingAnswers(QWidget):
         trainer, chosen = self._workspace.trainer, self._which.key
         if trainer is None or not chosen:
             return
+        if trainer.feed.generation != self._generation:  # what is drawn belongs to another run
+            self._generation = trainer.feed.generation
+            self._forget()
         matrix = trainer.feed.latest(Probe(chosen, "confusion"))
         if matrix is not None:
             if matrix is not self._seen:

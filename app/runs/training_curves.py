@@ -9,10 +9,10 @@ from app.charts.curve_options import CurveOptions
 from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.run_curves import RunCurves, quantity, words
-from app.charts.segments import Segments
 from app.look.base import Subject
 from app.look.own import scaled_words
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.segments import Segments
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.plan_parts import objective_series
@@ -169,6 +169,9 @@ class TrainingCurves(QWidget):
                 curves[2 * players : 2 * players] = [raw, Curve(told, track, "smooth", role)]
                 entries.insert(players, (told, role, False))
                 players += 1
+            elif name.startswith("batch_"):
+                curves.append(Curve("one validation batch", track, "points", "dim"))
+                entries.append(("one batch", "dim", True))
             else:
                 curves.append(Curve(words(quantity(name)), track, "line", "accent"))
         self._show_legend(entries)

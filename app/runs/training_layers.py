@@ -18,6 +18,7 @@ from engine.feed.feed import Feed, Probe, Snapshot
 
 NORMS = Probe("", "norms")
 VANISHED = 1e-4  # of the largest gradient norm
+FALLEN = 0.8  # of the first losses: a run whose loss is below has learned something
 SMALL_UPDATE, LARGE_UPDATE = 1e-5, 2e-2  # of the weights' norm, one update
 REDRAW_MS = 250
 ROOM_FOR_BOTH, ROOM_FOR_WORDS = 170, 205  # pixels of height
@@ -32,6 +33,7 @@ class TrainingLayers(QWidget):
         self._workspace = workspace
         self._node_id = ""
         self._seen: dict[Probe, Snapshot] = {}
+        self._generation = -1
         self._title = ElidedLabel("Activations", "heading")
         self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._example = label("", "small")
@@ -71,8 +73,7 @@ class TrainingLayers(QWidget):
         column.addWidget(self.health)
         column.addStretch(1)
         self._above = (self._title, self._example, self.activations, gap)
-        self.activations.say("Activations appear when the network has been built.")
-        self.norms.say("Gradients appear with the first batches.")
+        self._forget()
         self._live = Live(workspace, self, self._probes, self.refresh, REDRAW_MS)
         workspace.selected.connect(self._changed)
         workspace.changed.connect(self._changed)
@@ -134,6 +135,9 @@ class TrainingLayers(QWidget):
         trainer = self._workspace.trainer
         if trainer is None:
             return
+        if trainer.feed.generation != self._generation:  # what is drawn belongs to another run
+            self._generation = trainer.feed.generation
+            self._forget()
         shown = self._new(trainer.feed, Probe(self._node_id, "activations"))
         if shown is not None:
             self.activations.show_snapshot(shown)
@@ -143,6 +147,13 @@ class TrainingLayers(QWidget):
         norms = self._new(trainer.feed, NORMS)
         if norms is not None:
             self._show_norms(norms)
+
+    def _forget(self) -> None:
+        self._seen.clear()
+        self._example.setText("")
+        self.activations.say("Activations appear when the network has been built.")
+        self.norms.say("Gradients appear with the first batches.")
+        self.health.setText("")
 
     def _new(self, feed: Feed, probe: Probe) -> Snapshot | None:
         found = feed.latest(probe)
@@ -163,13 +174,17 @@ class TrainingLayers(QWidget):
             bars.append(Bar(node.name or node.type, gradient, "good", note, node_id == self._node_id))
         self.norms.show_bars(bars)
         self._scroll.setMaximumHeight(max(2, len(bars)) * ROW)
-        words = health(bars, snapshot)
+        ends = trainer.feed.ends("train_loss") if (trainer := self._workspace.trainer) is not None else None
+        words = health(bars, snapshot, learns=ends is not None and ends[1] < FALLEN * ends[0])
         if words != self.health.text():
             self.health.setText(words)
 
 
-def health(bars: list[Bar], snapshot: Snapshot) -> str:
-    """What gradients and updates say about the run, in one or two sentences."""
+def health(bars: list[Bar], snapshot: Snapshot, *, learns: bool) -> str:
+    """What gradients and updates are like, in one or two sentences; what to do is for `engine.train.health`.
+
+    That the learning rate fits is said only of a run that `learns`.
+    """
     values = snapshot.array
     if not len(values) or not bars:
         return ""
@@ -180,19 +195,19 @@ def health(bars: list[Bar], snapshot: Snapshot) -> str:
     words = []
     largest, smallest = max(finite, key=_length), min(finite, key=_length)
     if smallest.value <= VANISHED * largest.value:
-        words.append(f"{smallest.name} hardly learns: its gradient is vanishingly small.")
+        words.append(f"The gradient of {smallest.name} is vanishingly small.")
     trained = values[np.isfinite(values[:, 0])]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = trained[:, 2] / trained[:, 1]
     ratios = ratios[np.isfinite(ratios)]
     if len(ratios):
         typical = float(np.median(ratios))
-        verdict = "the learning rate fits"
+        verdict = ": the learning rate fits" if learns else ""
         if typical > LARGE_UPDATE:
-            verdict = "that is a lot; a lower learning rate may be steadier"
+            verdict = ", which is a lot"
         elif typical < SMALL_UPDATE:
-            verdict = "that is little; a higher learning rate may be faster"
-        words.append(f"One update moves the weights by {percent(typical)} of their size: {verdict}.")
+            verdict = ", which is little"
+        words.append(f"One update moves the weights by {percent(typical)} of their size{verdict}.")
     return " ".join(words)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from engine.document.clipboard import copy_text
+from engine.document.files import write_atomically
 from engine.document.graph import Project
 
 KEPT = "kept:"  # before a name where a block of the library stands in for a node type
@@ -89,13 +90,14 @@ def _by_title(one: Kept | Defined) -> tuple[str, str]:
 
 
 def keep(folder: Path, project: Project, instance_id: str) -> Path:
-    """Writes the block that an instance stands for; one of the same name is replaced. Errors: OSError."""
+    """Writes the block that an instance stands for; one of the same name is replaced.
+
+    Errors: OSError, NeuroloomError.
+    """
     node = project.node(instance_id)
     path = folder / f"{_file_name(project.block(node.block).name)}{SUFFIX}"
     folder.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(copy_text(project, (instance_id,)), encoding="utf-8")
-    part.replace(path)
+    write_atomically(path, copy_text(project, (instance_id,)).encode("utf-8"))
     shelf.changed.emit()
     return path
 

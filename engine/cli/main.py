@@ -298,7 +298,6 @@ def _export(options: argparse.Namespace) -> int:
     from engine.emit.writing import export
 
     weights = _weights(project, catalogue, options.weights) if options.weights else None
-    target.parent.mkdir(parents=True, exist_ok=True)
     written = export(
         project,
         catalogue,

@@ -40,7 +40,8 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 def spoken(series: str) -> str:
     """A series' name in words: `val_accuracy` is "validation accuracy"."""
-    for prefix, word in (("val_", "validation "), ("train_", "training "), ("test_", "test ")):
+    parts = {"val_": "validation ", "train_": "training ", "test_": "test ", "batch_": "batch "}
+    for prefix, word in parts.items():
         if series.startswith(prefix):
             return word + series.removeprefix(prefix).replace("_", " ")
     return {"lr": "learning rate"}.get(series, series.replace("_", " "))

@@ -109,10 +109,10 @@ class Series:
         steps = self._rows["step"][: self._size]
         self._size = int(np.searchsorted(steps, step, side="right"))
 
-    def read(self, start: int = 0) -> NDArray[Any]:
-        """A copy of the rows from `start` on."""
+    def read(self, start: int = 0, end: int | None = None) -> NDArray[Any]:
+        """A copy of the rows from `start` on, up to `end`."""
         size = self._size  # before the buffer: any later buffer holds at least these rows
-        return self._rows[start:size].copy()
+        return self._rows[start : size if end is None else min(end, size)].copy()
 
     def __len__(self) -> int:
         return self._size
@@ -175,6 +175,14 @@ class Feed:
             return None
         return float(found.read(len(found) - 1)[-1]["value"])
 
+    def ends(self, name: str, count: int = 5) -> tuple[float, float] | None:
+        """The means of the first and of the newest `count` values of a series; None where there are none."""
+        found = self._series.get(name)
+        if found is None or not len(found):
+            return None
+        first, newest = found.read(0, count)["value"], found.read(max(0, len(found) - count))["value"]
+        return float(first.mean()), float(newest.mean())
+
     def put(self, key: tuple[Any, ...], snapshot: Snapshot) -> None:
         """Replace the latest snapshot of a key; the history takes it in if it is recorded."""
         with self._lock:
@@ -229,10 +237,10 @@ class Feed:
             self._noted += 1
 
     def clear(self) -> None:
-        """Begin a new run: no series, no events; `generation` tells readers to start again."""
+        """Begin a new run: no series, views or events; `generation` tells readers to start again."""
         self.history.clear()
         with self._lock:
-            self._series = {}
+            self._series, self._latest = {}, {}
             self._events = []
             self.generation += 1
             self._noted += 1

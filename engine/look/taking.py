@@ -78,12 +78,15 @@ class Probes:
         """When the next probe is due, on the clock of `perf_counter`."""
         return min(self._due.values(), default=float("inf"))
 
-    def take_due(self, run: Watched, now: float) -> None:
-        """Take what is due between two batches; asks the run to be shown the next gradients if those are."""
+    def take_due(self, run: Watched, now: float, *, ending: bool = False) -> None:
+        """Take what is due between two batches; asks the run to be shown the next gradients if those are.
+
+        `ending`: the next batch is the last before the run rests, so that its gradients are due.
+        """
         for group, due in list(self._due.items()):
-            if due > now:
-                continue
             kinds = self._kinds(group)
+            if due > now and not (ending and kinds[0].backward):
+                continue
             if kinds[0].backward:
                 run.peek = _Peek(self, run, group)
                 self._due[group] = now + _shortest(kinds)  # taken, and weighed, in the next step

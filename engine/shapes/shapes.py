@@ -33,13 +33,14 @@ from engine.catalogue.symbols import evaluate, name
 from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
 from engine.errors import NeuroloomError, reason_of
+from engine.shapes.advice import unused_blocks
 from engine.shapes.inside import Insides, composite_facts
 from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
 from engine.shapes.plain_words import plainly
 from engine.shapes.problems import Fix, Problem, Severity
 from engine.shapes.remedies import doing, remedy
-from engine.shapes.signatures import Facts, Signature, wires_of
+from engine.shapes.signatures import Facts, Signature, marks, wires_of, with_axes
 from engine.values import Value
 
 __all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check", "wires_of"]
@@ -88,17 +89,18 @@ class ShapeBook:
         if any(node.shares for node in graph.nodes.values()):
             dirty |= {one for one, node in graph.nodes.items() if node.shares}
         for node_id in _downstream(graph, dirty):
-            before = self._facts.get(node_id), self._ports.get(node_id)
+            then, ports = self._facts.get(node_id), self._ports.get(node_id)
             found = self._infer(project, graph.node(node_id))
             self._facts[node_id] = found
             self._followers[node_id] = {link.target for link in graph.outgoing(node_id)}
-            if before[0] is None or (before[0].outputs, before[1]) != (found.outputs, self._ports[node_id]):
+            if then is None or (marks(then.outputs), ports) != (marks(found.outputs), self._ports[node_id]):
                 dirty |= self._followers[node_id]
         self._enter(graph)
         own = [facts.problem for node_id in graph.nodes if (facts := self._facts[node_id]).problem]
         own = [replace(problem, fix=problem.fix or remedy(project, problem, self)) for problem in own]
         own += link_problems(project, self)
         failed = {problem.node_id for problem in own}
+        own += unused_blocks(project)
         as_trained = without_muted(project, self.types)
         inner = [problem for book in dict.fromkeys(self.books.values()) for problem in book.problems]
         self._own = [*own, *lint(as_trained, self, failed), *inner]
@@ -288,7 +290,7 @@ class ShapeBook:
         params: Mapping[str, Value],
         arriving: Mapping[str, Signature],
     ) -> Facts:
-        key = (type_id, _key(params), tuple(arriving.items()))
+        key = (type_id, _key(params), marks(arriving))
         facts = self._known.get(key)
         if facts is None:
             if len(self._known) >= MOST_KNOWN:
@@ -335,7 +337,7 @@ def _fitted(node_type: Transform, arriving: Column) -> Facts:
 
 
 def _of_column(column: Column) -> Signature:
-    return Signature(column.shape, column.dtype, rows=column.rows)
+    return Signature(column.shape, column.dtype, rows=column.rows, axes=column.axes)
 
 
 def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
@@ -354,7 +356,7 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
             for port, found in arriving.items()
         }
         values, operations = _run_code(code, layers, tensors)
-    outputs = {port: _signature(value) for port, value in values.items()}
+    outputs = with_axes(node_type, arriving, {port: _signature(value) for port, value in values.items()})
     counted = {
         id(weight): weight.numel()
         for layer in layers.values()

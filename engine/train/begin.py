@@ -16,6 +16,7 @@ from engine.feed.feed import Feed
 from engine.look.labels import check_labels
 from engine.runs import checkpoints
 from engine.runs.records import (
+    METRICS,
     SETTINGS,
     epoch_points,
     never_saved,
@@ -76,7 +77,21 @@ def begin_run(
     _check_data(program, run.heads, run.data)
     if world is not None:
         world.draw_apart(run)
+    if _leaves_one_row(run):
+        feed.note(
+            "info",
+            "A single row is left over for the last batch, too few for layers that compare the examples of a "
+            "batch: it joins the batch before it.",
+        )
     return run
+
+
+def _leaves_one_row(run: Run) -> bool:
+    """Whether batches are joined, so that none has a single row."""
+    program, rows = run.program, run.rows("train")
+    phases = program.phases if program.players is not None else ()
+    sizes = [phase.batch for phase in phases] or [run.settings.batch]
+    return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 
 def refusal(project: Project, sources: Sources, device: str = "cpu") -> Problem | None:
@@ -134,6 +149,9 @@ def continue_run(
         world.draw_apart(run)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)
+    if len(run.history) < run.epoch:
+        found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"
+        feed.note("warning", f"{found}; what was cut off or removed is lost.", step=run.step)
     return run
 
 

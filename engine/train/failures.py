@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from engine.devices import untouched_random
-from engine.errors import DataError, NeuroloomError, TrainingError, kind_and_reason, reason_of
+from engine.document.files import disk_is_full
+from engine.errors import DataError, NeuroloomError, TrainingError, kind_and_reason, out_of_memory
 from engine.feed.feed import Remedy
 from engine.train.suggest import calmer_rate, smaller_batch
 
@@ -122,6 +123,10 @@ def explain(error: BaseException, program: Program | None, batch: int | None = N
             node_id=node_id,
             fix=f"It belongs in {Path(str(error.filename)).parent}.",
         )
+    if isinstance(error, OSError) and error.strerror:
+        what = Path(str(error.filename)).name if error.filename else "A file"
+        fix = "Make room on the disk." if disk_is_full(error) else None
+        return DataError(f"{what} cannot be used{where}: {error.strerror}.", node_id=node_id, fix=fix)
     subject = name or "The model"
     if isinstance(error, SystemExit):
         return TrainingError(f"{subject} tried to end the program (sys.exit).", node_id=node_id)
@@ -140,13 +145,6 @@ def remedy_for(error: BaseException, run: Run | None, batch: int | None) -> Reme
     if isinstance(error, NotFinite) and run is not None and not error.from_data:
         return "lr", calmer_rate(run)
     return None
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether memory ran out, on whatever device."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in reason_of(error)
 
 
 def free_frames(error: BaseException) -> None:

@@ -1,7 +1,8 @@
 """Warns of a run that learns badly while there is still something to be done about it.
 
 `Health.look` is called after every batch and compares two numbers. Gradients are weighed twice a second at
-most, epochs once each. A warning comes once a spell: again only after what it warned of had ended.
+most, epochs once each. A warning comes once a spell: again only after what it warned of had ended, which is
+told as "settled". What a run has disproved is not said of the next run of the same program.
 
 The thresholds, chosen so that the runs of the gallery give no warning:
 
@@ -10,6 +11,7 @@ The thresholds, chosen so that the runs of the gallery give no warning:
                  that has not learned much
     plateau      no epoch of `FLAT_EPOCHS` has lowered the training loss by 1 %, and it is still above
                  `HARDLY` of the first; where it has fallen further, the run is just done (an info)
+                 Nothing is said of a net that is right in `LEARNED` of the cases.
     overfitting  for `GAP_EPOCHS` epochs the validation loss has been `GAP` times its best, and well above the
                  training loss, which went on falling
     dead         a layer's gradient has been exactly zero `SAMPLES` times in a row, while others' were not
@@ -25,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 EXPLODED, BURST, LEAP = 100.0, 1e6, 1e3
 FLOOR = 0.05  # a first loss below this counts as this: what begins learned may stumble
 FLAT_EPOCHS, HARDLY, IMPROVED, MOVES_ON = 10, 0.8, 0.99, 0.1
+LEARNED = 0.9
 GAP_EPOCHS, GAP, SMALLEST_GAP = 5, 1.25, 0.05
 SAMPLES, FAINT = 8, 1e-7
 _BETWEEN = 0.5  # seconds between two looks at the gradients
@@ -63,9 +67,15 @@ class Finding:
 
 
 class Health:
-    """Follows one run. A finding is returned once for as long as what it says holds."""
+    """Follows one run. A finding is returned once for as long as what it says holds.
 
-    def __init__(self) -> None:
+    `before` followed the run before, and knows what that has disproved.
+    """
+
+    def __init__(self, before: Health | None = None) -> None:
+        self._program = ""  # the text of what is trained
+        self._known = ("", set[str]()) if before is None else (before._program, before._disproved)
+        self._disproved: set[str] = set()
         self._first = math.nan
         self._smooth = math.nan
         self._epochs = 0
@@ -78,6 +88,10 @@ class Health:
     def look(self, run: Run) -> list[Finding]:
         """What there is to say after a batch or an evaluation; nearly always nothing."""
         found: list[Finding] = []
+        if not self._program:
+            self._program = run.program.source.text
+            if self._known[0] == self._program:
+                self._disproved = self._known[1]
         loss = run.loss
         if math.isnan(self._first) and math.isfinite(loss):
             earlier = run.history[0] if run.history else {}
@@ -90,7 +104,7 @@ class Health:
         if high > EXPLODED * self._first or abs(loss) > BURST * self._first:
             self._tell(found, "explosion", self._explosion(run))
         elif high < EXPLODED * self._first / 10:
-            self._on.discard("explosion")
+            self._over(found, "explosion")
         if run.step >= self._next_step:
             now = perf_counter()
             if now >= self._next_look:
@@ -102,17 +116,27 @@ class Health:
                 self._look_at_epochs(run, found)
             else:
                 self._look_at_players(run, found)
+        if run.results and "plateau" in self._on and learned(run.results):
+            self._over(found, "plateau")
         return found
 
     def _tell(self, found: list[Finding], what: str, finding: Finding) -> None:
-        if what not in self._on:
+        if what not in self._on and what not in self._disproved:
             self._on.add(what)
             found.append(finding)
+
+    def _over(self, found: list[Finding], what: str) -> None:
+        """What was warned of does not hold any more."""
+        if what in self._on:
+            self._on.remove(what)
+            found.append(Finding(what, "", kind="settled"))
+            if what == "plateau":
+                self._disproved.add(what)
 
     def _look_at_players(self, run: Run, found: list[Finding]) -> None:
         strong = too_sure(run)
         if strong is None:
-            self._on.discard("sure")
+            self._over(found, "sure")
         else:
             self._tell(found, "sure", Finding("sure", strong[1], strong[0]))
 
@@ -142,11 +166,14 @@ class Health:
         before = min(losses[:-FLAT_EPOCHS])
         if min(recent) < before - (1 - IMPROVED) * abs(before):
             if min(recent) < before - MOVES_ON * abs(before):  # less may be the noise of dropout
-                self._on.discard("plateau")
+                self._over(found, "plateau")
+                self._on.discard("done")
             return
-        first = self._first_loss(run)
         level = sum(recent) / len(recent)
-        if level > HARDLY * first:
+        first, well = self._first_loss(run), learned(run.history[-1])
+        if well:
+            self._over(found, "plateau")
+        if level > HARDLY * first and not well:
             swing = (max(recent) - min(recent)) / abs(level) if level else 0.0
             rate = calmer_rate(run) if swing > 0.1 else livelier_rate(run)
             what = "Lower" if rate < run.learning_rate else "Raise"
@@ -166,9 +193,9 @@ class Health:
             epoch = losses.index(min(losses)) + 1
             self._tell(
                 found,
-                "plateau",
+                "done",
                 Finding(
-                    "plateau",
+                    "done",
                     f"The training loss has not improved by 1 % for {FLAT_EPOCHS} epochs (best "
                     f"{plainly(min(losses))} in epoch {epoch}): the run may be done.",
                     kind="info",
@@ -176,8 +203,8 @@ class Health:
             )
 
     def _first_loss(self, run: Run) -> float:
-        points = run.feed.read("train_loss")[:5]["value"]
-        return float(abs(points).mean()) if len(points) else self._first
+        ends = run.feed.ends("train_loss")
+        return self._first if ends is None else abs(ends[0])
 
     def _look_for_gap(self, run: Run, losses: list[float], found: list[Finding]) -> None:
         checks = [float(one.get("val_loss", math.nan)) for one in run.history]
@@ -199,7 +226,7 @@ class Health:
             )
             self._tell(found, "overfitting", finding)
         elif recent[-1] < 1.05 * best:
-            self._on.discard("overfitting")
+            self._over(found, "overfitting")
 
     # -- gradients
 
@@ -227,7 +254,7 @@ class Health:
                 ),
             )
         elif size < 10 * usual:
-            self._on.discard("leap")
+            self._over(found, "leap")
         if getattr(run.program.plan, "supervised", True):
             self._look_for_silence(run, norms, found)
 
@@ -257,7 +284,7 @@ class Health:
                 ),
             )
         else:
-            self._on.discard("dead")
+            self._over(found, "dead")
         if faint:
             fraction = norms[faint[0]][0] / strongest
             self._tell(
@@ -272,7 +299,12 @@ class Health:
                 ),
             )
         else:
-            self._on.discard("vanishing")
+            self._over(found, "vanishing")
+
+
+def learned(record: Mapping[str, float]) -> bool:
+    """Whether a record of an epoch or of the test has an accuracy that is high."""
+    return any("accuracy" in name and value >= LEARNED for name, value in record.items())
 
 
 def multiple(times: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.errors import TrainingError
 from engine.runs.settings import Settings, Stage
 from engine.train.rebuild import rebuild
 
@@ -25,16 +26,44 @@ def further(run: Run, overrides: Overrides, plan: Plan) -> Overrides:
     return overrides if 2 * left >= last else replace(overrides, more=overrides.more + max(0, -left) + last)
 
 
-def train_more(run: Run, settings: Settings) -> str:
-    """Put a run that is done back to training, up to the epochs of `settings`; says what that does.
+def train_more(run: Run, overrides: Overrides, plan: Plan) -> tuple[Overrides, str]:
+    """Put a run that is done back to training; returns what it is told now, and a sentence."""
+    overrides = further(run, overrides, plan)
+    return overrides, _back_to_training(run, overrides.settings(plan, run.settings.device))
 
-    A schedule is drawn out over all epochs, so that it ends where the run does. Patience
-    is counted from here on.
+
+def train_up_to(run: Run, epochs: int) -> str:
+    """Let a run that was continued train so many epochs in all, in each phase; says what that does.
+
+    Errors: `TrainingError` where it has trained more of them already.
     """
+    done = run.epoch if run.program.players is None else run.phases.epochs
+    ended = run.stage in (Stage.TEST, Stage.DONE)
+    if epochs < done or (epochs == done and run.stage is Stage.TRAIN):
+        raise TrainingError(
+            f"The run has trained {done} epochs already, so there is nothing to do up to epoch {epochs}.",
+            fix=f"Ask for more than {done} epochs.",
+        )
+    phases = len(run.program.plan.phases)
+    settings = replace(run.settings, epochs=epochs * phases, each=epochs, more=0)
+    if settings == run.settings or (ended and epochs == done):
+        return ""
+    if ended:
+        return _back_to_training(run, settings)
+    rate, data = run.learning_rate, run.data
+    rebuild(run, run.program, lambda: data, settings, run.revision)
+    return f"Training goes on up to epoch {epochs}{_rate_told(run, rate, 'was')}."
+
+
+def _back_to_training(run: Run, settings: Settings) -> str:
+    """A schedule is drawn out, so that it ends where the run does. Patience counts from here."""
     rate, data = run.learning_rate, run.data
     run.stage, run.waited, run.results = Stage.TRAIN, 0, {}
     rebuild(run, run.program, lambda: data, settings, run.revision)
-    words = f"Training goes on after epoch {run.epoch}"
-    if run.learning_rate != rate:
-        words += f"; the learning rate goes on at {run.learning_rate:.3g}, it had ended at {rate:.3g}"
-    return f"{words}."
+    return f"Training goes on after epoch {run.epoch}{_rate_told(run, rate, 'had ended at')}."
+
+
+def _rate_told(run: Run, rate: float, how: str) -> str:
+    if run.learning_rate == rate:
+        return ""
+    return f"; the learning rate goes on at {run.learning_rate:.3g}, it {how} {rate:.3g}"

@@ -34,6 +34,10 @@ class Overrides:
             return self.seed
         return self.drawn[1] if self.drawn is not None and self.drawn[0] == plan.seed else plan.seed
 
+    def new_weights_words(self, plan: Plan) -> str:
+        """Which weights come next, in a sentence."""
+        return f"New weights: the next run uses seed {self.seed_for(plan)}."
+
     def with_new_weights(self, plan: Plan) -> Overrides:
         """The same with first weights from the next seed."""
         return replace(self, seed=None, drawn=(plan.seed, self.seed_for(plan) + 1))

@@ -24,10 +24,11 @@ from engine.runs.settings import Stage
 from engine.shapes.heads import loss_heads
 from engine.train.begin import begin_run, check_trains, continue_run
 from engine.train.failures import explain, free_frames, remedy_for
+from engine.train.glance import Glance
 from engine.train.health import Health
 from engine.train.layer_steps import UPDATE, LayerSteps
 from engine.train.loop import Interrupted, Run
-from engine.train.more import further, train_more
+from engine.train.more import train_more
 from engine.train.overrides import Overrides
 from engine.train.rebuild import rebuild, taken_over
 from engine.train.rewind import Rewind
@@ -82,7 +83,7 @@ class Worker:
         self._batches_left: int | None = None
         self.held: NeuroloomError | None = None  # why the run waits until another edit
         self._goes_on = False  # whether it trains again then
-        self._health = Health()
+        self._health, self._glance = Health(), Glance()
         self.rewind = Rewind()
         self.layers = LayerSteps(feed)
 
@@ -99,13 +100,15 @@ class Worker:
         assert run is not None
         try:
             now = perf_counter()
-            if now >= self._probe_at:
-                self._probes.take_due(run, now)
+            ending = self._batches_left == ONE_BATCH or run.ending
+            if ending or now >= self._probe_at:
+                self._probes.take_due(run, now, ending=ending)
                 self._probe_at = self._probes.next_due
             run.advance()
+            self._glance.look(run, now)
             for finding in self._health.look(run):
                 self.feed.note(
-                    finding.kind, finding.message, finding.node_id, run.step, remedy=finding.remedy
+                    finding.kind, finding.message, finding.node_id, run.step, finding.remedy, finding.what
                 )
             if self.saver.due(now):
                 self.saver.save(run)
@@ -323,9 +326,7 @@ class Worker:
         if run is None or run.stage is not Stage.DONE or self._project is None:
             self.resume()
             return
-        plan = self._project.plan
-        self._overrides = further(run, self._overrides, plan)
-        told = train_more(run, self._overrides.settings(plan, run.settings.device))
+        self._overrides, told = train_more(run, self._overrides, self._project.plan)
         self._take_over(run, self.saver.folder)
         self.feed.note("info", told, step=run.step)
         self._go()
@@ -396,8 +397,7 @@ class Worker:
         if project is not None:
             if new_weights:
                 self._overrides = self._overrides.with_new_weights(project.plan)
-                seed = self._overrides.seed_for(project.plan)
-                self.feed.note("info", f"New weights: the next run uses seed {seed}.")
+                self.feed.note("info", self._overrides.new_weights_words(project.plan))
             self.update(project, self._revision)
         self.set_state("idle")
 
@@ -470,7 +470,7 @@ class Worker:
         self.feed.forget_views()
         self._probes.refresh()
         self._open = True
-        self._health = Health()
+        self._health, self._glance = Health(self._health), Glance()
         if self._project is not None:
             self.saver.begin(self._project, run, folder, fresh=fresh)
 

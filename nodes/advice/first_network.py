@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 from engine.catalogue import Data
+from engine.catalogue.training.sizing import sized
 from engine.catalogue.wires import Column
 from engine.document.edits import AddNodes, Edit, SetPlan
 from engine.document.graph import Link, Node, Project
@@ -55,7 +56,7 @@ class Sketch:
 def starter(data_id: str, data: Data) -> Callable[[Project], tuple[Edit, ...]] | None:
     """What adds a network, a loss and a metric behind a data node; None where no target is known.
 
-    A training plan that nobody has touched yet is set to more epochs and a larger rate for tables.
+    A training plan that nobody has touched yet is sized to the data.
     """
     found = sketched(data_id, data)
     if found is None:
@@ -64,10 +65,8 @@ def starter(data_id: str, data: Data) -> Callable[[Project], tuple[Edit, ...]] |
 
     def draw(project: Project) -> tuple[Edit, ...]:
         edits: tuple[Edit, ...] = (_drawn(project, sketch, entry, target),)
-        if len(entry.shape) == 1 and entry.dtype == "float32" and project.plan == Plan():
-            rate = project.plan.objective.optimiser.with_param("lr", 0.01)
-            edits += (SetPlan(project.plan.with_(optimiser=rate, epochs=40)),)
-        return edits
+        plan = sized(data)
+        return edits if project.plan != Plan() or plan == Plan() else (*edits, SetPlan(plan))
 
     return draw
 
@@ -216,8 +215,10 @@ def _drawn(project: Project, sketch: Sketch, entry: Column, target: Column) -> A
         links.append(Link(before, port, node.id, first))
         links += [Link(sketch.data, column, node.id, into) for into, column in step.beside.items()]
         before, port = node.id, step.out
-    ends = ("CrossEntropy", "Accuracy") if target.classes else ("MSE", "MeanAbsoluteError")
-    words = ("cross-entropy", "accuracy") if target.classes else ("squared error", "absolute error")
+    ends, words = ("MSE", "MeanAbsoluteError"), ("squared error", "absolute error")
+    if target.classes or target.yes_no:
+        ends = ("BCEWithLogits" if target.yes_no else "CrossEntropy", "Accuracy")
+        words = ("cross-entropy", "accuracy")
     for row, (type_id, name) in enumerate(zip(ends, words, strict=True)):
         node = place(type_id, name, {}, len(sketch.steps) + 1, row)
         links.append(Link(before, port, node.id, "prediction"))

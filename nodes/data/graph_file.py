@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
+from engine.catalogue.axes import OF_NODES
 from engine.catalogue.params import FilePath, Names
 from engine.catalogue.traits import FileForm
 from engine.errors import DataError
@@ -42,7 +43,7 @@ def padded_columns(
     """What graphs give that are filled up to `size` nodes, or a `whole` graph, whose nodes are labelled."""
     told = "1 for the nodes of the split" if whole else "1 where there is a node"
     found = (
-        Column("nodes", (size, features), doc=known),
+        Column("nodes", (size, features), axes=OF_NODES, doc=known),
         Column("adjacency", (size, size), doc="weights of the edges that lead to each node"),
         Column("mask", (size,), doc=told),
     )
@@ -88,6 +89,12 @@ class GraphFile(SplitData, OwnFile):
     count: int = param(0, minimum=0, hidden=True, doc="how many examples were found")
     edges: int = param(0, minimum=0, hidden=True, doc="how many edges were found")
     stamp: str = param("", hidden=True, doc="marks what the file held when it was opened")
+
+    def holds(self) -> tuple[str, ...]:
+        path = Path(self.path)
+        tables = [f"{path.name.split('.')[0]}.{what}.csv" for what in ("nodes", "graphs")]
+        beside = [one for one in tables if self.path and (path.parent / one).is_file()]
+        return (*super().holds(), *beside)
 
     def columns(self) -> tuple[Column, ...]:
         if not self.path:

@@ -6,7 +6,7 @@ import pytest
 
 from engine.catalogue import Data, load_catalogue
 from engine.document.document import Document
-from engine.document.graph import Graph, Node, Project
+from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Plan
 from engine.document.shipped import datasets_folder
 from engine.shapes.shapes import check
@@ -55,6 +55,30 @@ def test_a_network_is_drawn_that_fits(type_id: str) -> None:
     assert [one.message for one in check(document.project, CATALOGUE).errors] == []
     document.undo()
     assert list(document.project.graph.nodes) == ["n1"] and document.project.plan == Plan()
+
+
+BY_HAND = {"Iris": ("features", "species", 0.9), "Digits": ("image", "digit", 0.95)}
+
+
+@pytest.mark.parametrize("way", ["drawn", "by hand"])
+@pytest.mark.parametrize("type_id", BY_HAND)
+def test_a_new_project_reaches_a_sensible_result_by_its_defaults(type_id: str, way: str) -> None:
+    entry, target, least = BY_HAND[type_id]
+    project = drawn(project_of(type_id)).project
+    if way == "by hand":  # one dense layer and the loss, in the plan that the data brought
+        nodes = (
+            Node("n1", type_id, "data"),
+            Node("n2", "Flatten"),
+            Node("n3", "Linear", "classes", {"units": 3 if type_id == "Iris" else 10}),
+            Node("n4", "CrossEntropy"),
+            Node("n5", "Accuracy"),
+        )
+        links = [Link("n2", "output", "n3", "x"), Link("n1", entry, "n2", "x")]
+        links += [Link("n3", "output", end, "prediction") for end in ("n4", "n5")]
+        links += [Link("n1", target, end, "target") for end in ("n4", "n5")]
+        project = Project(graph=Graph(nodes, links), plan=project.plan, next_id=6)
+    done = run_headless(project, CATALOGUE, datasets_folder(), device="cpu")
+    assert done.results["test_accuracy"] >= least
 
 
 @pytest.mark.parametrize("type_id", TRAINED)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.document.graph import Node, Project
+from engine.catalogue import load_catalogue
+from engine.document.edits import SetParam
+from engine.document.graph import Graph, Node, Project
 from engine.shapes.node_rules import LINT_RULES, lint_rule
 from engine.shapes.problems import Problem
-from engine.shapes.shapes import ShapeBook
+from engine.shapes.shapes import ShapeBook, check
 from tests.engine.sketches import Sketch, coded, flowers, image, mended
 from tests.engine.sketches import problem as problem_of
 
@@ -116,6 +118,21 @@ def test_images_of_different_depth_are_brought_together_by_a_1x1_convolution() -
     assert mended(sketch, found).errors == []
 
 
+@pytest.mark.parametrize(("units", "told"), [(1, 1), (2, 0)])
+def test_a_softmax_over_one_value_wants_to_be_a_sigmoid(units: int, told: int) -> None:
+    sketch = Sketch()
+    data = sketch.add("BreastCancer", "cancer")
+    score = sketch.add("Linear", "score", {"units": units}, x=f"{data}.features")
+    answer = sketch.add("Softmax", "answer", x=score)
+    sketch.add("MSE", "cost", prediction=answer, target=f"{data}.{'benign' if told else 'features'}")
+    problems = coded(sketch, "softmax-of-one")
+    assert len(problems) == told
+    if told:
+        assert problems[0].node_id == answer
+        assert mended(sketch, problems[0]).problems == []
+        assert [node.type for node in sketch.project.graph.nodes.values()][-1] == "Sigmoid"
+
+
 def test_another_package_registers_a_rule_of_its_own() -> None:
     @lint_rule
     def shy(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
@@ -127,3 +144,19 @@ def test_another_package_registers_a_rule_of_its_own() -> None:
         assert [problem.node_id for problem in coded(sketch, "shy")] == [last]
     finally:
         LINT_RULES.remove(shy)
+
+
+@pytest.mark.parametrize(
+    ("broken", "unreadable", "told"), [(0, "stop", 0), (2, "stop", 1), (2, "leave out", 0)]
+)
+def test_images_that_cannot_be_read_are_told_before_training(broken: int, unreadable: str, told: int) -> None:
+    params = {
+        **{"path": "/images", "layout": "class folders", "classes": ("a", "b"), "count": 9, "size": 8},
+        **{"broken": broken, "unreadable": unreadable},
+    }
+    project = Project(graph=Graph([Node("n1", "ImageFolder", "pictures", params)]), next_id=2)
+    found = [one for one in check(project, load_catalogue()).problems if one.code == "unreadable-files"]
+    assert len(found) == told
+    for one in found:
+        assert one.message == "2 images of pictures cannot be read, and training stops there."
+        assert one.fix is not None and one.fix.edits(project) == (SetParam("n1", "unreadable", "leave out"),)

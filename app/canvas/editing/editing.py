@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from PySide6.QtGui import QGuiApplication
 
+from app.canvas.editing.first_plan import first_plan
 from app.canvas.editing.insertion import insertion_of
 from app.canvas.editing.joining import first_join, judged, new_instance, new_node
 from app.canvas.items.bends import carried_bends, with_bend
@@ -159,11 +160,10 @@ def nudge(workspace: SelectableDocument, ids: Iterable[str], by: Point) -> bool:
 
 
 def rename(workspace: SelectableDocument, node_id: str, name: str) -> bool:
-    """Gives a node the name that was typed; an empty or unchanged one is no step."""
-    node = workspace.node(node_id)
-    if node is None or not name.strip() or name == node.name:
+    """Gives a node the name that is being typed, letter by letter one step; False for an empty one."""
+    if workspace.node(node_id) is None or not name.strip():
         return False
-    return workspace.apply("Rename", Rename(node_id, name))
+    return workspace.apply("Rename", Rename(node_id, name), merge=f"rename:{node_id}")
 
 
 def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link | None = None) -> str | None:
@@ -178,7 +178,7 @@ def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link
     if node is None:
         workspace.message.emit(f"There is no node type called {type_id[:60]!r}.", "error")
         return None
-    edits: list[Edit] = [AddNodes((node,), into=workspace.scope)]
+    edits: list[Edit] = [AddNodes((node,), into=workspace.scope), *first_plan(workspace, (node,))]
     if into is not None:
         edits += _insert(workspace, node, into)
     if not workspace.apply(f"Add {node.name}", *edits):

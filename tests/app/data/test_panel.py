@@ -13,7 +13,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.charts.segments import Segments
 from app.data.facts import (
     Source,
     facts_of,
@@ -24,6 +23,7 @@ from app.data.facts import (
 )
 from app.data.panel import DataPanel
 from app.data.samples import DataSamples
+from app.widgets.segments import Segments
 from app.workspace.workspace import Workspace
 from engine.data.checks.findings import Asked
 from engine.data.loading.node import read_node
@@ -230,7 +230,7 @@ def test_graphs_that_lie_side_by_side_are_found_one_by_one(qtbot: QtBot) -> None
     labels = read["train"]["label"][:12].numpy()
     samples = DataSamples()
     qtbot.addWidget(samples)
-    samples.show_samples({"label": labels}, {"label": ("alike", "anyone", "unlike")}, (), found["train"])
+    samples.show_samples({"label": labels}, {"label": ("alike", "anyone", "unlike")}, None, found["train"])
     first = ("alike", "anyone", "unlike")[labels[0]]
     assert samples.clouds._captions[0] == f"{first}, {sizes[0]}"
     assert graphs_side_by_side({"train": {"x": read["train"]["sizes"]}}) == {}
@@ -243,7 +243,7 @@ def test_a_graph_is_drawn_with_its_edges(qtbot: QtBot) -> None:
     samples = DataSamples()
     qtbot.addWidget(samples)
     samples.resize(300, 200)
-    samples.show_samples({"adjacency": joined}, {}, (), graphs)
+    samples.show_samples({"adjacency": joined}, {}, None, graphs)
     assert graphs[0].edges.tolist() == [[0, 1], [1, 2]]
     assert len(samples.clouds.shown[0]) == 3
     samples.grab()

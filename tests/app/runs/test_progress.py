@@ -212,6 +212,14 @@ def test_the_metric_is_the_validation_metric_then_the_losses() -> None:
     assert newest_metric(None) == ("", None)
 
 
+def test_only_a_high_accuracy_is_good(qtbot: QtBot) -> None:
+    shown = MetricText()
+    qtbot.addWidget(shown)
+    for name, value, good in (("accuracy", 0.4, False), ("accuracy", 0.95, True), ("loss", 0.95, False)):
+        shown.show_metric(f"validation {name}", value)
+        assert shown.good == good
+
+
 def test_words_for_series_times_and_devices() -> None:
     assert spoken("val_mean_absolute_error") == "validation mean absolute error"
     assert spoken("lr") == "learning rate"
@@ -235,7 +243,9 @@ def test_at_1280_the_parts_of_the_bar_stand_apart_beside_a_long_name(
     bar.resize(1280, HEIGHT)
     bar.show()
     # So wide that the controls have their room only beside a chip of 120 pixels, as in a real window.
-    others = 16 + 10 + 12 + 24 + 16
+    for part in (controls._metric, controls._device):
+        part.set_compact(True)  # as they become there
+    others = 16 + 10 + 12 + 12 + 16
     bar.menu_bar.setFixedSize(1280 - others - 120 - controls.minimumSizeHint().width(), 28)
     QApplication.processEvents()
     for left, right in pairwise((controls._stop, controls._progress, controls._metric, controls._device)):

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.charts.bars import Bar
-from app.charts.segments import Segments
 from app.runs.run_csv import metrics_csv
 from app.runs.training import TrainingPanel
 from app.runs.training_answers import NO_ANSWERS
 from app.runs.training_curves import REDRAW_MS
 from app.runs.training_layers import NORMS, health
+from app.widgets.segments import Segments
 from app.workspace.workspace import POLL_MS, Workspace
 from engine.document.edits import AddNodes, Remove
 from engine.document.graph import Node
@@ -232,6 +232,17 @@ def test_a_new_run_starts_new_curves(shown: Shown, qtbot: QtBot) -> None:
     assert set(shown.panel.curves.curves.tracks) == {"train_loss"}
 
 
+def test_a_new_run_shows_nothing_of_the_one_before(shown: Shown, qtbot: QtBot) -> None:
+    train(shown.trainer, 3.0)
+    shown.tick()
+    layers, answers = shown.panel.layers, shown.panel.answers
+    qtbot.waitUntil(lambda: answers.confusion.matrix is not None and len(layers.norms.bars) == 3)
+    shown.trainer.feed.clear()
+    shown.tick()
+    qtbot.waitUntil(lambda: "after the first step" in answers.confusion.message)
+    assert layers.norms.message and layers.activations.message and not shown.words("trainingHealth")
+
+
 def test_two_windows_keep_their_curves_apart(qtbot: QtBot, tmp_path: Path) -> None:
     one, two = Shown(qtbot, tmp_path / "one"), Shown(qtbot, tmp_path / "two")
     for shown, count in ((one, 7), (two, 11)):
@@ -355,15 +366,17 @@ def test_before_the_first_epoch_has_ended_the_csv_has_a_row_a_step() -> None:
     ("rows", "words"),
     [
         ([[1.0, 10.0, 0.01], [1.0, 10.0, 0.01]], "the learning rate fits"),
-        ([[1.0, 10.0, 3.0], [1.0, 10.0, 3.0]], "a lower learning rate"),
-        ([[1.0, 10.0, 1e-6], [1.0, 10.0, 1e-6]], "a higher learning rate"),
-        ([[1e-7, 10.0, 0.01], [1.0, 10.0, 0.01]], "one hardly learns"),
+        ([[1.0, 10.0, 3.0], [1.0, 10.0, 3.0]], "which is a lot"),
+        ([[1.0, 10.0, 1e-6], [1.0, 10.0, 1e-6]], "which is little"),
+        ([[1e-7, 10.0, 0.01], [1.0, 10.0, 0.01]], "The gradient of one is vanishingly small"),
         ([[float("nan"), 10.0, 0.01], [1.0, 10.0, 0.01]], "one has a gradient that is not finite"),
     ],
 )
 def test_health_is_said_in_words(rows: list[list[float]], words: str) -> None:
     bars = [Bar(name, row[0]) for name, row in zip(("one", "two"), rows, strict=True)]
-    assert words in health(bars, Snapshot(0, 0, np.array(rows), {"nodes": ("n1", "n2")}))
+    snapshot = Snapshot(0, 0, np.array(rows), {"nodes": ("n1", "n2")})
+    assert words in health(bars, snapshot, learns=True)
+    assert "fits" not in health(bars, snapshot, learns=False)
 
 
 def test_new_views_are_drawn_and_old_ones_are_not_drawn_again(shown: Shown, qtbot: QtBot) -> None:

@@ -16,9 +16,10 @@ from engine.document.graph import Graph, Project
 from engine.document.plan import Choice
 from engine.errors import TrainingError
 from engine.feed.feed import Probe
+from engine.runs.settings import Stage
 from engine.train.run_folder import read_settings
 from engine.train.trainer import Trainer
-from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, settle, with_node
+from tests.engine.train.networks import DATASETS, ByHand, catalogue, iris, run_of, settle, with_node
 
 Make = Callable[[ByHand], Trainer]
 
@@ -101,8 +102,8 @@ def test_stop_cuts_a_long_evaluation_short(by_hand: Make) -> None:
     """C-6, in the middle of an evaluation too."""
     evaluating, go_on = threading.Event(), threading.Event()
 
-    def wait(x: Tensor) -> None:
-        if not torch.is_grad_enabled() and len(x) == 8:
+    def wait(x: Tensor) -> None:  # before the epoch has ended there are only glances at one batch
+        if not torch.is_grad_enabled() and len(x) == 8 and trainer.progress.step == 500:
             evaluating.set()
             assert go_on.wait(20)
 
@@ -180,6 +181,41 @@ def test_pictures_work_before_training_while_paused_and_after(trainer: Trainer) 
     assert trainer.wait(20)
     other = trainer.feed.latest(probe)
     assert other is not None and other.extra["example"] == 3
+
+
+def test_metrics_and_confusion_of_a_batch_come_with_the_first_step(trainer: Trainer) -> None:
+    confusion = Probe("n5", "confusion")
+    plain = run_of(iris(epochs=2))
+    while plain.stage is not Stage.DONE:
+        plain.advance()
+    trainer.prepare(iris(epochs=2))
+    trainer.step()
+    assert trainer.wait(20) and trainer.progress.step == 1
+    seen = trainer.feed.latest(confusion)
+    assert seen is not None and seen.extra["split"] == "one validation batch" and seen.array.sum() == 30
+    assert trainer.feed.read("batch_accuracy")["step"].tolist() == [1] and not len(
+        trainer.feed.read("val_loss")
+    )
+    trainer.resume()
+    settle(trainer, "finished")
+    last = trainer.feed.latest(confusion)
+    assert last is not None and last.extra["split"] == "validation"
+    assert losses(trainer) == plain.feed.read("train_loss")["value"].tolist()  # looking has changed nothing
+
+
+@pytest.mark.parametrize("epochs", [2, 40])
+def test_gradients_are_those_of_the_last_step_however_short_the_run(trainer: Trainer, epochs: int) -> None:
+    norms = Probe("", "norms")
+    trainer.watch(frozenset({norms}))
+    trainer.start(iris(epochs=epochs))
+    settle(trainer, "finished")
+    seen = trainer.feed.latest(norms)
+    assert seen is not None and seen.step == trainer.progress.step - 1 and (seen.array[:, 2] > 0).all()
+    trainer.start(iris(epochs=LONG))
+    assert trainer.feed.latest(norms) is not seen or trainer.state == "loading"
+    assert trainer.wait(20, until=lambda: trainer.feed.latest(norms) is not seen)
+    trainer.stop()
+    settle(trainer, "idle")
 
 
 def test_pictures_of_another_project_are_dropped(trainer: Trainer) -> None:
@@ -325,50 +361,6 @@ def test_a_run_that_was_paused_by_hand_stays_so_when_its_graph_is_whole_again(tr
     assert trainer.wait(20) and trainer.state == "paused" and trainer.held is None
     trainer.stop()
     settle(trainer, "idle")
-
-
-@pytest.mark.parametrize("schedule", [None, Choice("Cosine")])
-def test_a_finished_run_trains_more_with_its_weights_and_moments(
-    trainer: Trainer, schedule: Choice | None
-) -> None:
-    project = iris(epochs=6, schedule=schedule, optimiser=Choice("Adam", {"lr": 0.003}), dropout=0.0)
-    trainer.start(project, device="cpu")
-    settle(trainer, "finished")
-    whole = losses(trainer)
-    short = with_epochs(project, 3)
-    trainer.start(short, device="cpu")
-    settle(trainer, "finished")
-    folder, rate = trainer.folder, trainer.feed.last("lr")
-    assert folder is not None and len(losses(trainer)) == len(whole) // 2
-    trainer.more()
-    assert trainer.wait(20) and trainer.state == "finished"
-    assert trainer.folder == folder and trainer.progress.epoch == trainer.progress.epochs == 6
-    assert len(losses(trainer)) == len(whole)
-    facts = read_settings(folder)
-    assert (facts["state"], facts["epochs_done"], facts["more"]) == ("finished", 6, 3)
-    told = [event.message for event in trainer.feed.events if "goes on" in event.message]
-    assert len(told) == 1 and ("learning rate" in told[0]) == (schedule is not None)
-    if schedule is None:  # every epoch was the best so far, so that nothing was taken back
-        assert losses(trainer) == whole
-    else:
-        assert trainer.feed.read("lr")["value"].max() <= 0.003 and trainer.feed.last("lr") != rate
-    trainer.reset()
-    trainer.continue_from(folder, at_rest=True)
-    settle(trainer, "finished")
-    assert trainer.progress.epoch == 6
-    trainer.continue_from(folder)
-    settle(trainer, "finished")
-    assert trainer.progress.epoch == 9
-
-
-def test_a_run_that_stopped_early_goes_on_to_the_end_of_its_plan(trainer: Trainer) -> None:
-    trainer.start(iris(epochs=9, patience=1, optimiser=Choice("SGD", {"lr": 1e-12})), device="cpu")
-    settle(trainer, "finished")
-    stopped = trainer.progress.epoch
-    assert stopped < 9
-    trainer.more()
-    assert trainer.wait(20) and trainer.state == "finished"
-    assert trainer.progress.epoch > stopped and trainer.progress.epochs == 9
 
 
 def test_an_error_goes_when_its_cause_is_undone(trainer: Trainer) -> None:

@@ -84,10 +84,10 @@ def test_the_ports_say_what_comes_out():
     node = TableFile(open_data(PLANTS).params)
     features, kind = node.columns()
     assert features.shape == (6,)
-    assert node.feature_names() == (
+    assert node.columns()[0].names == (
         *("height", "leaves", "soil: clay", "soil: loam", "soil: sand", "watered"),
     )
-    assert features.doc == ", ".join(node.feature_names())
+    assert features.doc == ", ".join(features.names)
     assert (kind.shape, kind.dtype, kind.classes) == ((), "int64", ("fern", "moss", "tree"))
     assert node.summary() == "18 rows · 6 features · 3 classes"
 

@@ -1,4 +1,4 @@
-"""Paints the pictures on the cards of the gallery: `python -m tests.gallery.pictures [EXAMPLE ...]`.
+"""Paints the images on the cards of the gallery: `python -m tests.gallery.card_images [EXAMPLE ...]`.
 
 Each example is trained as its plan says, for `SECONDS` at most, and one view of it is painted in both themes.
 """
@@ -23,7 +23,7 @@ from app.look.base import Subject
 from app.look.dock.states import is_drawable
 from app.look.registry import proposed, view_kinds
 from app.theme import current_theme, set_theme
-from app.window.example_card import PICTURE
+from app.window.example_card import IMAGE
 from app.window.gallery import example_path, examples
 from app.workspace.engine_parts import EngineParts
 from app.workspace.places import Places
@@ -47,7 +47,7 @@ MARGIN = 6
 
 
 @dataclass(frozen=True)
-class Picture:
+class Painted:
     """The view that shows best what was learnt, at the node of this name; "" is the whole model."""
 
     kind: str
@@ -55,40 +55,40 @@ class Picture:
     wide: float = 1.6  # how much larger than on the card it is laid out
 
 
-PICTURES = {
-    "two-spirals": Picture("decision-regions", "cross-entropy"),
-    "iris": Picture("projection", "hidden2"),
-    "linear-regression": Picture("fit", "gradient error"),
-    "perceptron-gates": Picture("decision-regions", "AND unit"),
-    "delta-rule": Picture("decision-regions", "gradient"),
-    "drawn-points": Picture("decision-regions", "cross-entropy"),
-    "mnist-cnn": Picture("filters", "conv1"),
-    "mnist-mlp": Picture("pixel-weights", "hidden"),
-    "digits-augmented": Picture("augmented", "affine"),
-    "shapes-masks": Picture("masks", "cross-entropy"),
-    "residual-blocks": Picture("confusion-matrix", "cross-entropy"),
-    "santa-fe-lstm": Picture("forecast", "forecast"),
-    "romeo-letters": Picture("next-token", "scores"),
-    "end-marks": Picture("confusion-matrix", "surprise"),
-    "numbers-in-words": Picture("gates", "read"),
-    "masked-letters": Picture("hidden-tokens", "scores"),
-    "shifted-digits": Picture("confusion-matrix", "conv loss"),
-    "gan-digits": Picture("samples", "generator"),
-    "rbm-mnist": Picture("filters", "RBM"),
-    "hopfield-2d": Picture("energy-landscape", "saturating", 2.2),
-    "gaussian-mixture": Picture("decision-regions", "cross-entropy"),
-    "karate-club": Picture("decision-regions", "club"),
-    "graph-classes": Picture("projection", "whole graph"),
-    "point-clouds": Picture("projection", "hidden"),
-    "optimiser-race": Picture("fit", "error"),
-    "uneven-noise": Picture("fit", "likelihood"),
-    "two-heads": Picture("activations", "conv1"),
-    "stacked-autoencoder": Picture("reconstructions", "reconstruction 1"),
-    "teacher-student": Picture("calibration", "distillation"),
-    "penguins": Picture("neurons"),
-    "faces-folder": Picture("grad-cam", "conv2"),
-    "array-digits": Picture("confusion-matrix", "cross-entropy"),
-    "co2-series": Picture("forecast", "forecast"),
+IMAGES = {
+    "two-spirals": Painted("decision-regions", "cross-entropy"),
+    "iris": Painted("projection", "hidden2"),
+    "linear-regression": Painted("fit", "gradient error"),
+    "perceptron-gates": Painted("decision-regions", "AND unit"),
+    "delta-rule": Painted("decision-regions", "gradient"),
+    "drawn-points": Painted("decision-regions", "cross-entropy"),
+    "mnist-cnn": Painted("filters", "conv1"),
+    "mnist-mlp": Painted("pixel-weights", "hidden"),
+    "digits-augmented": Painted("augmented", "affine"),
+    "shapes-masks": Painted("masks", "cross-entropy"),
+    "residual-blocks": Painted("confusion-matrix", "cross-entropy"),
+    "santa-fe-lstm": Painted("forecast", "forecast"),
+    "romeo-letters": Painted("next-token", "scores"),
+    "end-marks": Painted("confusion-matrix", "surprise"),
+    "numbers-in-words": Painted("gates", "read"),
+    "masked-letters": Painted("hidden-tokens", "scores"),
+    "shifted-digits": Painted("confusion-matrix", "conv loss"),
+    "gan-digits": Painted("samples", "generator"),
+    "rbm-mnist": Painted("filters", "RBM"),
+    "hopfield-2d": Painted("energy-landscape", "saturating", 2.2),
+    "gaussian-mixture": Painted("decision-regions", "cross-entropy"),
+    "karate-club": Painted("decision-regions", "club"),
+    "graph-classes": Painted("projection", "whole graph"),
+    "point-clouds": Painted("projection", "hidden"),
+    "optimiser-race": Painted("fit", "error"),
+    "uneven-noise": Painted("fit", "likelihood"),
+    "two-heads": Painted("activations", "conv1"),
+    "stacked-autoencoder": Painted("reconstructions", "reconstruction 1"),
+    "teacher-student": Painted("calibration", "distillation"),
+    "penguins": Painted("neurons"),
+    "faces-folder": Painted("grad-cam", "conv2"),
+    "array-digits": Painted("confusion-matrix", "cross-entropy"),
+    "co2-series": Painted("forecast", "forecast"),
 }
 
 
@@ -124,7 +124,7 @@ def trained(name: str) -> Run:
 def _paint(workspace: Workspace, name: str) -> None:
     workspace.document.replace(load_project(example_path(name)), None)
     nodes = workspace.document.project.graph.nodes
-    asked = PICTURES.get(name)
+    asked = IMAGES.get(name)
     if asked is None:
         for node_id in ("", *nodes):
             kinds = ", ".join(kind.id for kind in proposed(Subject(workspace, node_id)))
@@ -136,7 +136,7 @@ def _paint(workspace: Workspace, name: str) -> None:
     wanted = sorted(view.probes())
     found = dict(zip(wanted, take(run, *wanted), strict=True)) if wanted else {}
     view.draw({probe: snapshot for probe, snapshot in found.items() if is_drawable(snapshot)})
-    size = QSize(round(PICTURE.width() * asked.wide), round(PICTURE.height() * asked.wide))
+    size = QSize(round(IMAGE.width() * asked.wide), round(IMAGE.height() * asked.wide))
     for theme in ("dark", "light"):
         set_theme(theme)
         view.resize(size - QSize(2 * MARGIN, 2 * MARGIN))
@@ -146,8 +146,8 @@ def _paint(workspace: Workspace, name: str) -> None:
             time.sleep(0.05)
         grabbed = view.grab().toImage()
         grabbed.setDevicePixelRatio(1)
-        inner = PICTURE * SCALE - QSize(2 * MARGIN, 2 * MARGIN)
-        image = QImage(PICTURE * SCALE, QImage.Format.Format_RGB32)
+        inner = IMAGE * SCALE - QSize(2 * MARGIN, 2 * MARGIN)
+        image = QImage(IMAGE * SCALE, QImage.Format.Format_RGB32)
         image.fill(current_theme().panel)
         painter = QPainter(image)
         painter.drawImage(
@@ -158,7 +158,7 @@ def _paint(workspace: Workspace, name: str) -> None:
             ),
         )
         painter.end()
-        path = example_path(name).parent / "pictures" / f"{name}-{theme}.png"
+        path = example_path(name).parent / "images" / f"{name}-{theme}.png"
         path.parent.mkdir(exist_ok=True)
         image.convertToFormat(QImage.Format.Format_RGB888).save(str(path))
         print(path)
