@@ -14,7 +14,7 @@ from engine.devices import untouched_random
 from engine.document.files import disk_is_full
 from engine.errors import DataError, NeuroloomError, TrainingError, kind_and_reason, out_of_memory
 from engine.feed.feed import Remedy
-from engine.train.suggest import calmer_rate, smaller_batch
+from engine.train.advice.suggest import calmer_rate, smaller_batch
 
 if TYPE_CHECKING:
     from engine.document.graph import Project

@@ -37,9 +37,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.feed.feed import Remedy
-from engine.train.balance import too_sure
+from engine.train.advice.balance import too_sure
+from engine.train.advice.suggest import calmer_rate, gradient_limit, livelier_rate, plainly
 from engine.train.failures import node_name
-from engine.train.suggest import calmer_rate, gradient_limit, livelier_rate, plainly
 
 if TYPE_CHECKING:
     from engine.train.loop import Run
