@@ -19,6 +19,7 @@ from engine.feed.feed import Probe, Snapshot
 from engine.shapes.heads import input_columns, loss_heads
 
 WARMEST = 200  # hundredths
+FROM_HERE = "▸"
 BEGIN = 40  # tokens of the example that stand before what is written
 
 
@@ -68,7 +69,9 @@ class WrittenText(OneProbe):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(dial("temperature", self.slider, self._value))
+        above = dial("temperature", self.slider, self._value)
+        above.addWidget(self.again)
+        column.addLayout(above)
         column.addWidget(self.text, 1)
 
     @property
@@ -78,9 +81,9 @@ class WrittenText(OneProbe):
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         begin = [Token(READABLE.get(one, one)) for one in facts["begin"][-BEGIN:]]
-        written = [Token(READABLE.get(one, one), "right") for one in facts["words"]]
-        self.text.show_tokens([*begin, *written])
-        self.set_note(f"green: written at step {snapshot.step:,} · {of_example(facts)}")
+        written = [Token(READABLE.get(one, one)) for one in facts["words"]]
+        self.text.show_tokens([*begin, Token(FROM_HERE, "right"), *written])
+        self.set_note(f"after {FROM_HERE}: written at step {snapshot.step:,} · {of_example(facts)}")
 
     def _warmed(self, value: int) -> None:
         self._value.setText(f"{value / 100:.2f}")
@@ -90,9 +93,6 @@ class WrittenText(OneProbe):
     def _write_again(self) -> None:
         self._draw_seed += 1
         self.needs_changed.emit()
-
-    def controls(self) -> QWidget | None:
-        return self.again
 
     def table(self) -> Table | None:
         if self._found is None:
