@@ -27,13 +27,14 @@ class Recording(QObject):
         self._set_budget()
 
     def record(self, cards: Iterable[ViewCard], *, hidden: bool) -> None:
-        """Record what these cards show; of a hidden dock the pinned ones, while a run goes on."""
+        """Record what these cards show; of a hidden dock the first and the pinned, while a run goes on."""
         cards = list(cards)
         trainer = self._workspace.trainer
         if trainer is not None:
             trainer.feed.history.record_only(_probes(cards))
         unseen = hidden and self.while_hidden and self._workspace.training
-        pinned = _probes(card for card in cards if card.pinned) if unseen else frozenset()
+        kept = (card for card in cards if card.pinned or card is cards[0])  # the first says most of the whole
+        pinned = _probes(kept) if unseen else frozenset()
         watching(self._workspace).watch(self._owner, pinned)
 
     @property
