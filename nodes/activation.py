@@ -41,6 +41,7 @@ class Activation(Layer, abstract=True):
 class ReLU(Activation):
     """Keeps positive numbers and turns negative ones into zero: max(0, x)."""
 
+    common = True
     aliases = ("rectifier", "relu")
     formula = "y = max(0, x)"
     source = "Nair and Hinton, 2010"

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.axes import IMAGE
 from engine.catalogue.params import Pair
 from engine.catalogue.symbols import Expr, carried, without_defaults
 from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
-from nodes.images import BORDERS, IMAGE, need_room, need_window, two
+from nodes.images import AN_IMAGE, BORDERS, need_room, need_window, two
 from nodes.wires import need_axes, plural, shown, sizes
 
 OUTSIDE = {"value": "zeros", "edge": "border", "reflection": "reflection"}
@@ -37,11 +38,12 @@ def value_param() -> Any:
 class Augmentation(Layer, abstract=True):
     """Base of the augmentations; `shows` proposes the view of what they do."""
 
+    takes_axes = IMAGE
     family = "augmentation"
     shows: ClassVar[tuple[str, ...]] = ("augmented",)
 
     def _check(self, x: Wire) -> None:
-        need_axes(x, 3, self.title, IMAGE)
+        need_axes(x, self, AN_IMAGE)
 
     def _kept(self, e: Emitter, made: Any, *values: Any, **options: Any) -> Expr:
         return e.module(without_defaults(carried(made)(*values, **options)))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.axes import IMAGE, SIGNAL
 from engine.catalogue.params import Pair
 from engine.catalogue.symbols import Expr, F, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
@@ -48,6 +49,8 @@ class Convolution(Layer, abstract=True):
 class Conv2d(Convolution):
     """Slides learned kernels over an image; each filter answers to one pattern."""
 
+    takes_axes = IMAGE
+    common = True
     title = "Conv 2-D"
     aliases = ("convolution", "cnn")
     formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), stride s"
@@ -65,7 +68,7 @@ class Conv2d(Convolution):
     init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 3, self.title, "channels × height × width")
+        need_axes(x, self)
         image: Expr = x
         padding: Any = 0 if self.padding == "valid" else self.padding
         if padding == "same" and self.stride == 1:
@@ -91,6 +94,7 @@ class Conv2d(Convolution):
 class Conv1d(Convolution):
     """Slides learned kernels along a sequence; each filter answers to one local pattern."""
 
+    takes_axes = SIGNAL
     title = "Conv 1-D"
     aliases = ("convolution", "temporal")
     formula = "yₖ[t] = f(bₖ + Σ W[k, c, u] · x[c, s·t + u]), stride s"
@@ -107,7 +111,7 @@ class Conv1d(Convolution):
     init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 2, self.title, "channels × length")
+        need_axes(x, self)
         made = nn.Conv1d(
             x.channels,
             self.filters,
@@ -133,6 +137,7 @@ class ConvTranspose2d(Convolution):
     filters · kernel outputs; torch's own default takes the latter number for the former.
     """
 
+    takes_axes = IMAGE
     title = "Transposed conv"
     aliases = ("deconvolution", "upsample")
     formula = "x[c, i, j] · W[c, k, u, v] is added to yₖ[s·i + u, s·j + v]; then bₖ and f"
@@ -147,7 +152,7 @@ class ConvTranspose2d(Convolution):
     init_scale: float = init_scale_param()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 3, self.title, "channels × height × width")
+        need_axes(x, self)
         kernel, stride = math.prod(_two(self.kernel)), math.prod(_two(self.stride))
         if any(more >= step for more, step in zip(_two(self.output_padding), _two(self.stride), strict=True)):
             raise EmitError("The output padding must be smaller than the stride: it fills what a step skips.")

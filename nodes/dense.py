@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.axes import Axes, looked_up
 from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
 from engine.catalogue.traits import ClassCount, LayerTraits
@@ -13,6 +14,7 @@ from nodes.activation import CHOICES, NONE, activate
 class Linear(Layer):
     """Every unit is a weighted sum of all inputs plus a bias: y = Wx + b."""
 
+    common = True
     family = "dense"
     aliases = ("dense", "fc", "fully connected", "perceptron", "affine")
     formula = "y = f(W x + b)"
@@ -97,6 +99,7 @@ class NoisyLinear(Layer):
 class Embedding(Layer):
     """A table with one learned vector for each word or category; the input is whole numbers."""
 
+    common = True
     family = "dense"
     aliases = ("lookup", "token", "word vectors")
     takes_whole = True
@@ -112,6 +115,9 @@ class Embedding(Layer):
     )
     init: str = init_param()
     init_scale: float = init_scale_param()
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        return looked_up(axes, rank)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if x.dtype != "int64":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import comb
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.axes import SEQUENCE, Axes, looked_up
 from engine.catalogue.symbols import carried, without_defaults
 from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
@@ -29,6 +30,9 @@ class OfClasses(Encoding, abstract=True):
     takes_whole = True
     traits = LayerTraits(class_count=ClassCount("x", "classes", "classes"))
     classes: int = param(10, minimum=2, maximum=100_000, doc="how many there are")
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        return looked_up(axes, rank)
 
     def _need_classes(self, x: Wire) -> None:
         if x.dtype != "int64":
@@ -192,6 +196,7 @@ def need_range(low: float, high: float) -> None:
 class PositionalEncoding(Encoding):
     """Tells each step of a sequence where it stands, for layers that see no order, such as attention."""
 
+    takes_axes = SEQUENCE
     title = "Positions"
     aliases = ("positional encoding", "position embedding", "sinusoidal", "order")
     shows = ("positions",)
@@ -205,7 +210,7 @@ class PositionalEncoding(Encoding):
         from engine.layers.encodings import LearnedPositions
         from engine.layers.encodings import Positions as Fixed
 
-        need_axes(x, 2, self.title, "steps × features")
+        need_axes(x, self)
         made = LearnedPositions if self.learned else Fixed
         size = self.size if self.joined else x.features
         return e.module(without_defaults(carried(made)(x.shape[0], size, joined=self.joined)))(x)

@@ -148,6 +148,7 @@ class GraphReadout(Layer):
 class MaskedPool(Layer):
     """Makes one row out of many, such as points, tokens or nodes, and leaves out those that only fill up."""
 
+    takes_axes = ("places", "features")
     title = "Masked pool"
     family = "graphs"
     takes_whole = True

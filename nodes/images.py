@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import isqrt
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.axes import IMAGE, PATCHES, Axes
 from engine.catalogue.params import Floats, Pair
 from engine.catalogue.symbols import Expr, F, carried, without_defaults
 from engine.catalogue.traits import Preparation
 from engine.errors import EmitError
 from nodes.wires import need_axes, shown, sizes
 
-IMAGE = "an image, channels × height × width"
+AN_IMAGE = "an image, channels × height × width"
 BORDERS = {"value": "constant", "edge": "replicate", "reflection": "reflect", "wrap": "circular"}
 
 
@@ -30,10 +31,11 @@ def need_room(x: Wire, rows: int, columns: int, border: str) -> None:
 class ImageLayer(Layer, abstract=True):
     """A layer that takes images and gives images, with nothing learned."""
 
+    takes_axes = IMAGE
     family = "images"
 
     def _check(self, x: Wire) -> None:
-        need_axes(x, 3, self.title, IMAGE)
+        need_axes(x, self, AN_IMAGE)
 
 
 class Resize(ImageLayer):
@@ -185,6 +187,9 @@ class Patches(ImageLayer):
     source = "Dosovitskiy and others, 2021"
     size: Pair = param(4, minimum=1, doc="height × width of a patch; the image is a multiple of it")
 
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        return PATCHES
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.images import patches
 
@@ -204,6 +209,7 @@ class Patches(ImageLayer):
 class JoinPatches(Layer):
     """Lays a sequence of patches out as the image that Patches cut."""
 
+    takes_axes = PATCHES
     family = "images"
     title = "Join patches"
     aliases = ("unpatchify", "fold", "image from patches")
@@ -214,10 +220,13 @@ class JoinPatches(Layer):
         None, minimum=1, label="Image size", doc="height × width; empty for as many patches high as wide"
     )
 
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        return IMAGE
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.images import joined_patches
 
-        need_axes(x, 2, self.title, "patches × numbers")
+        need_axes(x, self)
         height, width = two(self.size)
         count, numbers = x.shape
         side = isqrt(count)

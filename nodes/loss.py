@@ -8,7 +8,7 @@ from engine.catalogue.params import Floats
 from engine.catalogue.symbols import Expr, F, carried, torch, without_defaults
 from engine.catalogue.traits import Answer, LossTraits, Player, Squash
 from engine.errors import EmitError
-from engine.shapes.heads import UNCOUNTED, class_axis
+from engine.shapes.heads import class_axis
 from nodes.wires import same_shapes, sizes
 
 
@@ -36,6 +36,7 @@ class WeightedLoss(LossType, abstract=True):
 class CrossEntropy(WeightedLoss):
     """Compares class scores with the right class; contains the softmax, so it takes scores (logits)."""
 
+    common = True
     title = "Cross-entropy"
     aliases = ("softmax loss", "log loss", "nll", "classification")
     formula = "L = -log( exp(x_y) / Σⱼ exp(xⱼ) ), mean over the batch; y: the right class"
@@ -46,7 +47,7 @@ class CrossEntropy(WeightedLoss):
         Port("target", doc="number of the right class, from 0; or the probability of each class"),
     )
     smoothing: float = param(
-        0.0, minimum=0, below=1, label="Label smoothing", doc="belief spread over the other classes"
+        0.0, minimum=0, below=1, label="Label smoothing", doc="probability spread over all classes alike"
     )
     ignored: int | None = left_out_param()
     class_weights: Floats | None = param(
@@ -65,7 +66,9 @@ class CrossEntropy(WeightedLoss):
             )
         options: dict[str, object] = {"label_smoothing": self.smoothing}
         if probabilities:
-            options |= self._weighed(prediction, prediction.shape[0])
+            weights = self._weights(prediction.shape[0])
+            if weights is not None:
+                options["weight"] = torch.tensor(weights, device=prediction.device)
             return without_defaults(F.cross_entropy(prediction, target, **options))
         axis = class_axis(prediction.shape, target.shape)
         if axis is None:
@@ -73,31 +76,50 @@ class CrossEntropy(WeightedLoss):
                 "Cross-entropy needs one score for each class and one class number for each example, "
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
-        options |= self._weighed(prediction, prediction.shape[axis])
+        weights = self._weights(prediction.shape[axis])
+        scores: Expr = prediction
         right: Expr = target
-        if self.ignored is not None and target.shape:  # as places that have no class are marked already
-            right = target.masked_fill(target.eq(self.ignored), UNCOUNTED)
-        elif self.ignored is not None:
-            options["ignore_index"] = self.ignored
         if axis == -1 and len(prediction.shape) > 1:
-            return without_defaults(F.cross_entropy(prediction.flatten(0, -2), right.flatten(), **options))
-        return without_defaults(F.cross_entropy(prediction, right, **options))
+            scores, right = prediction.flatten(0, -2), target.flatten()
+        if not self._picks(target):
+            return without_defaults(F.cross_entropy(scores, right, **options))
+        from engine.layers.losses import counted_cross_entropy
 
-    def _weighed(self, prediction: Wire, classes: int) -> dict[str, object]:
-        """The weights of the classes as an option. Errors: `EmitError` where there are not as many."""
+        options |= {"ignored": self.ignored, "weights": weights}
+        return without_defaults(carried(counted_cross_entropy)(scores, right, **options))
+
+    def counts(self, **wires: Wire) -> Expr | None:
+        if not self._picks(wires["target"]):
+            return super().counts(**wires)
+        from engine.layers.losses import counted
+
+        weights = self.class_weights
+        return without_defaults(
+            carried(counted)(wires["target"], ignored=self.ignored, weights=weights and list(weights))
+        )
+
+    def _picks(self, target: Wire) -> bool:
+        """Whether some answers may count less than others: those at places can be marked to count nothing."""
+        return target.dtype == "int64" and (
+            bool(target.shape) or self.ignored is not None or self.class_weights is not None
+        )
+
+    def _weights(self, classes: int) -> list[float] | None:
+        """The weights of the classes. Errors: `EmitError` where there are not as many."""
         weights = self.class_weights
         if weights is None:
-            return {}
+            return None
         if len(weights) != classes:
             raise EmitError(f"There are {len(weights)} class weights, but {classes} class scores come in.")
         if not any(weights):
             raise EmitError("Some class weight has to be above 0, or there is nothing to learn.")
-        return {"weight": torch.tensor(weights, device=prediction.device)}
+        return list(weights)
 
 
 class BCEWithLogits(WeightedLoss):
     """Compares yes-or-no scores with 0 or 1; contains the sigmoid, so it takes scores (logits)."""
 
+    common = True
     title = "Binary cross-entropy"
     aliases = ("bce", "logistic loss", "sigmoid loss")
     formula = "L = -y log σ(x) - (1 - y) log(1 - σ(x)), mean"
@@ -119,6 +141,7 @@ class BCEWithLogits(WeightedLoss):
 class MSE(WeightedLoss):
     """The mean of the squared differences."""
 
+    common = True
     title = "Mean squared error"
     aliases = ("mse", "l2", "squared", "regression")
     formula = "L = (1/n) Σ (x - y)²"

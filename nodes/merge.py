@@ -28,6 +28,7 @@ class Merge(Layer, abstract=True):
 class Add(Merge):
     """Adds its inputs number by number: the join of a skip connection."""
 
+    common = True
     aliases = ("sum", "residual", "skip", "plus")
     formula = "y = x₁ + x₂ + …"
     source = "He, Zhang, Ren and Sun, 2015"
@@ -69,6 +70,7 @@ class Multiply(Merge):
 class Concatenate(Merge):
     """Lays its inputs side by side along one axis."""
 
+    common = True
     aliases = ("concat", "cat", "join", "dense connection")
     formula = "y = [x₁, x₂, …]"
     source = "Huang, Liu, van der Maaten and Weinberger, 2016"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
-from engine.catalogue.symbols import F, carried, equal, torch, without_defaults
+from engine.catalogue.symbols import Expr, F, carried, equal, torch, without_defaults
 from engine.catalogue.traits import Answer, LossTraits
 from engine.errors import EmitError
 from engine.shapes.heads import class_axis
@@ -14,6 +14,7 @@ from nodes.wires import same_shapes, sizes
 class Accuracy(Metric):
     """The fraction of examples whose class is predicted right."""
 
+    common = True
     formula = "(1/n) Σ [argmax x = y]"
     ports_in = (
         Port("prediction", doc="class scores, or one yes-or-no score"),
@@ -37,7 +38,18 @@ class Accuracy(Metric):
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
-        return equal(prediction.gt(0), target.gt(0)).float().mean()
+        ends = prediction.squash.ends if prediction.squash is not None else None
+        middle = sum(ends) / 2 if ends is not None else 0
+        return equal(prediction.gt(middle or 0), target.gt(0)).float().mean()
+
+    def counts(self, **wires: Wire) -> Expr | None:
+        prediction, target = wires["prediction"], wires["target"]
+        axis = class_axis(prediction.shape, target.shape)
+        if target.dtype != "int64" or axis is None or (self.ignored is None and not target.shape):
+            return super().counts(**wires)
+        from engine.layers.losses import counted
+
+        return without_defaults(carried(counted)(target, ignored=self.ignored))
 
 
 class MeanSquaredError(Metric):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import carried, nn, without_defaults
 from engine.catalogue.traits import LayerTraits, Preparation
@@ -14,8 +16,10 @@ class BatchNorm(Layer):
     All pixels of a channel count, and all steps of a feature of a sequence.
     """
 
+    common = True
     preparation = Preparation.SCALED
     family = "norm"
+    traits = LayerTraits(batch_statistics=True)
     title = "Batch norm"
     aliases = ("batch normalisation", "bn")
     formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² of each channel over the batch and all places"
@@ -37,6 +41,9 @@ class BatchNorm(Layer):
         size = x.features if turned else x.channels
         norm = e.module(without_defaults(kinds[len(x.shape)](size, eps=self.epsilon, momentum=self.momentum)))
         return norm(x.transpose(1, 2)).transpose(1, 2) if turned else norm(x)
+
+    def least_rows(self, shape: tuple[int, ...]) -> int:
+        return 2 if prod(shape[:-1] if self.turns(shape) else shape[1:]) == 1 else 1
 
     def turns(self, shape: tuple[int, ...]) -> bool:
         """Whether the channels of an example of this shape are its last axis; torch has them first."""
@@ -65,6 +72,7 @@ class LayerNorm(Layer):
 class Dropout(Layer):
     """While training, sets a random fraction of the numbers to zero, so that none is relied on."""
 
+    common = True
     family = "norm"
     formula = "y = m · x / (1 - p), m = 0 with probability p, else 1; y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"

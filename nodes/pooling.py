@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.axes import IMAGE, SEQUENCE, SIGNAL, Axes
 from engine.catalogue.params import Pair
 from engine.catalogue.symbols import F, torch, without_defaults
 from engine.catalogue.traits import LayerTraits, Pool
@@ -14,6 +15,7 @@ from nodes.wires import need_axes, shown
 class Pooling(Layer, abstract=True):
     """Base of the pools."""
 
+    takes_axes: ClassVar[Axes] = IMAGE
     family = "convolution"
     aliases: ClassVar[tuple[str, ...]] = ("pooling", "subsample", "downsample")
     source = "Fukushima, 1980"
@@ -22,6 +24,7 @@ class Pooling(Layer, abstract=True):
 class MaxPool2d(Pooling):
     """Keeps the largest number of each window, which halves the image and ignores small shifts."""
 
+    common = True
     title = "Max pool"
     formula = "y[c, i, j] = max of x[c, s·i + u, s·j + v] over u, v; s: stride"
     source = "Riesenhuber and Poggio, 1999"
@@ -31,7 +34,7 @@ class MaxPool2d(Pooling):
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 3, self.title, "channels × height × width")
+        need_axes(x, self)
         return without_defaults(F.max_pool2d(x, self.size, **_options(self.stride, self.ceil)))
 
     def summary(self) -> str:
@@ -50,7 +53,7 @@ class AvgPool2d(Pooling):
     ceil: bool = param(False, label="Keep the rest", doc="also pool a window that is cut off at the edge")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 3, self.title, "channels × height × width")
+        need_axes(x, self)
         return without_defaults(F.avg_pool2d(x, self.size, **_options(self.stride, self.ceil)))
 
     def summary(self) -> str:
@@ -67,7 +70,7 @@ class AdaptiveAvgPool2d(Pooling):
     size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 3, self.title, "channels × height × width")
+        need_axes(x, self)
         return F.adaptive_avg_pool2d(x, self.size)
 
     def summary(self) -> str:
@@ -83,7 +86,7 @@ class AdaptiveMaxPool2d(Pooling):
     size: Pair = param(1, minimum=1, label="Output size", doc="height × width that comes out")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 3, self.title, "channels × height × width")
+        need_axes(x, self)
         return F.adaptive_max_pool2d(x, self.size)
 
     def summary(self) -> str:
@@ -93,6 +96,7 @@ class AdaptiveMaxPool2d(Pooling):
 class MaxPool1d(Pooling):
     """Keeps the largest number of each window along a sequence."""
 
+    takes_axes = SIGNAL
     title = "Max pool 1-D"
     formula = "y[c, t] = max of x[c, s·t + u] over u; s: size"
     source = "Collobert and Weston, 2008"
@@ -100,7 +104,7 @@ class MaxPool1d(Pooling):
     size: int = param(2, minimum=1, doc="length of the window")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 2, self.title, "channels × length")
+        need_axes(x, self)
         return F.max_pool1d(x, self.size)
 
     def summary(self) -> str:
@@ -110,12 +114,13 @@ class MaxPool1d(Pooling):
 class MeanOverTime(Pooling):
     """Averages a sequence over its steps, so that one vector remains."""
 
+    takes_axes = SEQUENCE
     title = "Mean over time"
     formula = "y = (1/T) Σₜ xₜ"
     source = "Lin, Chen and Yan, 2013"
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        need_axes(x, 2, self.title, "steps × features")
+        need_axes(x, self)
         return torch.mean(x, 1)
 
 

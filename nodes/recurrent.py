@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.axes import SEQUENCE
 from engine.catalogue.symbols import Expr, nn, torch
 from engine.errors import EmitError
 from nodes.wires import need_axes, plural
@@ -15,6 +16,7 @@ STATES = "output of every step", "last hidden state", "last cell state"
 class Recurrent(Layer, abstract=True):
     """Base of the recurrent layers."""
 
+    takes_axes = SEQUENCE
     family = "recurrent"
     shows = ("gates",)
     hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
@@ -23,7 +25,7 @@ class Recurrent(Layer, abstract=True):
     both_ways: bool = param(False, label="Both directions", doc="read the sequence forwards and backwards")
 
     def _constructor(self, kind: Expr, x: Wire) -> Expr:
-        need_axes(x, 2, self.title, "steps × features")
+        need_axes(x, self)
         if self.dropout and self.layers == 1:
             raise EmitError(
                 "Dropout works between stacked layers, and there is only one.",
@@ -52,6 +54,7 @@ class Recurrent(Layer, abstract=True):
 class LSTM(Recurrent):
     """Reads a sequence step by step and keeps a memory cell behind gates, so that it can remember long."""
 
+    common = True
     aliases = ("long short-term memory", "rnn")
     formula = (
         "i, f, o = σ(W x + U h + b), one each; g = tanh(W x + U h + b); c ← f · c + i · g; h ← o · tanh(c)"
@@ -70,11 +73,14 @@ class LSTM(Recurrent):
 
 
 class GRU(Recurrent):
-    """Reads a sequence step by step with two gates: lighter than an LSTM, often as good."""
+    """Reads a sequence step by step with two gates: lighter than an LSTM, often as good.
+
+    The reset gate r acts on U h + b, as in the paper's first preprint; in print it acts on h, before U.
+    """
 
     aliases = ("gated recurrent unit", "rnn")
     formula = "r, z = σ(W x + U h + b), one each; n = tanh(W x + b + r · (U h + b)); h ← (1 - z) · n + z · h"
-    source = "Cho and others, 2014"
+    source = "Cho and others, 2014 (arXiv:1406.1078v1)"
     ports_out = (Port("output", doc=STATES[0]), Port("h", doc=STATES[1]))
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:

@@ -17,6 +17,7 @@ ROW = "numbers in a row"
 class RuleBearer(Layer, abstract=True):
     """A layer with an `update`; a plan lets it learn by the step `Rule`."""
 
+    takes_axes = ("features",)
     family = "rules"
     learns_by_rule = True
 
@@ -44,8 +45,9 @@ class TaughtByRule(RuleBearer, abstract=True):
 class Perceptron(TaughtByRule):
     """Outputs a sign and learns from mistakes only, by adding the example to the weights or subtracting it.
 
-    If a straight boundary exists it is found after at most R² / γ² mistakes, R the longest example and γ the
-    margin (Novikoff); if none does, as for XOR, it never rests.
+    If a straight boundary exists it is found after at most R² / γ² mistakes (Novikoff), R the length of the
+    longest example and γ the margin, both with the bias as one more input of 1: 51 for AND of 0 and 1. If
+    none does, as for XOR, it never rests.
     """
 
     aliases = ("sign unit", "threshold", "mcculloch-pitts", "rosenblatt")
@@ -57,7 +59,7 @@ class Perceptron(TaughtByRule):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.perceptron import Perceptron as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, lr=self.lr, low=-1 if self.targets == SIGNS else 0)
         return e.module(without_defaults(made))(x)
 
@@ -93,7 +95,7 @@ class DeltaRule(TaughtByRule):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.delta_rule import DeltaRule as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         middle = self.hidden or x.features
         wanted = self.hidden * (x.features + 1) + self.units * (middle + 1)
         made = carried(Made)(
@@ -114,21 +116,21 @@ class DeltaRule(TaughtByRule):
 
 
 class LeastSquares(TaughtByRule):
-    """Linear regression in closed form: the weights solve the normal equations of the batch.
+    """Linear regression in closed form: the weights with the least squared error over the batch.
 
     Give its phase the whole training split as one batch, and one epoch.
     """
 
     title = "Least squares"
     aliases = ("linear regression", "ridge", "normal equations", "closed form")
-    formula = "w = (AᵀA + λI)⁻¹ Aᵀ t on centred data; b = mean of t - w·x"
+    formula = "w minimises |A w - t|² + λ |w|² on centred data; b = mean of t - w·x"
     source = "Legendre, 1805; Gauss, 1809; ridge: Hoerl and Kennard, 1970"
     ridge: float = param(0.0, minimum=0, label="Ridge", doc="λ: how strongly large weights are held back")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.least_squares import LeastSquares as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, ridge=self.ridge)
         return e.module(without_defaults(made))(x)
 
@@ -164,7 +166,7 @@ class Hopfield(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.hopfield import Hopfield as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(
             x.features,
             steps=self.steps,
@@ -185,11 +187,13 @@ class RBM(RuleBearer):
     """Learns hidden causes of binary data, until what it generates looks like the data.
 
     Contrastive divergence compares the data with samples after `k` Gibbs steps; the loss that is shown is the
-    squared error of the reconstruction, which falls although training does not minimise it.
+    squared error of the reconstruction, which falls although training does not minimise it. The
+    pseudo-likelihood is measured once an epoch, on all rows of a split.
     """
 
     title = "Restricted Boltzmann machine"
     shows = ("gibbs",)
+    scores = ("pseudo_likelihood",)
     aliases = ("rbm", "contrastive divergence", "cd", "gibbs", "harmonium")
     formula = "p(h = 1 | v) = σ(W v + b); W += η (h vᵀ of the data - h vᵀ of the samples)"
     source = "Smolensky, 1986; Hinton, 2002; persistent: Tieleman, 2008"
@@ -207,7 +211,7 @@ class RBM(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.boltzmann import RBM as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.hidden, lr=self.lr, k=self.k, chains=self.chains)
         layer = e.module(without_defaults(made))
         output, reconstruction = e.unpack(layer(x), "hidden", "reconstruction")
@@ -232,7 +236,7 @@ class Oja(RuleBearer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.oja import Oja as Made
 
-        need_axes(x, 1, self.title, ROW)
+        need_axes(x, self, ROW)
         return e.module(without_defaults(carried(Made)(x.features, self.units, lr=self.lr)))(x)
 
     def summary(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
+from engine.catalogue.axes import SEQUENCE, Axes, swapped
 from engine.catalogue.params import Ints
 from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
@@ -13,6 +14,7 @@ from engine.errors import EmitError
 class Flatten(Layer):
     """Flattens an example to one row of numbers."""
 
+    common = True
     family = "shape"
     takes_whole = True
     formula = "C × H × W → C·H·W"
@@ -37,6 +39,9 @@ class Reshape(Layer):
     shape: Ints = param(
         (1, 28, 28), minimum=-1, doc="sizes without the batch; one of them may be -1 for the rest"
     )
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        return ()
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         there = math.prod(x.shape)
@@ -66,6 +71,10 @@ class Transpose(Layer):
     first: int = param(1, minimum=1, maximum=8, label="Axis", doc="1 is the first axis after the batch")
     second: int = param(2, minimum=1, maximum=8, label="With axis", doc="the axis it is swapped with")
 
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        known = len(axes) == rank and max(self.first, self.second) <= rank
+        return swapped(axes, self.first - 1, self.second - 1) if known else ()
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if max(self.first, self.second) > len(x.shape):
             raise EmitError(f"There is no axis {max(self.first, self.second)}: the input has {len(x.shape)}.")
@@ -78,6 +87,7 @@ class Transpose(Layer):
 class LastStep(Layer):
     """Takes the last step of a sequence."""
 
+    takes_axes = SEQUENCE
     family = "shape"
     takes_whole = True
     title = "Last step"

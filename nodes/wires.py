@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.catalogue import Wire
+from engine.catalogue import Layer, Wire
+from engine.catalogue.axes import in_words
 from engine.catalogue.params import Pair
 from engine.errors import EmitError
 
@@ -23,10 +24,11 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
-def need_axes(x: Wire, axes: int, title: str, meaning: str) -> None:
-    """Errors: `EmitError` where the wire does not carry `axes` axes beside the batch."""
-    if len(x.shape) != axes:
-        raise EmitError(f"{title} needs {meaning}, but {sizes(x)} comes in.")
+def need_axes(x: Wire, layer: Layer, meaning: str = "") -> None:
+    """Errors: `EmitError` where the wire does not carry as many axes beside the batch as the layer takes."""
+    if len(x.shape) != len(layer.takes_axes):
+        wanted = meaning or in_words(layer.takes_axes)
+        raise EmitError(f"{layer.title} needs {wanted}, but {sizes(x)} comes in.")
 
 
 def need_axis(x: Wire, axis: int, title: str) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 from app.canvas.scene.canvas import Canvas
 from app.theme import current_theme, themes
 from app.widgets.icons import icon
-from app.widgets.labels import label
+from app.widgets.labels import label, plain
 from app.widgets.search_field import SearchField
 from engine.catalogue.find import Found, find
 
@@ -143,7 +143,7 @@ class FindBar(QFrame):
         else:
             text = f"{self.index + 1:,} of {len(self.found):,}"
         self.count.setText(text)
-        self.count.setToolTip(self.found[self.index].why if self.index >= 0 else "")
+        self.count.setToolTip(plain(self.found[self.index].why) if self.index >= 0 else "")
         for button in (self.back, self.on):
             button.setEnabled(bool(self.found))
         self._light()

@@ -12,7 +12,7 @@ from app.canvas.editing.joining import addable
 from app.canvas.items.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
 from app.canvas.scene.canvas import Canvas
 from app.canvas.search import SearchPopup
-from app.workspace.block_library import KEPT, kept
+from app.workspace.block_library import DEFINED, KEPT, Defined, Kept, defined, kept
 from engine.catalogue import NodeType
 
 
@@ -29,7 +29,12 @@ class Finder:
         self._place = self._view.mapToScene(place)
         workspace = self._view.workspace
         types = addable(workspace)
-        self.popup.open_at(place, types, self._add, self._nothing, kept(workspace.places.blocks))
+        types.sort(key=_less_common)
+        own: list[Kept | Defined] = [
+            *defined(workspace.document.project, workspace.scope),
+            *kept(workspace.places.blocks),
+        ]
+        self.popup.open_at(place, types, self._add, self._nothing, own)
 
     def offer(
         self,
@@ -49,7 +54,7 @@ class Finder:
         """Adds the chosen type after the one selected node, otherwise where the popup was opened."""
         view, workspace = self._view, self._view.workspace
         boxes = view.graph_scene.boxes.all()
-        if len(workspace.selection) == 1 and not type_id.startswith(KEPT):
+        if len(workspace.selection) == 1 and not type_id.startswith((KEPT, DEFINED)):
             added = editing.add_after(workspace, type_id, workspace.selection[0], boxes)
             if added is not None:
                 view.reveal(added)
@@ -59,3 +64,7 @@ class Finder:
 
     def _nothing(self) -> None:
         """Nothing was chosen, nothing is left behind."""
+
+
+def _less_common(found: type[NodeType]) -> bool:
+    return not found.common

@@ -94,7 +94,10 @@ class CursorHint(Overlay):
 
 
 class EmptyPage(QWidget):
-    """What an empty canvas says, with the first step offered."""
+    """What an empty canvas says, with the first step offered.
+
+    A child of the viewport: what the pointer does here, beside the button, it does on the canvas.
+    """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

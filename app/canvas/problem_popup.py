@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.canvas.overlay import kept_inside
 from app.canvas.scene.canvas import Canvas
@@ -14,6 +14,7 @@ from app.inspector.node_page import apply_fix, sentence
 from app.theme import current_theme, themes
 from app.widgets.icons import pixmap
 from app.widgets.labels import label
+from app.widgets.typing import is_for_files
 from engine.shapes.problems import Problem
 
 WIDTH = 320
@@ -29,6 +30,7 @@ class ProblemPopup(QFrame):
         self.setObjectName("nodeProblems")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._page: QWidget | None = None
+        self._badge = QPointF()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(10, 10, 10, 10)
         view.viewport().installEventFilter(self)
@@ -59,14 +61,20 @@ class ProblemPopup(QFrame):
         self._view.reveal(node_id)
         self._fill(node_id, problems)
         item = self._view.graph_scene.node_items[node_id]
-        place = self._view.mapFromScene(item.mapToScene(item.badge_place())) + BELOW.toPoint()
+        self._badge = item.mapToScene(item.badge_place())
         self.setFixedWidth(min(WIDTH, self._view.size().width() - 8))
         self.show()
         self.setFixedHeight(self._column.totalHeightForWidth(self.width()))
-        self.move(kept_inside(QPoint(place), self.size(), self._view.size()))
+        self.settle()
         self.raise_()
         buttons = self.buttons()
         (buttons[0] if buttons else self).setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def settle(self) -> None:
+        """Goes to where the badge is now."""
+        if self.isVisible():
+            place = self._view.mapFromScene(self._badge) + BELOW.toPoint()
+            self.move(kept_inside(QPoint(place), self.size(), self._view.size()))
 
     def buttons(self) -> list[QPushButton]:
         """The buttons of the fixes, in the order of the problems."""
@@ -94,7 +102,7 @@ class ProblemPopup(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         for problem in problems:
-            mark = QLabel()
+            mark = label("")
             colour = theme.bad if problem.severity == "error" else theme.warning
             mark.setPixmap(pixmap(problem.severity, colour))
             row = QHBoxLayout()
@@ -129,8 +137,10 @@ class ProblemPopup(QFrame):
         return super().eventFilter(watched, event)
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride:
-            event.accept()  # Esc and Delete mean the popup, not what is selected under it
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
+            event.setAccepted(
+                not is_for_files(event)
+            )  # Esc and Delete mean the popup, not what is selected under it
             return True
         return super().event(event)
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, 
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QFrame,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -21,7 +20,9 @@ from PySide6.QtWidgets import (
 
 from app.canvas.overlay import kept_inside
 from app.theme import SMALL, current_theme, themes
-from app.workspace.block_library import Kept
+from app.widgets.labels import label
+from app.widgets.typing import is_for_files
+from app.workspace.block_library import Defined, Kept
 from engine.catalogue import Catalogue, NodeType
 
 SIZE = QSize(264, 316)
@@ -45,7 +46,7 @@ class SearchPopup(QFrame):
         self.resize(SIZE)
         self._catalogue = catalogue
         self._types: list[type[NodeType]] = []
-        self._own: list[Kept] = []
+        self._own: list[Kept | Defined] = []
         self._recent: list[str] = []
         self._choose: Callable[[str], object] | None = None
         self._give_up: Callable[[], None] | None = None
@@ -59,9 +60,8 @@ class SearchPopup(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.about = QLabel(self)
+        self.about = label("", wrap=True, parent=self)
         self.about.setObjectName("nodeSearchAbout")
-        self.about.setWordWrap(True)
         self.about.setFixedHeight(44)
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         box = QVBoxLayout(self)
@@ -89,11 +89,11 @@ class SearchPopup(QFrame):
         types: list[type[NodeType]] | None,
         choose: Callable[[str], object],
         give_up: Callable[[], None],
-        own: list[Kept] | None = None,
+        own: list[Kept | Defined] | None = None,
     ) -> None:
         """Opens near `place` (pixels of the parent) with all types, or these; one of both calls follows.
 
-        `own` are blocks of the user's library, offered after the types.
+        `own` are blocks of the project and of the user's library, offered after the types.
         """
         self.dismiss()
         self._own = own or []
@@ -138,7 +138,8 @@ class SearchPopup(QFrame):
         word = text.strip().casefold()
         types = self._catalogue.search(text, self._types) if word else self._by_recency()
         found = [(one.title, one.type_id, one.family) for one in types]
-        found += [(one.name, one.type_id, MY_BLOCKS) for one in self._own if word in one.name.casefold()]
+        own = [one for one in self._own if word in one.name.casefold()]
+        found += [(one.name, one.type_id, MY_BLOCKS if isinstance(one, Kept) else "blocks") for one in own]
         self.list.clear()
         for title, type_id, family in found:
             item = QListWidgetItem(title)
@@ -160,11 +161,14 @@ class SearchPopup(QFrame):
         if node_type is not None:
             self.about.setText(node_type.doc())
         elif item is not None:
-            self.about.setText("A block of your own, with everything in it.")
+            own = next(one for one in self._own if one.type_id == item.data(_TYPE))
+            self.about.setText(own.about)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.field:
-            if event.type() == QEvent.Type.ShortcutOverride:
+            if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
+                if is_for_files(event):
+                    return False
                 event.accept()  # the canvas knows many of these keys, but here they are typing
                 return True
             if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):

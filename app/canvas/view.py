@@ -25,14 +25,13 @@ from app.canvas import keys
 from app.canvas.editing import editing
 from app.canvas.editing.composing import Composing
 from app.canvas.finder import Finder
+from app.canvas.in_place import name_line, note_text
 from app.canvas.items.geometry import FIRST_PORT, PORT_RADIUS, WIDTH, free_spot
 from app.canvas.menu import canvas_menu
 from app.canvas.minimap import Minimap
-from app.canvas.note_field import NoteField
 from app.canvas.overlay import CursorHint, EmptyPage, StatusLine
 from app.canvas.problem_popup import ProblemPopup
 from app.canvas.remembered import RememberedView
-from app.canvas.rename import NameField
 from app.canvas.scene import tips
 from app.canvas.scene.painted_view import PaintedView
 from app.canvas.scene.scene import GraphScene
@@ -73,15 +72,14 @@ class GraphView(PaintedView):
         self.gestures = Gestures(self)
         self.minimap = Minimap(self, self.viewport())
         self.status = StatusLine(self.viewport())
-        self.stay_put(self.minimap, self.status)
         self.hint = CursorHint(self)
-        self.empty = EmptyPage(self)
-        self.name_field = NameField(self)
-        self.note_field = NoteField(self)
+        self.empty = EmptyPage(self.viewport())
+        self.naming, self.noting = name_line(self), note_text(self)
         self.finder = Finder(self, self)
-        self.compose = Composing(self, self.finder, self.name_field, self.note_field)
+        self.compose = Composing(self, self.finder, self.naming, self.noting)
         self.problems = ProblemPopup(self, self)
         self.popup = self.finder.popup
+        self.stay_put(self.minimap, self.status, self.empty, self.naming, self.noting, self.problems)
         self.thumbnails = Thumbnails(self, self)
         self.shown = Shown(self, self.thumbnails)
         self.spoken = Spoken(self, self)
@@ -357,7 +355,7 @@ class GraphView(PaintedView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in (self.minimap, self.status, self.empty):
+        for overlay in self.overlays:
             overlay.settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:

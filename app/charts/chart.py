@@ -19,6 +19,7 @@ from app.charts.tick_marks import paint_across, paint_up, room_of_numbers, ticks
 from app.theme import SMALL, Theme, current_theme
 
 NAMES_FROM, LEGEND_FROM = 96, 132  # pixels of height that leave room for names of axes, and for the legend
+LOW = 240  # pixels of height below which a wide chart has its legend beside it
 LINE_FROM = 84  # for one line of it: curves without names say nothing
 LEFT, RIGHT, BELOW, ABOVE = 46, 10, 32, 6
 LEGEND, LEGEND_ROWS = 18, 2
@@ -178,11 +179,12 @@ class Chart(Plot):
         """The room between the axes, in logical pixels."""
         frame = self._frame
         places = self._legend_places()
-        top = ABOVE + LEGEND * (1 + places[-1][0] if places else 0)
+        beside = places[-1][2] + 8 if places and self._legend_beside else 0.0
+        top = ABOVE + LEGEND * (1 + places[-1][0] if places and not beside else 0)
         below = BELOW if frame.x_name and self.height() >= NAMES_FROM else BELOW - 14
         high = float(self.height() - top - below)
         left = self._number_room(high) + (14 if frame.y_name else 0)
-        wide = self.width() - left - RIGHT
+        wide = self.width() - left - RIGHT - beside
         if frame.square:
             wide = high = min(wide, high)
         return QRectF(left, top, max(8, wide), max(8, high))
@@ -388,12 +390,21 @@ class Chart(Plot):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, frame.y_name)
             painter.restore()
 
+    @property
+    def _legend_beside(self) -> bool:
+        """Whether the legend stands at the right: a low and wide chart has room there."""
+        return bool(self._frame.legend) and LOW > self.height() > 0 and self.width() >= 2 * self.height()
+
     def _legend_places(self) -> list[tuple[int, float, float]]:
         """Row, left edge and width of each entry of the legend that has room, in at most two rows."""
         if not self._frame.legend:
             return []
         metrics = QFontMetrics(current_theme().font(SMALL))
         places: list[tuple[int, float, float]] = []
+        if self._legend_beside:
+            widest = max(metrics.horizontalAdvance(entry.name) for entry in self._frame.legend)
+            wide, rows = min(widest + 30.0, 0.3 * self.width()), int((self.height() - ABOVE) // LEGEND)
+            return [(row, self.width() - wide, wide) for row in range(min(rows, len(self._frame.legend)))]
         rows = LEGEND_ROWS if self.height() >= LEGEND_FROM else int(self.height() >= LINE_FROM)
         row, x, room = 0, 4.0, max(60, self.width() - 8)
         for entry in self._frame.legend:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.charts.plot import colour_of
 from app.theme import SMALL, Theme, current_theme, themes
+from app.widgets.labels import plain
 
 LINE = 18
 GAP = 16
@@ -34,7 +35,7 @@ class Legend(QWidget):
         """Show these names."""
         if tuple(entries) != self._entries:
             self._entries = tuple(entries)
-            self.setToolTip("\n".join(name for name, _, _ in entries))
+            self.setToolTip(plain("\n".join(name for name, _, _ in entries)))
             self.updateGeometry()
             self.update()
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QRe
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.theme import SMALL, Theme, current_theme, themes
+from app.widgets.labels import plain
 
 
 class Plot(QWidget):
@@ -94,7 +95,7 @@ class Plot(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = "" if self._message else self.describe(event.pos())
             if text:
-                QToolTip.showText(event.globalPos(), text, self, QRect(event.pos(), QSize(1, 1)))
+                QToolTip.showText(event.globalPos(), plain(text), self, QRect(event.pos(), QSize(1, 1)))
             else:
                 QToolTip.hideText()
             return True

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.charts.class_marks import class_colour, class_shape, shape_path
 from app.theme import themes
+from app.widgets.labels import plain
 from nodes.data.drawn import FEWEST_CLASSES, MOST_CLASSES
 
 IN_A_ROW = 7
@@ -97,7 +98,7 @@ class ClassPicker(QWidget):
     def _dress(self, _theme: object = None) -> None:
         for index, (button, name) in enumerate(zip(self.buttons, self._names, strict=True)):
             button.setIcon(_mark(index))
-            button.setToolTip(f"Draw {name} (key {(index + 1) % 10})")
+            button.setToolTip(plain(f"Draw {name} (key {(index + 1) % 10})"))
             button.setAccessibleName(name)
 
     def _fewer(self) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import current_theme, themes
 from app.widgets.icons import pixmap
@@ -71,7 +71,7 @@ class FindingsList(QScrollArea):
         row = QHBoxLayout(made)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
-        mark = QLabel()
+        mark = label("")
         mark.setPixmap(pixmap(name, colour, 14))
         row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(label(sentence, wrap=True), 1)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from app.charts.segments import Option, Segments
 from app.data.asking import feature_names, shown_node, source_of, trainer_reads
 from app.data.facts import DataFacts, FactsReader
 from app.data.findings import FindingsList
@@ -19,6 +18,7 @@ from app.data.special import SPECIAL
 from app.data.table import DataTable
 from app.data.tokens import TokensPage
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.segments import Option, Segments
 from app.workspace.classes import classes_of
 from app.workspace.data_files import path_spec
 from app.workspace.engine_parts import RunControl

@@ -23,12 +23,12 @@ from PySide6.QtWidgets import (
 from app.charts.chart import Frame, Layer, Marks
 from app.charts.class_marks import class_shape
 from app.charts.drawing import DrawingPad
-from app.charts.segments import Segments
 from app.data.class_picker import ClassPicker
 from app.data.point_strokes import Point, far_enough, points_of, rounded, rubbed, spanning, strewn
 from app.look.asked import of_class
 from app.widgets.count_field import count_field
 from app.widgets.labels import label
+from app.widgets.segments import Segments
 from app.workspace.open_document import OpenDocument
 from engine.data.sets.pasted import read_points, written_points
 from engine.document.edits import Edit, SetParam

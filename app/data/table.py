@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import SMALL, current_theme, themes
+from app.widgets.labels import plain
 
 BINS = 24
 ROLE_COLOURS = {"input": "accent", "target": "good", "ignore": "faint"}
@@ -85,7 +86,7 @@ class ColumnsModel(QAbstractTableModel):
         if role == SHAPE and at == len(self.HEADS) - 1:
             return line
         if role == Qt.ItemDataRole.ToolTipRole:
-            return line.tip or ("Click to change what this column is for" if line.role else "")
+            return plain(line.tip) or ("Click to change what this column is for" if line.role else "")
         if role == Qt.ItemDataRole.FontRole:
             return theme.font(12) if at in (0, 1, 2) else theme.mono(SMALL)
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -170,7 +171,7 @@ class RowsModel(QAbstractTableModel):
             side = Qt.AlignmentFlag.AlignRight if kind in ("number", "whole") else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "an empty cell" if cell is None else cell[:1000] if len(cell) > 30 else ""
+            return "an empty cell" if cell is None else plain(cell[:1000]) if len(cell) > 30 else ""
         return None
 
     def headerData(
@@ -185,7 +186,7 @@ class RowsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole:
             return getattr(current_theme(), ROLE_COLOURS.get(use, "text"))
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{name}\nClick to change what this column is for, or how it is read"
+            return plain(f"{name}\nClick to change what this column is for, or how it is read")
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if kind in ("number", "whole") else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter

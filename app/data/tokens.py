@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
-from app.charts.segments import Segments
 from app.theme import SMALL, current_theme, themes
-from app.widgets.labels import ElidedLabel
+from app.widgets.labels import ElidedLabel, plain
 from app.widgets.search_field import SearchField
+from app.widgets.segments import Segments
 
 if TYPE_CHECKING:
     from engine.data.text.token_names import TokenTable
@@ -56,7 +56,7 @@ class TokensModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(at)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"token {number:,}: {token}"
+            return plain(f"token {number:,}: {token}")
         return None
 
     def headerData(

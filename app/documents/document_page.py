@@ -30,7 +30,7 @@ from app.workspace.workspace import Workspace
 PALETTE_WIDTH = 216
 INSPECTOR_WIDTH = 300
 # Of the height below the top bar; the rest is canvas.
-BOTTOM_FRACTION = 0.39
+BOTTOM_FRACTION = 0.44
 ENLARGED_FRACTION = 0.75  # for the views, where they are what one wants to see
 
 _SIZES = "window/panels"

@@ -267,7 +267,7 @@ class ProblemNote(QWidget):
         self._problem = problem
         theme = current_theme()
         error = problem.severity == "error"
-        mark = QLabel()
+        mark = label("")
         mark.setPixmap(pixmap(problem.severity, theme.bad if error else theme.warning, 14))
         mark.setAccessibleName(problem.severity)
         node = workspace.node(problem.node_id) if problem.node_id is not None else None

@@ -79,10 +79,10 @@ class ObjectiveEditor(QWidget):
         for field in (self.optimiser, self.schedule, self.average):
             field.setProperty("part", field.name)
             field.changed.connect(self._chosen)
-            field.finished.connect(focus.workspace.document.seal)
+            field.finished.connect(focus.workspace.seal)
         self.penalties = ChoiceList("penalties", "penalty", PENALTIES)
         self.penalties.changed.connect(self._penalties_changed)
-        self.penalties.finished.connect(focus.workspace.document.seal)
+        self.penalties.finished.connect(focus.workspace.seal)
         self.penalty_notice = Notice("notice_penalties")
         self.rates = RatesField(focus)
         self.plot = SchedulePlot()
@@ -252,7 +252,7 @@ def _misfit(objective: Minimise, batch: int) -> str:
 def _row(spec: ParamSpec, edited: Any, focus: PlanFocus) -> FieldRow:
     made = FieldRow(spec)
     made.edited.connect(edited)
-    made.finished.connect(focus.workspace.document.seal)
+    made.finished.connect(focus.workspace.seal)
     if isinstance(made.control, QLineEdit) and spec.kind == "text":
         made.control.setMaxLength(100)
     return made

@@ -86,7 +86,7 @@ class PlanPage(QWidget):
         self.title_field.setAccessibleName("Project title")
         self.title_field.setToolTip("The project's title; click to change it")
         self.title_field.textEdited.connect(self._set_title)
-        self.title_field.editingFinished.connect(self._workspace.document.seal)
+        self.title_field.editingFinished.connect(self._workspace.seal)
         column.addWidget(self.title_field)
         self.notes_field = NotesField()
         self.notes_field.setObjectName("projectNotes")
@@ -108,7 +108,7 @@ class PlanPage(QWidget):
         for field in (self.optimiser, self.schedule):
             field.setProperty("part", field.name)
             field.changed.connect(self._chosen)
-            field.finished.connect(self._workspace.document.seal)
+            field.finished.connect(self._workspace.seal)
         column.addWidget(self.optimiser)
         _add_rule(column)
         column.addWidget(self.schedule)
@@ -146,7 +146,7 @@ class PlanPage(QWidget):
     def _row(self, spec: ParamSpec) -> FieldRow:
         row = FieldRow(spec)
         row.edited.connect(self._edited)
-        row.finished.connect(self._workspace.document.seal)
+        row.finished.connect(self._workspace.seal)
         self._rows[spec.name] = row
         return row
 

@@ -57,7 +57,7 @@ class PlanEditor(QWidget):
         self._rows = {spec.name: FieldRow(spec) for spec in (PHASE_NAME, PHASE_BATCH)}
         for row in self._rows.values():
             row.edited.connect(self._edited)
-            row.finished.connect(focus.workspace.document.seal)
+            row.finished.connect(focus.workspace.seal)
         self.minimise, self.rule = ObjectiveEditor(focus), RuleEditor(focus)
         self.stop = StopEditor(focus)
         self.fewer = QPushButton("Fewer settings")

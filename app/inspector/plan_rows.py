@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.inspector.plan_fields import AddButton, heading, tool
 from app.theme import SMALL, current_theme
+from app.widgets.labels import plain
 
 ROW_HEIGHT = 28
 MOST_SHOWN = 6
@@ -158,7 +159,7 @@ class RowList(QWidget):
             item.setText(name)
             item.setData(Qt.ItemDataRole.UserRole, (name, told))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{name}, {told}" if told else name)
-            item.setToolTip(f"{name} · {told}" if told else name)
+            item.setToolTip(plain(f"{name} · {told}" if told else name))
         self.list.setFixedHeight(ROW_HEIGHT * min(MOST_SHOWN, len(self.rows)) + 2)
 
     def _picked(self, row: int) -> None:

@@ -38,7 +38,7 @@ class StopEditor(QWidget):
         self._fields: dict[str, FieldRow] = {row.spec.name: row for row in rows}
         self.also = ChoiceList("also", "rule that ends it earlier", STOP_RULES, names)
         self.also.changed.connect(self._also_changed)
-        self.also.finished.connect(focus.workspace.document.seal)
+        self.also.finished.connect(focus.workspace.seal)
         self.notice = Notice("notice_also")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -46,7 +46,7 @@ class StopEditor(QWidget):
         column.addWidget(heading("Ends"))
         for row in rows:
             row.edited.connect(self._edited)
-            row.finished.connect(focus.workspace.document.seal)
+            row.finished.connect(focus.workspace.seal)
             column.addWidget(row)
         column.addWidget(self.also)
         column.addWidget(self.notice)

@@ -211,7 +211,7 @@ class RatesField(QWidget):
             doc = f"the learning rate of {name} is the objective's times this"
             field = FieldRow(ParamSpec(node_id, "float", 1.0, name, doc, unit="×"))
             field.edited.connect(self._edited)
-            field.finished.connect(self._focus.workspace.document.seal)
+            field.finished.connect(self._focus.workspace.seal)
             self.fields[f"rate.{node_id}"] = field
             row = Removable(node_id, f"rate of {name}", field)
             row.removed.connect(self._removed)

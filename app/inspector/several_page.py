@@ -40,7 +40,7 @@ class SeveralPage(QWidget):
         for spec in specs:
             field = FieldRow(spec)
             field.edited.connect(self._set_param)
-            field.finished.connect(workspace.document.seal)
+            field.finished.connect(workspace.seal)
             self.fields[spec.name] = field
             column.addWidget(field)
         if not specs:

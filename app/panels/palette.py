@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 from PySide6.QtCore import (
-    QAbstractListModel,
-    QByteArray,
-    QMimeData,
     QModelIndex,
-    QObject,
     QPersistentModelIndex,
     QPoint,
+    QPointF,
     QRect,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QDrag, QKeyEvent, QPainter, QPixmap
+from PySide6.QtGui import QDrag, QKeyEvent, QMouseEvent, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLabel,
     QListView,
+    QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -31,112 +27,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.panels.palette_rows import FAMILY_ROLE, FOLDED_ROLE, TYPE_ROLE, PaletteRows
 from app.theme import BODY, SMALL, current_theme, themes
 from app.widgets.labels import label
 from app.widgets.search_field import SearchField
-from app.workspace.block_library import Kept, kept, shelf
-from app.workspace.open_document import OpenDocument
-from engine.catalogue import Catalogue, NodeType
-
-NODE_MIME = "application/x-neuroloom-node"
-TYPE_ROLE = Qt.ItemDataRole.UserRole + 1
-FAMILY_ROLE = Qt.ItemDataRole.UserRole + 2
+from app.workspace.block_library import Defined, Kept, forget, shelf
+from app.workspace.open_document import SelectableDocument
+from engine.document.edits import RemoveBlock
 
 _ROW = 30
 _BOX = 26
 _HEADING = 30
 _STRIPE = 3
 _MARGIN = 12
-MY_BLOCKS = "my blocks"
 _Index = QModelIndex | QPersistentModelIndex
-Row = str | type[NodeType] | Kept
-
-
-class TypeModel(QAbstractListModel):
-    """Headings and node types in one flat list; while a search is on, the matches alone, best first."""
-
-    def __init__(self, catalogue: Catalogue, kept: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._catalogue = catalogue
-        self._kept = kept
-        self._rows: list[Row] = []
-        self.search("")
-
-    def search(self, query: str) -> None:
-        """Shows what matches `query`; everything, under headings, when it is empty."""
-        self.beginResetModel()
-        if query.strip():
-            word = query.strip().casefold()
-            own = [block for block in kept(self._kept) if word in block.name.casefold()]
-            self._rows = [*self._catalogue.search(query), *own]
-        else:
-            self._rows = []
-            for family, types in self._catalogue.families():
-                self._rows.extend((family, *types))
-            own = kept(self._kept)
-            if own:
-                self._rows.extend((MY_BLOCKS, *own))
-        self.endResetModel()
-
-    def first_type_row(self, start: int = 0) -> int:
-        """The first row from `start` on that is a node type; -1 if there is none."""
-        for row in range(start, len(self._rows)):
-            if not isinstance(self._rows[row], str):
-                return row
-        return -1
-
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        found = self._rows[index.row()]
-        if isinstance(found, str):
-            return (
-                found if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole) else None
-            )
-        if isinstance(found, Kept):
-            return _kept_data(found, role)
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return found.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return _tooltip(found)
-        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
-            return found.doc()
-        if role == TYPE_ROLE:
-            return found.type_id
-        if role == FAMILY_ROLE:
-            return found.family
-        return None
-
-    def flags(self, index: _Index) -> Qt.ItemFlag:
-        if not index.isValid() or isinstance(self._rows[index.row()], str):
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
-
-    def mimeTypes(self) -> list[str]:
-        return [NODE_MIME]
-
-    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        mime = QMimeData()
-        type_ids = [index.data(TYPE_ROLE) for index in indexes if index.data(TYPE_ROLE)]
-        if type_ids:
-            mime.setData(NODE_MIME, QByteArray(type_ids[0].encode()))
-        return mime
-
-
-def _kept_data(block: Kept, role: int) -> str | None:
-    if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-        return block.name
-    if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
-        return "A block of your own"
-    return {TYPE_ROLE: block.type_id, FAMILY_ROLE: "blocks"}.get(role)
-
-
-def _tooltip(found: type[NodeType]) -> str:
-    text = found.doc()
-    return f"{text}\n{found.source}" if found.source else text
+_FOLDED = "palette/folded"
 
 
 class TypeDelegate(QStyledItemDelegate):
@@ -156,7 +61,8 @@ class TypeDelegate(QStyledItemDelegate):
             box = rect.adjusted(_MARGIN, 2, -(_MARGIN - max(0, _width_of(view) - rect.width())), 0)
             paint_row(painter, box, str(index.data()), index.data(FAMILY_ROLE), hovered, focused)
         else:
-            _paint_heading(painter, rect, str(index.data()))
+            hovered = bool(state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_Selected))
+            _paint_heading(painter, rect, str(index.data()), index.data(FOLDED_ROLE), hovered)
 
 
 def _width_of(view: QWidget) -> int:
@@ -183,13 +89,17 @@ def paint_row(painter: QPainter, rect: QRect, title: str, family: str, hovered: 
     painter.restore()
 
 
-def _paint_heading(painter: QPainter, rect: QRect, text: str) -> None:
+def _paint_heading(painter: QPainter, rect: QRect, text: str, folded: bool, hovered: bool) -> None:
     theme = current_theme()
     painter.save()
-    painter.setPen(theme.hint)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(theme.text if hovered else theme.hint)
     painter.setFont(theme.font(SMALL, bold=True))
+    centre = QPointF(rect.left() + 19, rect.top() + rect.height() / 2 + 3)
+    along, across = (QPointF(2.5, 0), QPointF(0, 3.5)) if folded else (QPointF(0, 2.5), QPointF(3.5, 0))
+    painter.drawPolyline([centre - along - across, centre + along, centre - along + across])
     painter.drawText(
-        rect.adjusted(16, 6, -12, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text.upper()
+        rect.adjusted(30, 6, -12, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text.upper()
     )
     painter.restore()
 
@@ -198,6 +108,7 @@ class TypeList(QListView):
     """The list itself: Enter or a double-click adds, dragging carries the type to the canvas."""
 
     chosen = Signal(str)
+    fold_wanted = Signal(int, bool)  # row of a heading, and whether what is under it goes
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -205,6 +116,8 @@ class TypeList(QListView):
         self.setAccessibleName("Node types")
         self.setItemDelegate(TypeDelegate(self))
         self.setDragEnabled(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.setMouseTracking(True)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -213,10 +126,33 @@ class TypeList(QListView):
         self.doubleClicked.connect(self._choose)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
-            self._choose(self.currentIndex())
+        index, key = self.currentIndex(), event.key()
+        if not index.isValid():
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self._fold(index, key == Qt.Key.Key_Left)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and not index.data(TYPE_ROLE):
+            self._fold(index, not index.data(FOLDED_ROLE))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._choose(index)
         else:
             super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.indexAt(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and index.isValid() and not index.data(TYPE_ROLE):
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+            self._fold(index, not index.data(FOLDED_ROLE))
+        else:
+            super().mousePressEvent(event)
+
+    def _fold(self, index: QModelIndex, folded: bool) -> None:
+        """Folds the group of a row, or unfolds it."""
+        row = index.row()
+        while row >= 0 and self.model().index(row, 0).data(TYPE_ROLE):
+            row -= 1
+        if row >= 0:
+            self.fold_wanted.emit(row, folded)
 
     def startDrag(self, actions: Qt.DropAction) -> None:
         index = self.currentIndex()
@@ -249,14 +185,15 @@ class PalettePanel(QWidget):
 
     add_requested = Signal(str)
 
-    def __init__(self, workspace: OpenDocument, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: SelectableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("palette")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.search_field = SearchField("Search nodes", "Tab")
         self.search_field.setObjectName("paletteSearch")
         self.search_field.setAccessibleName("Search node types")
-        self.model = TypeModel(workspace.catalogue, workspace.places.blocks, self)
+        self._workspace = workspace
+        self.model = PaletteRows(workspace, frozenset(workspace.settings.texts(_FOLDED)), self)
         self.list = TypeList()
         self.list.setModel(self.model)
         self._nothing: QLabel = label("", "empty", wrap=True)
@@ -275,11 +212,60 @@ class PalettePanel(QWidget):
         self.search_field.returnPressed.connect(self._add_first)
         self.search_field.moved_down.connect(self._enter_list)
         self.list.chosen.connect(self.add_requested)
+        self.list.fold_wanted.connect(self._fold)
+        self.list.customContextMenuRequested.connect(self._offer_menu)
+        workspace.changed.connect(self._changed)
+        workspace.scope_changed.connect(self._changed)
         themes.theme_changed.connect(self._repaint)
         shelf.changed.connect(self._read_again)
 
     def _read_again(self) -> None:
+        at = self.list.verticalScrollBar().value()
         self._search(self.search_field.text())
+        self.list.verticalScrollBar().setValue(at)
+
+    def _changed(self, _what: object) -> None:
+        if self.model.blocks_differ():
+            self._read_again()
+
+    def _fold(self, row: int, folded: bool) -> None:
+        at = self.list.verticalScrollBar().value()
+        self.model.fold(row, folded)
+        self.list.verticalScrollBar().setValue(at)
+        self.list.setCurrentIndex(self.model.index(row))
+        self._workspace.settings.keep(_FOLDED, sorted(self.model.folded))
+
+    def _offer_menu(self, place: QPoint) -> None:
+        """What can be done with a block of the project or of the user's own."""
+        index = self.list.indexAt(place)
+        block = self.model.block_at(index.row())
+        if block is None:
+            return
+        menu = QMenu(self.list)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Add to the canvas").triggered.connect(partial(self._add, block.type_id))
+        if isinstance(block, Kept):
+            gone = menu.addAction("Remove from my blocks")
+            gone.triggered.connect(partial(self._forget, block.name))
+        else:
+            menu.addAction("Open").triggered.connect(partial(self._enter, block.block_id))
+            menu.addAction("Rename\tF2").triggered.connect(partial(self.list.edit, index))
+            gone = menu.addAction("Delete")
+            gone.setEnabled(not block.uses)
+            gone.triggered.connect(partial(self._delete, block))
+        menu.popup(self.list.viewport().mapToGlobal(place))
+
+    def _add(self, type_id: str, _checked: bool = False) -> None:
+        self.add_requested.emit(type_id)
+
+    def _forget(self, name: str, _checked: bool = False) -> None:
+        forget(self._workspace.places.blocks, name)
+
+    def _enter(self, block_id: str, _checked: bool = False) -> None:
+        self._workspace.enter(block_id)
+
+    def _delete(self, block: Defined, _checked: bool = False) -> None:
+        self._workspace.apply(f"Delete {block.name}", RemoveBlock(block.block_id))
 
     def focus_search(self) -> None:
         """Puts the caret into the search field."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.inspector.node_page import apply_fix, sentence
 from app.theme import current_theme, themes
@@ -33,7 +33,7 @@ class ProblemRow(QFrame):
         self.setObjectName("problemRow")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         theme = current_theme()
-        mark = QLabel()
+        mark = label("")
         mark.setPixmap(pixmap(problem.severity, theme.bad if problem.severity == "error" else theme.warning))
         node = workspace.node(problem.node_id) if problem.node_id else None
         name = node.name or node.type if node is not None else "Project"

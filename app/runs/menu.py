@@ -15,6 +15,7 @@ from app.runs.table import RunsTable
 from app.widgets.background import Background
 from app.widgets.questions import ask
 from app.workspace.open_document import TrainableDocument
+from engine.document.files import write_atomically
 from engine.errors import NeuroloomError
 from engine.runs.as_csv import runs_csv
 from engine.runs.deleted import delete, restore
@@ -209,11 +210,9 @@ class RunsMenu(QObject):
     def export_csv(self, path: Path) -> None:
         """Write a row an epoch of the selected runs."""
         try:
-            path.write_text(runs_csv(record.folder for record in self.chosen), encoding="utf-8")
+            write_atomically(path, runs_csv(record.folder for record in self.chosen).encode("utf-8"))
         except NeuroloomError as error:
             self._panel.say(str(error))
-        except OSError as error:
-            self._panel.workspace.message.emit(f"The table could not be saved: {error.strerror}.", "error")
         else:
             self._panel.say(f"Saved to {path}.")
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.runs.columns import EDITABLE, TAGS, TICK, Column, Value, columns_of
+from app.widgets.labels import plain
 from engine.runs.filter import matching
 from engine.runs.index import RunRecord
 from engine.runs.records import Labels, tags_from
@@ -162,7 +163,7 @@ class RunsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _tip(record, column)
+            return plain(_tip(record, column) or "")
         return None
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:

@@ -13,15 +13,15 @@ from app.charts.curve_options import CurveOptions
 from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.run_curves import quantity, words
-from app.charts.segments import Segments
 from app.charts.track import Track
 from app.runs.columns import when
 from app.runs.stored_curves import CurveReader, Rows, quantities, take_in, tracks_of
 from app.widgets.background import Background
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.segments import Segments
 from engine.errors import NeuroloomError, TrainingError, reason_of
 from engine.runs.index import RunRecord
-from engine.runs.records import RUNNING
+from engine.runs.records import DAMAGE, RUNNING
 
 AXES = (
     ("step", "step", "Draw against the number of batches trained"),
@@ -241,7 +241,9 @@ def _read_all(jobs: list[tuple[str, CurveReader]]) -> dict[str, Found]:
     for name, reader in jobs:
         try:
             found[name] = reader.read() if reader.begun else tracks_of(reader.read())
-        except (OSError, ValueError, KeyError, TrainingError) as error:
+        except TrainingError as error:
+            found[name] = reason_of(error)
+        except DAMAGE as error:
             found[name] = f"The curves of {name} cannot be read: {reason_of(error)}."
     return found
 

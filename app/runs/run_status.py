@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.charts.plot import number, percent
 from app.theme import SMALL, Theme, current_theme, themes
+from app.widgets.labels import plain
 from engine.feed.progress import Progress
 
 HEIGHT = 32
@@ -175,7 +176,7 @@ class MetricText(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self.told(), self)
+            QToolTip.showText(event.globalPos(), plain(self.told()), self)
             return True
         return super().event(event)
 

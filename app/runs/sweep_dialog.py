@@ -28,7 +28,7 @@ from app.charts.plot import number
 from app.runs.columns import took, value_words
 from app.widgets.background import Background
 from app.widgets.count_field import count_field
-from app.widgets.labels import label, restyle, rule
+from app.widgets.labels import label, plain, restyle, rule
 from app.workspace.open_document import TrainableDocument
 from app.workspace.workspace import DEVICES
 from engine.catalogue.training.numbers import WORDS, number_of
@@ -289,7 +289,7 @@ class SweepDialog(QDialog):
             font.setBold(bold)
             item.setFont(font)
             item.setText(text)
-            item.setToolTip(text if words else "")
+            item.setToolTip(plain(text) if words else "")
 
     def _open_best(self) -> None:
         best = None if self.sweep is None else self.sweep.best

@@ -24,6 +24,8 @@ from app.widgets.one_click import OneClick
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
+from engine.document.files import write_atomically
+from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
 
 PADDING = 16
@@ -144,9 +146,9 @@ class TrainingPanel(QWidget):
             self._workspace.message.emit("There are no numbers to save before the first batch.", "warning")
             return
         try:
-            path.write_text(metrics_csv(trainer.feed), encoding="utf-8")
-        except OSError as error:
-            self._workspace.message.emit(f"The metrics could not be saved: {error.strerror}.", "error")
+            write_atomically(path, metrics_csv(trainer.feed).encode("utf-8"))
+        except NeuroloomError as error:
+            self._workspace.message.emit(str(error), "error")
         else:
             self._workspace.message.emit(f"Metrics saved to {path}.", "info")
 

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLay
 from app.charts.arrays.activations import example_words
 from app.charts.arrays.confusion import Confusion, most_confused, short_names
 from app.charts.legend import Legend
-from app.charts.segments import Segments
 from app.charts.series import Line, SeriesPlot
 from app.look.base import Subject
 from app.look.own import answer_units, still_scaled
 from app.theme import current_theme
-from app.widgets.labels import ElidedLabel, label
+from app.widgets.labels import ElidedLabel, label, plain
+from app.widgets.segments import Segments
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
@@ -186,7 +186,7 @@ class TrainingAnswers(QWidget):
             line.setText(told[index] if index < len(told) else "")
             if index < len(whole):
                 true, guess, count = whole[index]
-                line.setToolTip(f"{true} taken for {guess}: {count:,} times")
+                line.setToolTip(plain(f"{true} taken for {guess}: {count:,} times"))
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
         subject = Subject(self._workspace, self._which.key)

@@ -9,10 +9,10 @@ from app.charts.curve_options import CurveOptions
 from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.run_curves import RunCurves, quantity, words
-from app.charts.segments import Segments
 from app.look.base import Subject
 from app.look.own import scaled_words
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.segments import Segments
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.plan_parts import objective_series

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from app.theme import current_theme, themes
 from app.widgets.icons import icon, pixmap
@@ -60,7 +60,7 @@ class Banner(QWidget):
         self.setObjectName("banner")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._notice = Notice("", "info")
-        self._mark = QLabel()
+        self._mark = label("")
         self._text = label("", wrap=True)
         self._text.setObjectName("bannerText")
         self._show = QPushButton("Show node")

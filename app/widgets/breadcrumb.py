@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
-from app.widgets.labels import ElidedLabel, label
+from app.widgets.labels import ElidedLabel, label, plain
 from app.widgets.tab_order import reach_after
 
 HEIGHT = 30
@@ -56,7 +56,7 @@ class Breadcrumb(QWidget):
         button.setProperty("kind", "link")
         button.setProperty("scope", scope)
         button.setAccessibleName(f"Back to {name}")
-        button.setToolTip(f"Back to {name}")
+        button.setToolTip(plain(f"Back to {name}"))
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(self._clicked)
         return button

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QTabBar, QWidget
 
 from app.theme import BODY, current_theme, themes
 from app.widgets.icons import pixmap
+from app.widgets.labels import plain
 
 HEIGHT = 32
 WIDEST = 220
@@ -94,7 +95,7 @@ class DocumentTabs(QTabBar):
     def _tell(self, index: int) -> None:
         face = self._faces[index]
         state = ", ".join(filter(None, ("unsaved changes" if face.unsaved else "", MARKS[face.mark])))
-        self.setTabToolTip(index, "\n".join(filter(None, (face.place or face.name, state))))
+        self.setTabToolTip(index, plain("\n".join(filter(None, (face.place or face.name, state)))))
         self.setAccessibleTabName(index, f"{face.name}, {state}" if state else face.name)
 
     def _moved(self, source: int, target: int) -> None:

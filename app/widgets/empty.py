@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.theme import current_theme, themes
 from app.widgets.icons import pixmap
@@ -18,7 +18,7 @@ class EmptyState(QWidget):
     ) -> None:
         super().__init__(parent)
         self._name = mark
-        self._mark = QLabel()
+        self._mark = label("")
         self._mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = label(title, "heading")
         self._title.setAlignment(Qt.AlignmentFlag.AlignCenter)

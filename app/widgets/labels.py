@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSizePolicy, QWidget
@@ -15,6 +17,16 @@ def label(text: str, role: str = "", *, wrap: bool = False, parent: QWidget | No
         made.setProperty("role", role)
     made.setWordWrap(wrap)
     return made
+
+
+def plain(text: str) -> str:
+    """Text that is shown letter by letter in a tool tip, where Qt takes what looks like HTML for HTML.
+
+    Whatever comes from a project, a file or a run goes through this: HTML may name files to read.
+    """
+    if "<" not in text and "&lt;" not in text:
+        return text
+    return f"<qt>{escape(text)}</qt>".replace("\n", "<br>")
 
 
 def rule() -> QFrame:
@@ -79,4 +91,4 @@ class ElidedLabel(QLabel):
 
     def _offer_tooltip(self) -> None:
         fits = self.fontMetrics().horizontalAdvance(self.text()) <= self.contentsRect().width()
-        self.setToolTip("" if fits else self.text())
+        self.setToolTip("" if fits else plain(self.text()))

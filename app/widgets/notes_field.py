@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from app.widgets.text_view import TextView
 
 
 class NotesField(QPlainTextEdit):
@@ -12,10 +14,8 @@ class NotesField(QPlainTextEdit):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.read = QTextBrowser(self)
+        self.read = TextView(self)
         self.read.setObjectName("notesRead")
-        self.read.setFrameShape(QFrame.Shape.NoFrame)
-        self.read.setOpenExternalLinks(True)
         self.read.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.read.document().setDocumentMargin(self.document().documentMargin())
         self.read.viewport().setCursor(Qt.CursorShape.IBeamCursor)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.widgets.fields import FieldRow
-from app.widgets.labels import ElidedLabel, restyle
+from app.widgets.labels import ElidedLabel, plain, restyle
 from engine.catalogue.params import ParamSpec
 from engine.values import Value
 
@@ -29,7 +29,7 @@ class PathLabel(ElidedLabel):
         self.setText(Path(path).name or path if path else NONE)
 
     def _offer_tooltip(self) -> None:
-        self.setToolTip(getattr(self, "path", ""))
+        self.setToolTip(plain(getattr(self, "path", "")))
 
 
 class PathField(FieldRow):

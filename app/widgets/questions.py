@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
 from app.widgets.labels import restyle
 
@@ -14,8 +16,10 @@ def ask(parent: QWidget, title: str, text: str, answers: Sequence[str], detail: 
     box = QMessageBox(parent)
     box.setObjectName("question")
     box.setWindowTitle("Neuroloom")
-    box.setText(f"<b>{title}</b>")
+    box.setText(f"<b>{escape(title)}</b>")
     box.setInformativeText(f"{text}\n{detail}".strip())
+    for shown in box.findChildren(QLabel, "qt_msgbox_informativelabel"):
+        shown.setTextFormat(Qt.TextFormat.PlainText)
     buttons: dict[object, str] = {}
     for index, answer in enumerate(answers):
         role = (

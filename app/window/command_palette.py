@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import SMALL, current_theme
 from app.widgets.fuzzy import score
+from app.widgets.typing import is_for_files
 from app.window.in_front import Window
 
 SIZE = QSize(560, 396)
@@ -187,6 +188,8 @@ class CommandPalette(QFrame):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.field:
             if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+                if is_for_files(event):
+                    return False
                 event.accept()  # the window knows many of these keys, but here they are typing
                 return True
             if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):

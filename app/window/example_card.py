@@ -1,4 +1,4 @@
-"""A card of the gallery: the picture of an example's result, its title, level and first sentence."""
+"""A card of the gallery: the image of an example's result, its title, level and first sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.window.gallery import Example
 from engine.catalogue import Catalogue
 
 CARD = QSize(252, 244)
-PICTURE = QSize(226, 112)
+IMAGE = QSize(226, 112)
 _CORNER = 5
 
 
@@ -21,7 +21,7 @@ class Preview(QWidget):
 
     def __init__(self, example: Example, catalogue: Catalogue, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFixedHeight(PICTURE.height())
+        self.setFixedHeight(IMAGE.height())
         self._example = example
         self._nodes = {node_id: QPointF(*place) for node_id, place in example.places.items()}
         types = {node_id: catalogue.get(type_id) for node_id, type_id in example.types.items()}
@@ -31,7 +31,7 @@ class Preview(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = current_theme()
         if self._image[0] != theme.name:  # read when it is first on show: there are dozens
-            self._image = theme.name, QImage(str(self._example.picture(theme.name)))
+            self._image = theme.name, QImage(str(self._example.image(theme.name)))
         painter = QPainter(self)
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -15,7 +15,9 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.documents.document_page import DocumentPage
 from app.panels.export_dialog import ExportDialog
 from app.widgets.banner import Banner, Notice
+from app.widgets.labels import plain
 from app.widgets.questions import ask
+from app.widgets.typing import finish_typing
 from app.window.in_front import Window
 from app.window.top_bar import TopBar
 from app.workspace.data_files import data_filter, data_folder
@@ -137,10 +139,12 @@ class FileCommands:
 
     def save_project_as(self) -> bool:
         """Asks for a file and saves the document in front to it."""
+        finish_typing()
         return self._save_as(self._window.document_page)
 
     def save(self, page: DocumentPage) -> bool:
         """Saves a document to its file, asking for one if it has none; False if it was not saved."""
+        finish_typing()
         if page.workspace.document.path is None:
             return self._save_as(page)
         if page.file.changed_outside():
@@ -197,7 +201,7 @@ class FileCommands:
         chosen: dict[QAction, Path] = {}
         for path in recent:
             entry = menu.addAction(path.name.replace("&", "&&"))
-            entry.setToolTip(str(path))
+            entry.setToolTip(plain(str(path)))
             chosen[entry] = path
         picked = menu.exec(chip.mapToGlobal(QPoint(0, chip.height() + 4)))
         menu.deleteLater()

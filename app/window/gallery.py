@@ -36,9 +36,9 @@ class Example:
         sentence = text.partition(". ")[0]
         return sentence if not sentence or sentence[-1] in ".?!" else f"{sentence}."
 
-    def picture(self, theme: str) -> Path:
+    def image(self, theme: str) -> Path:
         """Where the result of its training is kept as an image, for the theme of this name."""
-        return self.path.parent / "pictures" / f"{self.path.stem}-{theme}.png"
+        return self.path.parent / "images" / f"{self.path.stem}-{theme}.png"
 
 
 @dataclass(frozen=True)

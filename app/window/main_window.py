@@ -18,6 +18,7 @@ from app.theme import themes
 from app.widgets.banner import Banner
 from app.widgets.document_tabs import DocumentTabs
 from app.widgets.questions import ask
+from app.widgets.typing import finish_typing
 from app.window.actions import CANVAS_COMMANDS, build_menus
 from app.window.commands import Commands
 from app.window.file_commands import FileCommands
@@ -274,6 +275,7 @@ class MainWindow(QMainWindow):
 
     def close_document(self, page: DocumentPage) -> bool:
         """Closes a tab, after asking about its run and its changes; False if it stays."""
+        finish_typing()
         if not page.untouched:
             self.documents.show(page)
         if not (self._may_stop(page, "close this document") and self.may_lose_changes(page)):
@@ -285,6 +287,7 @@ class MainWindow(QMainWindow):
         if self._closed:
             event.accept()
             return
+        finish_typing()
         for page in list(self.documents.pages):
             if page.workspace.training or page.bottom.runs.sweeping or page.workspace.document.modified:
                 self.documents.show(page)

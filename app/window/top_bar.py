@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, Q
 
 from app.runs.progress import TrainingBar
 from app.theme import BODY, current_theme, themes
-from app.widgets.labels import label
+from app.widgets.labels import label, plain
 
 HEIGHT = 44
 _ROOMY = 1360
@@ -36,7 +36,7 @@ class FileChip(QPushButton):
         self._name, self.unsaved = name, unsaved
         self._fit()
         state = "unsaved changes" if unsaved else "saved" if path else "not saved yet"
-        self.setToolTip(f"{path or name}\n{state}")
+        self.setToolTip(plain(f"{path or name}\n{state}"))
         self.setAccessibleDescription(f"{name}, {state}")
         self.update()
 

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.charts.segments import Segments
 from app.theme import themes
 from app.widgets.fuzzy import score
 from app.widgets.labels import ElidedLabel, label
 from app.widgets.search_field import SearchField
+from app.widgets.segments import Segments
 from app.window.example_card import CARD, Card
 from app.window.gallery import OTHERS, contents, examples
 from app.workspace.recent_files import RecentFiles

@@ -1,4 +1,7 @@
-"""The user's own blocks: one text file each, which is a copy of an instance with all it stands for."""
+"""Blocks that can be placed: those of a project, and the user's own.
+
+Each of the user's own is a text file, a copy of an instance with all it stands for.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from engine.document.clipboard import copy_text
+from engine.document.files import write_atomically
 from engine.document.graph import Project
 
 KEPT = "kept:"  # before a name where a block of the library stands in for a node type
+DEFINED = "block:"  # before an id where a block of the project stands in for a node type
 SUFFIX = ".nloom-block"
 LONGEST_NAME = 60
 
@@ -36,6 +41,41 @@ class Kept:
         """What stands for it where node types are added by id."""
         return f"{KEPT}{self.name}"
 
+    @property
+    def about(self) -> str:
+        """What it is, in a sentence."""
+        return "A block of your own, with everything in it."
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A block of the project, and how often it is placed."""
+
+    name: str
+    block_id: str
+    uses: int
+
+    @property
+    def type_id(self) -> str:
+        """What stands for it where node types are added by id."""
+        return f"{DEFINED}{self.block_id}"
+
+    @property
+    def about(self) -> str:
+        """What it is, in a sentence."""
+        used = {0: "used nowhere", 1: "used once"}.get(self.uses, f"used {self.uses} times")
+        return f"A block of this project, {used}. Editing it changes every instance."
+
+
+def defined(project: Project, scope: str) -> list[Defined]:
+    """The blocks of a project that can be placed in one of its graphs, by title: none in itself."""
+    found = [
+        Defined(block.name or block.id, block.id, len(project.instances(block.id)))
+        for block in project.blocks.values()
+        if not scope or (block.id != scope and scope not in project.contents(block.id))
+    ]
+    return sorted(found, key=_by_title)
+
 
 def kept(folder: Path) -> list[Kept]:
     """The blocks in the library, by title; an empty list where there is no library yet."""
@@ -45,18 +85,19 @@ def kept(folder: Path) -> list[Kept]:
     return sorted(found, key=_by_title)
 
 
-def _by_title(one: Kept) -> tuple[str, str]:
+def _by_title(one: Kept | Defined) -> tuple[str, str]:
     return one.name.casefold(), one.name
 
 
 def keep(folder: Path, project: Project, instance_id: str) -> Path:
-    """Writes the block that an instance stands for; one of the same name is replaced. Errors: OSError."""
+    """Writes the block that an instance stands for; one of the same name is replaced.
+
+    Errors: OSError, NeuroloomError.
+    """
     node = project.node(instance_id)
     path = folder / f"{_file_name(project.block(node.block).name)}{SUFFIX}"
     folder.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(copy_text(project, (instance_id,)), encoding="utf-8")
-    part.replace(path)
+    write_atomically(path, copy_text(project, (instance_id,)).encode("utf-8"))
     shelf.changed.emit()
     return path
 

@@ -296,6 +296,10 @@ class Workspace(QObject):
         self._entered = ROOT
         self.announce_title()
 
+    def seal(self) -> None:
+        """What is edited next is a step of its own. For signals to connect to: the document is no QObject."""
+        self.document.seal()
+
     def undo(self) -> None:
         """Takes the last step back."""
         self.document.undo()

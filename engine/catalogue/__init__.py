@@ -1,8 +1,6 @@
 """What a node type is: everything that a module of node types imports, and the registry of all types."""
 
 from engine.catalogue.node_types import (
-    CATALOGUE,
-    Catalogue,
     Composite,
     Data,
     Emitted,
@@ -10,14 +8,15 @@ from engine.catalogue.node_types import (
     Input,
     Layer,
     Loss,
+    Measure,
     Metric,
     NodeType,
     Output,
     Source,
     Transform,
-    load_catalogue,
 )
 from engine.catalogue.params import ParamSpec, param
+from engine.catalogue.registry import CATALOGUE, Catalogue, load_catalogue
 from engine.catalogue.wires import Column, Port, Wire
 
 __all__ = [
@@ -31,6 +30,7 @@ __all__ = [
     "Input",
     "Layer",
     "Loss",
+    "Measure",
     "Metric",
     "NodeType",
     "Output",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.catalogue import Composite, Layer, NodeType, Source, Wire
+from engine.catalogue import Composite, Layer, Measure, NodeType, Source, Wire
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, lift, name
 from engine.errors import EmitError, NeuroloomError, reason_of
@@ -34,12 +34,14 @@ class NodeCode:
     twins: dict[str, Expr] = field(default_factory=dict)  # in the twin, in place of the tapped port
     loader: tuple[Callable[..., Any], dict[str, Any]] | None = None
     begins: list[Expr] = field(default_factory=list)
+    counts: Expr | None = None  # how much a batch counts for a loss or metric, where not by its examples
 
     @property
     def carries(self) -> frozenset[Callable[..., Any]]:
         """Functions and classes of ours that the code calls by name."""
         parts = (*self.modules.values(), *self.ports.values(), *(unpack.call for unpack in self.unpacks))
-        return frozenset(thing for part in (*parts, *self.begins) for thing in part.carries)
+        counts = () if self.counts is None else (self.counts,)
+        return frozenset(thing for part in (*parts, *self.begins, *counts) for thing in part.carries)
 
 
 class NodeBuilder:
@@ -114,6 +116,8 @@ def build(
             builder, **{port: wire for port, wire in wires.items() if port not in only_rule}
         )
         outputs = [port.name for port in node_type.outputs()]
+        if isinstance(node_type, Measure):
+            builder.code.counts = node_type.counts(**wires)
     except NeuroloomError:
         raise
     except Exception as error:  # a node type of a third party may fail in any way; the window must not

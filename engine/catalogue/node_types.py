@@ -1,4 +1,4 @@
-"""What a node type is, and the registry of all of them.
+"""What a node type is.
 
 A node type is a class: its annotated `param()`s are the fields of the inspector, its docstring the help,
 `emit` the line of Python it becomes. Palette, search, shapes, code and tests follow from that declaration.
@@ -8,46 +8,19 @@ Third parties add types by an entry point of the group `neuroloom.nodes` that na
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from engine.catalogue.matching import score_of
+from engine.catalogue.axes import QUANTITIES, Axes
 from engine.catalogue.params import Parametrised, collect
-from engine.catalogue.symbols import Expr
+from engine.catalogue.symbols import Expr, name
 from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparation, Squash
 from engine.catalogue.wires import Column, Port, Wire
 from engine.document.blocks import ports_of
-from engine.document.graph import Node, Project
-from engine.errors import EmitError, NeuroloomError, kind_and_reason, reason_of
-
-FAMILIES = (
-    "files",
-    "data sets",
-    "synthetic data",
-    "noise",
-    "transforms",
-    "images",
-    "augmentation",
-    "encoding",
-    "convolution",
-    "graphs",
-    "dense",
-    "recurrent",
-    "rules",
-    "blocks",
-    "activation",
-    "norm",
-    "shape",
-    "merge",
-    "loss",
-    "metric",
-    "input and output",
-    "other",
-)
-
+from engine.document.graph import Project
+from engine.errors import EmitError
 
 _NUMBER = re.compile("[1-9][0-9]{0,5}")  # one spelling each, so that no two links mean one place
 
@@ -89,6 +62,7 @@ class NodeType(Parametrised):
     editor: ClassVar[str] = ""  # what its own editor does, as on a button: "Draw points"
     preparation: ClassVar[Preparation | None] = None  # of data, behind which it stands
     palette: ClassVar[bool] = True  # whether people pick it from the palette
+    common: ClassVar[bool] = False  # whether it is offered before others
     abstract: ClassVar[bool] = True
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
@@ -117,6 +91,10 @@ class NodeType(Parametrised):
     def output_port(self, name: str) -> Port | None:
         return next((port for port in self.outputs() if port.name == name), None)
 
+    def takes_whole_at(self, port: str) -> bool:
+        """Whether whole numbers (int64), such as classes and tokens, mean anything at an input."""
+        return True
+
     def prepares(self) -> Preparation | None:
         """What it does to data, with these parameters."""
         return self.preparation
@@ -138,26 +116,45 @@ class Layer(NodeType, abstract=True):
 
     `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
     and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
-    with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `hands_on` names
+    with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `scores` names
+    methods of the module that give a mean over the rows that come in; it is taken over whole splits, once an
+    epoch, where the rule is at work. `hands_on` names
     for an output the input whose meaning it keeps: it is changed while training only, or in form only.
     `classes_of` names for an output the input whose classes it has, where only some places keep their value.
+    `takes_axes` says what it takes the axes of its first input for, where it cannot be anything.
     """
 
     kind = "layer"
     takes_whole: ClassVar[bool] = False
     learns_by_rule: ClassVar[bool] = False
     rule_ports: ClassVar[tuple[Port, ...]] = ()
+    scores: ClassVar[tuple[str, ...]] = ()
     hands_on: ClassVar[Mapping[str, str]] = {}
     classes_of: ClassVar[Mapping[str, str]] = {}
+    takes_axes: ClassVar[Axes] = ()
     traits: ClassVar[LayerTraits] = LayerTraits()
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        """What the axes of an output stand for where those of its inputs are `axes`; () if unknown."""
+        known = self.takes_axes or axes
+        if self.traits.units and known and known[-1] not in QUANTITIES:  # new numbers in the place of places
+            known = (*known[:-1], "")
+        return known if len(known) == rank else ()
 
     def inputs(self) -> tuple[Port, ...]:
         return (*self.ports_in, *self.rule_ports)
+
+    def takes_whole_at(self, port: str) -> bool:
+        return self.takes_whole or port not in {one.name for one in self.ports_in}
 
     def squash(self) -> Squash | None:
         """The function between two ends that its numbers have passed last."""
         chosen = getattr(self, "activation", None)
         return next((one for one in Squash if one.word == chosen), self.traits.squashes)
+
+    def least_rows(self, shape: tuple[int, ...]) -> int:
+        """How many examples of this shape it needs to train: one, or more where it compares them."""
+        return 1
 
     def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
         """The call that applies the layer's own update; it returns a dict of what is watched."""
@@ -336,24 +333,40 @@ class Source(NodeType, abstract=True):
         return (Port(column.name, doc=column.doc),)
 
 
-class Loss(NodeType, abstract=True):
+class Measure(NodeType, abstract=True):
+    """A mean over what counts in a batch, of what the model computes at the first port beside the others.
+
+    Where nothing counts, `emit` gives 0.
+    """
+
+    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
+    ports_out = ()
+    traits: ClassVar[LossTraits] = LossTraits()
+
+    def takes_whole_at(self, port: str) -> bool:
+        return port != self.ports_in[0].name
+
+    def counts(self, **wires: Wire) -> Expr | None:
+        """How much a batch counts in the mean over several, as an expression; None: its number of examples.
+
+        A loss or metric that leaves places out counts those that remain, one that weighs them their weights.
+        """
+        parts = next((wire for wire in wires.values() if wire.rows), None)
+        return None if parts is None else name("len")(parts)
+
+
+class Loss(Measure, abstract=True):
     """A function of predictions and targets that training makes small."""
 
     kind = "loss"
     family = "loss"
-    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
-    ports_out = ()
-    traits: ClassVar[LossTraits] = LossTraits()
 
 
-class Metric(NodeType, abstract=True):
+class Metric(Measure, abstract=True):
     """A number that is measured, not minimised; better when higher unless `lower_is_better`."""
 
     kind = "metric"
     family = "metric"
-    ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
-    ports_out = ()
-    traits: ClassVar[LossTraits] = LossTraits()
     lower_is_better: ClassVar[bool] = False
 
 
@@ -374,105 +387,3 @@ class Output(NodeType, abstract=True):
     kind = "output"
     family = "input and output"
     ports_out = ()
-
-
-class Catalogue:
-    """All node types by id."""
-
-    def __init__(self, types: Iterable[type[NodeType]] = ()) -> None:
-        self._types: dict[str, type[NodeType]] = {}
-        for node_type in types:
-            self.add(node_type)
-
-    def add(self, node_type: type[NodeType]) -> type[NodeType]:
-        """Register a type; usable as a decorator. Errors: `EmitError` for a second type of that id."""
-        known = self._types.get(node_type.type_id)
-        if known is not None and known is not node_type:
-            raise EmitError(f"Two node types are called {node_type.type_id}.")
-        self._types[node_type.type_id] = node_type
-        return node_type
-
-    def add_all(self, module: Any) -> None:
-        """Register every concrete node type that a module defines."""
-        for found in list(vars(module).values()):
-            if (
-                isinstance(found, type)
-                and issubclass(found, NodeType)
-                and not found.abstract
-                and found.__module__ == module.__name__
-            ):
-                self.add(found)
-
-    def get(self, type_id: str) -> type[NodeType] | None:
-        return self._types.get(type_id)
-
-    def types(self) -> list[type[NodeType]]:
-        """Every type of the palette, family by family, in the order they were declared."""
-        order = {family: index for index, family in enumerate(FAMILIES)}
-        shown = [found for found in self._types.values() if found.palette]
-        return sorted(shown, key=lambda found: order.get(found.family, len(order)))
-
-    def families(self) -> list[tuple[str, list[type[NodeType]]]]:
-        grouped: dict[str, list[type[NodeType]]] = {}
-        for found in self.types():
-            grouped.setdefault(found.family, []).append(found)
-        return list(grouped.items())
-
-    def make(self, node: Node, project: Project | None = None) -> NodeType:
-        """The node's type with its parameters read; with a project, a block has its ports.
-
-        Errors: `EmitError` for an unknown type, `ParamError` for a bad value; both name the node.
-        """
-        found = self.get(node.type)
-        if found is None:
-            raise EmitError(
-                f"{node.name or node.id} is a {node.type[:60]!r}, which this installation does not know.",
-                node_id=node.id,
-                fix="Install the package that brings it, or replace the node.",
-            )
-        try:
-            made = found(node.params)
-            if isinstance(made, Composite) and project is not None:
-                made.bind(project)
-            return made
-        except NeuroloomError as error:
-            error.node_id = node.id
-            raise
-        except Exception as error:  # a third party's type may fail in any way
-            raise EmitError(f"{found.title} failed to start: {reason_of(error)}.", node_id=node.id) from error
-
-    def search(self, query: str, among: Iterable[type[NodeType]] | None = None) -> list[type[NodeType]]:
-        """Types that match what was typed, best first; words may be abbreviated ("cnv2" finds Conv 2-D)."""
-        wanted = query.casefold().split()
-
-        def far(found: type[NodeType]) -> int | None:
-            others = (found.type_id, *found.aliases)
-            return score_of(found.title, others, f"{found.family} {found.doc()}", wanted)
-
-        types = among if among is not None else self.types()
-        scored = [(score, at, found) for at, found in enumerate(types) if (score := far(found)) is not None]
-        return [found for _, _, found in sorted(scored, key=lambda row: row[:2])]
-
-    def __iter__(self) -> Iterator[type[NodeType]]:
-        return iter(self.types())
-
-    def __len__(self) -> int:
-        return len(self._types)
-
-
-CATALOGUE = Catalogue()
-
-
-def load_catalogue() -> Catalogue:
-    """The catalogue with every installed node package registered.
-
-    An entry point may name a module of node types, or a package that registers its own modules.
-    Errors: `EmitError` naming the package that fails to load or brings an id that is taken.
-    """
-    for entry in sorted(metadata.entry_points(group="neuroloom.nodes"), key=lambda found: found.name):
-        try:
-            CATALOGUE.add_all(entry.load())
-        except Exception as error:  # a third party's module may fail in any way
-            reason = kind_and_reason(error)
-            raise EmitError(f"The node package {entry.name!r} could not be loaded. {reason}") from error
-    return CATALOGUE

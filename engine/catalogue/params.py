@@ -147,7 +147,8 @@ class ParamSpec:
         if isinstance(value, tuple):
             if self.kind == "rows":
                 return f"{len(value):,} row{'' if len(value) == 1 else 's'}"
-            return (", " if self.kind in ("names", "floats") else " × ").join(str(item) for item in value)
+            sizes = self.kind == "pair" or self.name in ("shape", "size")
+            return (" × " if sizes else ", ").join(str(item) for item in value)
         if isinstance(value, float):
             return repr(value)
         if self.kind == "pair" and isinstance(value, int):

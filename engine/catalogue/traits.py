@@ -99,7 +99,8 @@ class LayerTraits:
     numbers leave it along the last axis, and may be changed. `channels_first`: what it gives of a sequence is
     (C, L). `pools`: what it keeps of each window of its `size`. `dense`: it keeps one matrix of weights and
     biases, or `signals` of several. `matrix`: the parameters that are the sizes of its weight matrix, which a
-    layer that `takes_matrix` may use as its own.
+    layer that `takes_matrix` may use as its own. `batch_statistics`: it goes by the statistics of a batch in
+    training and by those that it has kept afterwards.
     """
 
     keeps_values: bool = False
@@ -111,6 +112,7 @@ class LayerTraits:
     dense: bool = False
     matrix: tuple[str, str] | None = None
     takes_matrix: bool = False
+    batch_statistics: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +120,11 @@ class LossTraits:
     """What is known of a loss or a metric.
 
     `answers`: what it takes a prediction for; a metric of classes takes one score of the target's shape for a
-    yes where it is above 0. `contains`: the function that a loss applies itself, so that plain scores must
-    come. `class_weights`: the parameter that weighs classes, or a yes. `trains`: the adversary whose loss it
-    is. `saturates`: the parameter and its value with which a generator's loss loses its slope where the
-    discriminator is sure. `mean_probability`: a metric is the mean of what its scores stand for.
+    yes where it is above the middle of what it can be, 0 for a plain score. `contains`: the function that a
+    loss applies itself, so that plain scores must come. `class_weights`: the parameter that weighs classes,
+    or a yes. `trains`: the adversary whose loss it is. `saturates`: the parameter and its value with which a
+    generator's loss loses its slope where the discriminator is sure. `mean_probability`: a metric is the mean
+    of what its scores stand for.
     """
 
     answers: Answer = Answer.VALUES

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.catalogue.axes import Axes
 from engine.catalogue.symbols import Expr
+from engine.catalogue.traits import Squash
 from engine.errors import EmitError
 
 
@@ -31,7 +33,8 @@ class Column:
     """A column of a data source: shape without the batch, torch dtype name, classes where it has them.
 
     An example has one row of it, or as many as it has `rows`: "nodes" or "edges". Such columns come after
-    those with a row an example.
+    those with a row an example. `axes` are the names of its axes, as in `engine.catalogue.axes`. `yes_no`
+    says that each of its numbers is 0 or 1: labels that hold or don't.
     """
 
     name: str
@@ -40,22 +43,33 @@ class Column:
     classes: tuple[str, ...] = ()
     doc: str = ""
     rows: str = ""
+    axes: Axes = ()
+    yes_no: bool = False
 
 
 class Wire(Expr):
     """The value on a wire as `emit` sees it: an expression whose shape is known.
 
     `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`. `rows` are "nodes"
-    or "edges" where a row is not an example.
+    or "edges" where a row is not an example. `squash`, told to losses and metrics only, is the function
+    between two ends that its numbers have passed last.
     """
 
-    __slots__ = ("dtype", "rows", "shape")
+    __slots__ = ("dtype", "rows", "shape", "squash")
 
-    def __init__(self, expression: Expr, shape: tuple[int, ...], dtype: str, rows: str = "") -> None:
+    def __init__(
+        self,
+        expression: Expr,
+        shape: tuple[int, ...],
+        dtype: str,
+        rows: str = "",
+        squash: Squash | None = None,
+    ) -> None:
         super().__init__(expression.tree, expression.carries)
         self.shape = shape
         self.dtype = dtype
         self.rows = rows
+        self.squash = squash
 
     @property
     def channels(self) -> int:

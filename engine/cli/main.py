@@ -205,6 +205,13 @@ def _check(options: argparse.Namespace) -> int:
     book = check(project, catalogue)
     missing = [as_error(*one) for one in not_here(catalogue, project)]
     book.note("downloads", [Problem(one.node_id, str(one)) for one in missing], project)
+    if not book.errors:
+        from engine.document.shipped import datasets_folder
+        from engine.train.begin import refusal
+        from engine.train.sources import Sources
+
+        refused = refusal(project, Sources(catalogue, datasets_folder()))
+        book.note("start", [refused] if refused is not None else [], project)
     layers = []
     for node_id in project.graph.order():
         node, found = project.graph.nodes[node_id], book.types.get(node_id)

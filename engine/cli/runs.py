@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.cli.words import declared
-from engine.document.files import load_project
+from engine.document.files import load_project, write_atomically
 from engine.errors import NeuroloomError, TrainingError
 from engine.runs.as_csv import runs_csv
-from engine.runs.deleted import DELETED, delete, restore
+from engine.runs.deleted import DELETED, delete, restore, within
 from engine.runs.filter import HELP, matching
 from engine.runs.index import RunIndex, RunRecord, read_run
 from engine.runs.records import (
@@ -158,7 +158,7 @@ def _csv(options: argparse.Namespace) -> int:
     if options.out is None:
         sys.stdout.write(text)
     else:
-        options.out.write_text(text, encoding="utf-8")
+        write_atomically(options.out, text.encode("utf-8"))
         _say(json.dumps({"file": str(options.out)}) if options.json else str(options.out))
     return OK
 
@@ -197,7 +197,7 @@ def _tag(options: argparse.Namespace) -> int:
 
 def _delete(options: argparse.Namespace) -> int:
     for name in options.names:
-        folder = folder_of(name, options.runs)
+        folder = within(folder_of(name, options.runs), options.runs)
         target = delete(folder, options.for_ever)
         if options.json:
             _say(json.dumps({"run": folder.name, "now": None if target is None else str(target)}))
@@ -208,7 +208,7 @@ def _delete(options: argparse.Namespace) -> int:
 
 def _restore(options: argparse.Namespace) -> int:
     for name in options.names:
-        place = options.runs / DELETED / name
+        place = within(options.runs / DELETED / name, options.runs / DELETED)
         if not place.is_dir():
             raise NeuroloomError(f"There is no deleted run {name!r} in {options.runs / DELETED}.")
         target = restore(place)

@@ -1,6 +1,15 @@
 """Rows of a data set as they reach a model: a tensor a column."""
 
+from collections.abc import Mapping
+
 from torch import Tensor
 
 Batch = dict[str, Tensor]  # (N, ...) by column
 Splits = dict[str, Batch]  # by "train", "val", "test"
+
+WEIGHT = "weight"  # among what an objective finds in a batch, how much the batch counts
+
+
+def weight_in(found: Mapping[str, Tensor], batch: Batch) -> float:
+    """How much a batch counts beside others, by what an objective found in it: as a rule its examples."""
+    return float(found.get(WEIGHT, len(next(iter(batch.values())))))

@@ -61,8 +61,7 @@ class Autosave:
                 self._lock = hold(_lock_file(self.file))
             write_atomically(self.file, to_text(copy).encode("utf-8"))
         except (OSError, ProjectFileError) as error:
-            cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-            raise ProjectFileError(f"The recovery copy cannot be written: {reason(cause)}.") from error
+            raise ProjectFileError(f"The recovery copy cannot be written: {reason(error)}.") from error
 
     def discard(self) -> None:
         """Remove the copy: the document was saved, or closed on purpose. Another `write` starts again."""

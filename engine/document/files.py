@@ -6,6 +6,7 @@ and saved again. Every error is a ProjectFileError with one sentence.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -15,7 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from uuid import uuid4
 
 from engine.document.dressing import COLOURS, Frame, Note
@@ -199,22 +200,39 @@ def _sync_folder(folder: Path) -> None:
 
 def reason(error: Exception) -> str:
     """Why a file could not be read or written, to stand at the end of a sentence."""
+    error = error.__cause__ if isinstance(error.__cause__, OSError) else error
     text = error.strerror if isinstance(error, OSError) else None
     return (text or reason_of(error)).rstrip(".").lower()
 
 
+def disk_is_full(error: BaseException | None) -> bool:
+    """Whether an error, or the one it came from, is that of a disk without room."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return error is not None and disk_is_full(error.__cause__)
+
+
 # -- reading
+
+
+def ordinary(path: Path) -> IO[bytes]:
+    """The file, opened to be read. Errors: `OSError`, also for a pipe, a device or a folder."""
+    file = open(path, "rb", opener=_at_once)  # noqa: SIM115 - whoever asked for it closes it
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "It is not an ordinary file", str(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for somebody to write
 
 
 def load_project(path: Path | str) -> Project:
     """Read a project file. Raises ProjectFileError with a sentence that names the file."""
     path = Path(path)
     try:
-        if path.is_fifo():  # to open one would wait for whoever writes into it
-            raise _unreadable(path.name, "it is not an ordinary file")
-        with open(path, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _unreadable(path.name, "it is not an ordinary file")
+        with ordinary(path) as file:
             content = file.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         raise _unreadable(path.name, reason(error)) from error

@@ -26,10 +26,13 @@ def hold(path: Path) -> IO[bytes] | None:
 
 
 def held(path: Path) -> bool:
-    """Whether a program holds the lock; False where there is no such file."""
-    if not path.exists():
+    """Whether a program holds the lock; False where there is no such file, or none that can be locked."""
+    try:
+        if not path.is_file():
+            return False
+        lock = hold(path)
+    except OSError:
         return False
-    lock = hold(path)
     if lock is None:
         return True
     lock.close()

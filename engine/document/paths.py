@@ -2,7 +2,7 @@
 
 So a folder that holds a project and its data can be moved, zipped and sent. In the file such a path reads
 `project:data/flowers.csv`; a file that is installed with the application, `installed:files/flowers.csv`.
-Everything else stays as it is.
+Everything else stays as it is. Such a name never leads out of its folder, neither by `..` nor by a link.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def portable(project: Project, folder: Path) -> Project:
         if not isinstance(value, str) or "\0" in value or not os.path.isabs(value):
             return value
         for mark, place in places.items():
-            if (path := Path(os.path.normpath(value))).is_relative_to(place):
+            if (path := Path(os.path.normpath(value))).is_relative_to(place) and _inside(path, place):
                 return mark + path.relative_to(place).as_posix()
         return value
 
@@ -41,13 +41,18 @@ def settled(project: Project, folder: Path | None = None) -> Project:
         places[BESIDE] = Path(os.path.abspath(folder))
 
     def absolute(value: Value) -> Value:
-        if isinstance(value, str):
+        if isinstance(value, str) and "\0" not in value:
             for mark, place in places.items():
-                if value.startswith(mark):
-                    return str(place.joinpath(*PurePosixPath(value.removeprefix(mark)).parts))
+                path = place.joinpath(*PurePosixPath(value.removeprefix(mark)).parts)
+                if value.startswith(mark) and _inside(path, place):
+                    return str(path)
         return value
 
     return _changed(project, absolute)
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _changed(project: Project, change: Callable[[Value], Value]) -> Project:

@@ -70,3 +70,7 @@ def reading(node_id: str | None = None) -> Iterator[None]:
         raise DataError(sentence, node_id=node_id) from error
     except (ValueError, ImportError) as error:
         raise DataError(reason_of(error), node_id=node_id) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # Rust's, of a native reader, which is no `Exception`
+            raise
+        raise DataError("The reader of these data gave up: they are damaged.", node_id=node_id) from error

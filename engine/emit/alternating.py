@@ -13,15 +13,22 @@ from engine.catalogue.training.averages import EMA, SWA, make_average
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
+from engine.data.batch import WEIGHT
 from engine.document.plan import Choice, Minimise, Plan, Rule
 from engine.emit.lines import quoted
 from engine.emit.optimise import carried_by, penalty_terms
 
 
-def train_text(plan: Plan, first: str, measures: bool) -> str:
-    """The function `train`."""
-    facts = Features(plan)
-    several = len(plan.phases) > 1
+def weight_text(first: str, counted: bool) -> str:
+    """How much a batch counts: the rows of the column `first`, or what an objective `found`, if it counts."""
+    rows = f"len(batch[{quoted(first)}])"
+    return f'float(found.get("{WEIGHT}", {rows}))' if counted else rows
+
+
+def train_text(facts: Features, first: str) -> str:
+    """The function `train`; `first` is the column by which rows are counted."""
+    several = len(facts.plan.phases) > 1
+    count = f"max(1, math.ceil((n - 1) / {_SIZE}))" if facts.joins else f"math.ceil(n / {_SIZE})"
     lines = [
         "def train(",
         "    model: Model,",
@@ -35,7 +42,7 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
         "    step = epoch = 0",
         "    for number, phase in enumerate(PHASES):" if several else "    for phase in PHASES:",
         "        limit = epochs or phase.epochs",
-        "        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)",
+        f"        players = phase.players(model, {count}, limit)",
         "        best, kept, waited, turn = math.inf, None, 0, 0",
     ]
     if "seconds" in facts.seen:
@@ -48,17 +55,26 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
         )
     where = '"step": step, "phase": number, "epoch": epoch' if several else '"step": step, "epoch": epoch'
     lines += [
-        "            sums: dict[str, list[float]] = {}",
+        "            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective",
         '            for batch in batches(data["train"], shuffle, phase.batch):',
         "                values = {}",
         "                for player in players:",
         "                    if turn % player.every == 0:",
-        '                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()',
-        "                        sums.setdefault(player.name, []).append(values[player.name])",
+        "                        found = take_turn(player, model, batch, turn)",
+        '                        values[player.name] = value = found["loss"].item()',
+        f"                        weight = {weight_text(first, facts.counted)}",
+        "                        total, count = sums.get(player.name, (0.0, 0.0))",
+        "                        sums[player.name] = total + weight * value, count + weight",
         "                step, turn = step + 1, turn + 1",
         "                if as_json:",
         f"                    print(json.dumps({{{where}, **values}}))",
     ]
+    if facts.gathers:
+        lines += [
+            "            for player in players:",
+            "                if player.gathered:  # fewer batches than it gathers were left",
+            "                    update(player, turn)",
+        ]
     if facts.averages:
         lines += [
             "            averages = [player.average for player in players if player.average is not None]",
@@ -66,7 +82,14 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
             "                average.update(done)",
             "                average.swap()",
         ]
-    if measures:
+    if facts.refreshes:
+        lines += [
+            "            averaged = any(average.count for average in averages)",
+            "            unaveraged = statistics(model) if averaged else {}",
+            "            if unaveraged:",
+            f"                {_REFRESH}",
+        ]
+    if facts.measures:
         lines += [
             '            found = evaluate(model, data["validation"])',
             '            record = {f"val_{name}": value for name, value in found.items()}',
@@ -76,7 +99,8 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
     lines += [
         '            report({"epoch": epoch, **record}, as_json)',
         "            epoch += 1",
-        '            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}',
+        '            means = {f"train_{name}": total / count for name, (total, count) in sums.items()'
+        + (" if count}" if facts.counted else "}"),
         "            seen = {**record, **means}",
     ]
     if "gradient_norm" in facts.seen:
@@ -101,31 +125,40 @@ def train_text(plan: Plan, first: str, measures: bool) -> str:
         "                    kept = {name: value.clone() for name, value in model.state_dict().items()}",
         "            else:",
         "                waited += 1",
-        *(
-            ["            for average in averages:", "                average.swap()"]
-            if facts.averages
-            else []
-        ),
+        *(_SWAPPED if facts.averages else ()),
+        *(["            model.load_state_dict(unaveraged, strict=False)"] if facts.refreshes else []),
         "            if waited == phase.patience" + (" or over(phase, seen):" if facts.stops else ":"),
         "                break",
         "        if kept is not None:",
         "            model.load_state_dict(kept)",
     ]
     if facts.averages:
-        lines += ["        else:", "            for average in averages:", "                average.swap()"]
+        lines += ["        else:", *_SWAPPED]
+    if facts.refreshes:
+        lines += ["            if unaveraged:", "                set_modes(model, phase)"]
+        lines.append(f"                {_REFRESH}")
     return "\n".join(lines)
+
+
+_SWAPPED = ("            for average in averages:", "                average.swap()")
+_REFRESH = 'refresh_statistics(model, measure, batches(data["train"], None, phase.batch))'
+_SIZE = "(phase.batch or n)"
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Which features a plan uses; only their lines are written."""
+    """Which features a plan uses, and what its graph asks of the loop; only their lines are written."""
 
     plan: Plan
+    measures: bool = False  # there is a loss or a metric
+    counted: bool = False  # an objective may say how much a batch counts
+    statistics: bool = False  # layers keep the statistics of batches
+    joins: bool = False  # a row that is left over joins the batch before it
 
     @property
     def carries(self) -> frozenset[Any]:
         """The functions and classes of ours that the plan's code uses, beside those of the nodes."""
-        from engine.optim import average, noise, progress, residuals
+        from engine.optim import average, noise, progress, residuals, updates
 
         used = frozenset(getattr(progress, wanted) for wanted in self.seen_functions)
         for one in self.minimised:
@@ -135,6 +168,10 @@ class Features:
             used |= {noise.add_gradient_noise}
         if self.averages:
             used |= {average.Average}
+        if self.refreshes:
+            used |= {average.statistics, average.refresh_statistics}
+        if not all(moves_each_turn(one) for one in self.minimised):
+            used |= {updates.updates_per_epoch}
         if "residuals" in self.closures:
             used |= {residuals.residuals}
         return used
@@ -167,6 +204,14 @@ class Features:
         return any(one.average is not None for one in self.minimised)
 
     @property
+    def refreshes(self) -> bool:
+        return self.averages and self.statistics
+
+    @property
+    def gathers(self) -> bool:
+        return any(one.accumulate > 1 for one in self.minimised)
+
+    @property
     def closures(self) -> set[str]:
         return {make_optimiser(one.optimiser).closure for one in self.minimised}
 
@@ -183,8 +228,12 @@ class Features:
             "    schedule: Any = None",
             "    every: int = 1",
         ]
-        if any(one.accumulate > 1 for one in self.minimised):
-            lines.append("    accumulate: int = 1")
+        if self.gathers:
+            lines += [
+                "    accumulate: int = 1",
+                "    gathered: int = 0  # batches whose gradients are added up, and how much they count",
+                "    weight: float = 0.0",
+            ]
         if any(one.clip is not None for one in self.minimised):
             lines.append("    clip: float | None = None")
         if any(one.noise for one in self.minimised):
@@ -197,7 +246,8 @@ class Features:
             lines.append("    average: Average | None = None  # evaluated, and kept, in place of its weights")
         return "\n".join(lines)
 
-    def take_turn(self) -> str:
+    def take_turn(self, weight: str) -> str:
+        """The function `take_turn`, with those it calls; `weight` is how much a batch counts, as code."""
         kinds = self.closures
         rules = any(isinstance(one, Rule) for phase in self.plan.phases for one in phase.objectives)
         lines = [
@@ -218,31 +268,47 @@ class Features:
         if closures:
             lines += self._closures(closures, "" in kinds)
         if "" in kinds:
-            lines += self._plain()
+            lines += self._gathering(weight) if self.gathers else self._plain()
         return "\n".join(lines)
 
     def _plain(self) -> list[str]:
-        several = any(one.accumulate > 1 for one in self.minimised)
-        scheduled = any(one.schedule.name != "Constant" for one in self.minimised)
         lines = ["    turn //= player.every"] if any(one.every > 1 for one in self.minimised) else []
-        if several:
-            lines += ["    if turn % player.accumulate == 0:", "        player.optimiser.zero_grad()"]
-        else:
-            lines.append("    player.optimiser.zero_grad()")
-        lines += [
-            "    found = player.objective(model, batch)",
-            '    loss = found["loss"]',
-            "    if not math.isfinite(loss.item()):",
-            '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
+        return [
+            *lines,
+            "    player.optimiser.zero_grad()",
+            *_LOSS,
+            "    loss.backward(inputs=player.weights)",
+            *self._update(),
+            "    return found",
         ]
-        if several:
-            lines += [
-                "    (loss / player.accumulate).backward(inputs=player.weights)",
-                "    if (turn + 1) % player.accumulate:",
-                "        return found",
-            ]
-        else:
-            lines.append("    loss.backward(inputs=player.weights)")
+
+    def _gathering(self, weight: str) -> list[str]:
+        return [
+            "    if not player.gathered:",
+            "        player.optimiser.zero_grad()",
+            *_LOSS,
+            f"    weight = {weight}",
+            "    (weight * loss).backward(inputs=player.weights)",
+            "    player.gathered += 1",
+            "    player.weight += weight",
+            "    if player.gathered == player.accumulate:",
+            "        update(player, turn)",
+            "    return found",
+            "",
+            "",
+            "def update(player: Player, turn: int) -> None:",
+            '    """Move the weights along the mean of the gradients that were gathered."""',
+            "    for weights in player.weights:",
+            "        if weights.grad is not None:",
+            "            weights.grad /= player.weight or 1.0",
+            "    player.gathered, player.weight = 0, 0.0",
+            *self._update(),
+        ]
+
+    def _update(self) -> list[str]:
+        """The lines that move weights by the gradients they have."""
+        lines = []
+        scheduled = any(one.schedule.name != "Constant" for one in self.minimised)
         if any(one.noise for one in self.minimised):
             lines += [
                 "    if player.noise:",
@@ -259,7 +325,6 @@ class Features:
         if scheduled:
             watched = " and not player.watches" if self.plateau else ""
             lines += [f"    if player.schedule is not None{watched}:", "        player.schedule.step()"]
-        lines.append("    return found")
         return lines
 
     def _closures(self, kinds: set[str], mixed: bool) -> list[str]:
@@ -296,6 +361,11 @@ class Features:
         return bool(make_optimiser(one.optimiser).closure)
 
 
+def moves_each_turn(one: Minimise) -> bool:
+    """Whether an objective moves its weights at each batch."""
+    return one.every == one.accumulate == 1
+
+
 def average_arguments(choice: Choice) -> str:
     """How weights are averaged, as arguments: EMA with its decay, or SWA from an epoch on.
 
@@ -307,6 +377,13 @@ def average_arguments(choice: Choice) -> str:
     assert isinstance(chosen, SWA)
     return f", start={chosen.start}" if chosen.start else ""
 
+
+_LOSS = (
+    "    found = player.objective(model, batch)",
+    '    loss = found["loss"]',
+    "    if not math.isfinite(loss.item()):",
+    '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
+)
 
 PHASE_CLASS = '''
 @dataclass

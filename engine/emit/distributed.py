@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from engine.catalogue import Column
 from engine.catalogue.training.checks import PLAIN_PLANS, is_general
+from engine.data.batch import WEIGHT
 from engine.document.plan import Plan
 from engine.emit.lines import Line, block, check_met, laid_out, quoted
 from engine.errors import EmitError
@@ -68,9 +69,12 @@ def parts_lines(first: str) -> list[Line]:
     return block(PARTS.replace("FIRST", quoted(first)))
 
 
-def shared(lines: Iterable[Line], plan: Plan, scheduled: bool) -> list[Line]:
-    """The lines of a supervised script, made to run in several processes. Errors: `EmitError`."""
-    changes = _changes(plan, scheduled)
+def shared(lines: Iterable[Line], plan: Plan, scheduled: bool, counted: bool) -> list[Line]:
+    """The lines of a supervised script, made to run in several processes.
+
+    `counted` where the objective says how much a batch counts. Errors: `EmitError`.
+    """
+    changes = {**_changes(plan, scheduled), **(_COUNTED if counted else {})}
     met: set[str] = set()
     found: list[Line] = []
     for line in lines:
@@ -153,6 +157,17 @@ def _changes(plan: Plan, scheduled: bool) -> Mapping[str, Sequence[str]]:
             "    os._exit(0)  # a thread of gloo can abort Python's own end (pytorch#190489)",
         ],
     }
+
+
+_COUNTED = {
+    'loss = objective(model, batch)["loss"]': [
+        "found = objective(joined, part)",
+        f'loss, weight = found["loss"], found["{WEIGHT}"] * (fraction > 0)',
+        "whole = over_all(weight.clone()) or 1.0",
+    ],
+    "value = loss.item()": ["value = over_all(weight * loss.detach()) / whole"],
+    "loss.backward()": ["(WORLD * weight / whole * loss).backward()  # the mean over all that counts"],
+}
 
 
 def _counted(plan: Plan) -> list[str]:

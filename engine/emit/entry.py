@@ -76,7 +76,7 @@ def _trained(players: Players | None) -> list[str]:
         f"        {call}",
         "    except FloatingPointError as error:",
         '        raise SystemExit(f"{error} A lower learning rate may help.") from None',
-        *(tested if players.measures else []),
+        *(tested if players.facts.measures else []),
     ]
 
 

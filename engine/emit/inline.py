@@ -14,11 +14,11 @@ from engine.catalogue.symbols import Expr, name
 from engine.document.graph import BLOCK
 from engine.emit.lines import Line, indented, laid_out, statement
 from engine.emit.measuring import (
-    MEASURED,
     Computed,
     column_of,
     draw,
     function_lines,
+    measure_lines,
     measured,
     weighed,
     wires_into,
@@ -42,11 +42,28 @@ def objective_lines(
     return function_lines(made, function, doc, computed, weighed(made, weights), penalties=penalties)
 
 
-def measuring_inline(made: Assembly, losses: Sequence[str], metrics: Sequence[str]) -> list[Line]:
-    """The function `measure`: every loss and metric of a batch; "loss" is the weighted sum of the losses."""
-    computed = inline(made, [*losses, *metrics], None)
-    weights = weighed(made, dict.fromkeys(losses, 1.0))
-    return function_lines(made, "measure", MEASURED, computed, weights, metrics)
+def measuring_inline(
+    made: Assembly, losses: Sequence[str], metrics: Sequence[str], ruled: Sequence[str]
+) -> list[Line]:
+    """The function `measure`: losses and metrics of a batch, and scores of the layers `ruled` by a rule.
+
+    "loss" is the weighted sum of the losses. There is no function where there is nothing to measure.
+    """
+    kinds = {one: type(made.book.types[one]) for one in dict.fromkeys(ruled)}
+    methods = {one: kind.scores for one, kind in kinds.items() if issubclass(kind, Layer) and kind.scores}
+    wanted = [*losses, *metrics, *methods]
+    if not wanted:
+        return []
+    computed = inline(made, wanted, None)
+    names = NameBook(("loss", *made.losses.values(), *made.metrics.values()))
+    scores: dict[str, Expr] = {}
+    for one, found in methods.items():
+        wires = wires_into(made, computed, one)
+        given = [wires[port.name] for port in kinds[one].ports_in]
+        for method in found:
+            layer: Expr = getattr(name("model"), made.attributes[one])
+            scores[names.give(method)] = getattr(layer, method)(*given)
+    return measure_lines(made, computed, weighed(made, dict.fromkeys(losses, 1.0)), metrics, scores)
 
 
 def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Line]:
@@ -127,7 +144,7 @@ def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None
     quiet: list[Line] = []
     for position, one in enumerate(order):
         following = order[position + 1] if position + 1 < len(order) else None
-        _name_ports(part, one, following, inside)
+        _name_ports(part, one, None if following in wanted else following, inside)
         part.codes[one] = _code(part, one, made)
         (quiet if position < len(still) else lines).extend(forward_lines(part, one))
         if position == len(still) - 1:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.catalogue import Loss, NodeType, Source, Wire
-from engine.catalogue.emitter import build, drawn
+from engine.catalogue import Loss, Measure, NodeType, Source, Wire
+from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
-from engine.catalogue.symbols import Expr, name
-from engine.emit.lines import Line, indented, laid_out, returned_dict, statement, tapped
+from engine.catalogue.symbols import Expr, lift, name
+from engine.data.batch import WEIGHT
+from engine.emit.lines import Line, block, indented, laid_out, quoted, returned_dict, statement, tapped
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.errors import EmitError
+from engine.shapes.inside import last_squash
 
+MINIMISED = 'The losses of a batch; training minimises "loss".'
 MEASURED = "The losses and metrics of a batch."
+COUNTED = "The losses and metrics of a batch, each with how much the batch counts in the mean over several."
 Item = tuple[str, Expr, Expr, str | None]  # key, plain value, twin value, node
 
 
@@ -30,8 +34,8 @@ class Computed:
         return name(self.values[place]) if place in self.values else column_of(place, taps)
 
 
-def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[str]) -> list[Line]:
-    """A function that returns the named values of the loss and metric nodes `wanted`.
+def measuring_lines(made: Assembly, function: str, wanted: Sequence[str]) -> list[Line]:
+    """The function `objective` or `measure`, of the loss and metric nodes `wanted`.
 
     It runs the model once; of several losses, "loss" is the weighted sum.
     """
@@ -54,8 +58,10 @@ def measuring_lines(made: Assembly, function: str, doc: str, wanted: Sequence[st
     ran = Line(f"{shown} = {call}", f"{shown} = {twin_call}")
     losses = [one for one in wanted if isinstance(made.book.types[one], Loss)]
     weights = weighed(made, dict.fromkeys(losses, 1.0))
-    metrics = [one for one in wanted if one not in weights]
-    return function_lines(made, function, doc, Computed([*draws, ran], values, names), weights, metrics)
+    computed = Computed([*draws, ran], values, names)
+    if function != "measure":
+        return function_lines(made, function, MINIMISED, computed, weights)
+    return measure_lines(made, computed, weights, [one for one in wanted if one not in weights])
 
 
 def draw(made: Assembly, place: Place, values: dict[Place, str], names: NameBook) -> Line:
@@ -71,11 +77,101 @@ def function_lines(
     doc: str,
     computed: Computed,
     weights: Mapping[str, float],
-    metrics: Iterable[str] = (),
     penalties: Sequence[Expr] = (),
 ) -> list[Line]:
-    """A function that returns "loss", the sum of losses times `weights` and of penalties, and its parts."""
-    body = [Line(f'"""{doc}"""'), *computed.lines]
+    """A function that returns "loss", the sum of losses times `weights` and of penalties, and its parts.
+
+    Its value called "weight" is how much the batch counts, where all losses count it alike and not by its
+    examples.
+    """
+    body, items = _losses(made, computed, weights, penalties)
+    weight, *others = counts_of(made, weights, computed)
+    if weight is not None and not others:  # losses that count it in several ways are summed by its examples
+        items.append((WEIGHT, weight, weight, None))
+        doc += f' "{WEIGHT}" is how much the batch counts.'
+    head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
+    doc_line = Line(f'"""{doc}"""')
+    return laid_out([head, *indented([doc_line, *computed.lines, *body, *returned_dict(items)])])
+
+
+def measure_lines(
+    made: Assembly,
+    computed: Computed,
+    weights: Mapping[str, float],
+    metrics: Iterable[str],
+    scores: Mapping[str, Expr] | None = None,
+) -> list[Line]:
+    """The function `measure`: every loss and metric; with how much each counts where `uneven` says so.
+
+    `scores` are further means over the rows of the batch, by key.
+    """
+    body, items = _losses(made, computed, weights)
+    for one in metrics:
+        plain, twin = (measured(made, computed, one, taps) for taps in (False, True))
+        items.append((made.metrics[one], plain, twin, one))
+    doc, kind = MEASURED, "Tensor"
+    further = [(key, score, score, None) for key, score in (scores or {}).items()]
+    if uneven(made):
+        doc, kind = COUNTED, "tuple[Tensor, Tensor | int]"
+        rows = name("len")(name("batch")[made.columns()[0].name])
+        alone = next(iter(weights), "")
+        items = [_paired(made, computed, item, item[3] or alone, rows) for item in items]
+        further = [(key, lift((score, rows)), lift((score, rows)), None) for key, score, _, _ in further]
+    head = Line(f"def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, {kind}]:")
+    return laid_out(
+        [head, *indented([Line(f'"""{doc}"""'), *computed.lines, *body, *returned_dict([*items, *further])])]
+    )
+
+
+def _paired(made: Assembly, computed: Computed, item: Item, one: str, rows: Expr) -> Item:
+    """A value with how much the batch counts for it; for the sum of several losses that is of no use."""
+    key, plain, twin, node_id = item
+    weight = rows if (found := counted(made, computed, one)) is None else found
+    return key, lift((plain, weight)), lift((twin, weight)), node_id
+
+
+def evaluate_lines(made: Assembly, first: str, measure: str) -> list[Line]:
+    """The function `evaluate`; `first` is a column with a row an example, `measure` what it calls."""
+    if not uneven(made):
+        return block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", measure))
+    losses = [one for one in made.graph.order() if isinstance(made.book.types[one], Loss)]
+    if len(losses) < 2:
+        return block(EVALUATE_COUNTED)
+    *lines, means = block(EVALUATE_COUNTED)
+    total: Expr | None = None
+    for one in losses:
+        weight, part = weight_of(made.book.types[one]), name("found")[made.losses[one]]
+        total = _plus(total, part if weight == 1 else weight * part)
+    lines.append(Line(means.plain.replace("return", "found =")))
+    lines.append(Line(f'    found["loss"] = {total}'))
+    return laid_out([*lines, Line("    return found")])
+
+
+def counted(made: Assembly, computed: Computed, one: str) -> Expr | None:
+    """How much a batch counts for a loss or metric node; None: its number of examples."""
+    code = _built(made, computed, one, False)
+    made.measured |= code.carries
+    return code.counts
+
+
+def counts_of(made: Assembly, losses: Iterable[str], computed: Computed | None = None) -> list[Expr | None]:
+    """In how many ways, and which, losses count a batch: None is by its examples."""
+    computed = computed or Computed([], {}, NameBook())
+    counts = {str(found): found for one in losses for found in [counted(made, computed, one)]}
+    return list(counts.values())
+
+
+def uneven(made: Assembly) -> bool:
+    """Whether a loss or metric of the graph counts other than by the number of examples."""
+    measures = [one for one in made.graph.nodes if isinstance(made.book.types[one], Measure)]
+    return any(found is not None for found in counts_of(made, measures))
+
+
+def _losses(
+    made: Assembly, computed: Computed, weights: Mapping[str, float], penalties: Sequence[Expr] = ()
+) -> tuple[list[Line], list[Item]]:
+    """The lines that compute losses, and their sum and parts by name."""
+    body: list[Line] = []
     items: list[Item] = []
     total: Expr | None = None
     alone = len(weights) == 1 and not penalties
@@ -94,11 +190,7 @@ def function_lines(
         total = _plus(total, penalty)
     if total is not None:
         items.insert(0, ("loss", total, total, None))
-    for one in metrics:
-        plain, twin = (measured(made, computed, one, taps) for taps in (False, True))
-        items.append((made.metrics[one], plain, twin, one))
-    head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
-    return laid_out([head, *indented([*body, *returned_dict(items)])])
+    return body, items
 
 
 def _plus(total: Expr | None, part: Expr) -> Expr:
@@ -117,18 +209,24 @@ def weight_of(node_type: NodeType) -> float:
 
 def measured(made: Assembly, computed: Computed, one: str, taps: bool) -> Expr:
     """The value of a loss or metric node."""
-    wires = wires_into(made, computed, one, taps)
-    with blamed(one):
-        code = build(made.book.types[one], "loss", wires)
-    result = next(iter(code.ports.values()))
+    result = next(iter(_built(made, computed, one, taps).ports.values()))
     made.measured |= result.carries
     return tapped(one, "value", result) if taps else result
+
+
+def _built(made: Assembly, computed: Computed, one: str, taps: bool) -> NodeCode:
+    wires = wires_into(made, computed, one, taps)
+    with blamed(one):
+        return build(made.book.types[one], "loss", wires)
 
 
 def wires_into(made: Assembly, computed: Computed, one: str, taps: bool = False) -> dict[str, Wire]:
     """What comes into a node, by port."""
     places = {link.target_port: (link.source, link.source_port) for link in made.graph.incoming(one)}
-    return {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
+    wires = {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
+    for port, wire in wires.items():
+        wire.squash = last_squash(made.project, made.book, places[port])
+    return wires
 
 
 # -- what goes in
@@ -167,3 +265,35 @@ def _sample(made: Assembly, values: Mapping[Place, str]) -> Expr:
     if made.source is None or not columns:
         raise EmitError("Nothing says how many values to draw.", fix="Connect a data source.")
     return column_of((made.source, columns[0].name), False)
+
+
+EVALUATE = '''
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over a split, with dropout off."""
+    model.eval()
+    n = 0
+    sums: dict[str, float] = {}
+    for batch in batches(split):
+        size = len(batch[FIRST])
+        n += size
+        for name, value in MEASURE(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + size * value.item()
+    model.train()
+    return {name: value / n for name, value in sums.items()}
+'''
+
+EVALUATE_COUNTED = '''
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over what counts in a split, with dropout off."""
+    model.eval()
+    sums: dict[str, float] = {}
+    weights: dict[str, float] = {}
+    for batch in batches(split):
+        for name, (value, weight) in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + float(weight) * value.item()
+            weights[name] = weights.get(name, 0.0) + float(weight)
+    model.train()
+    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}
+'''

@@ -233,7 +233,7 @@ def class_lines(
 
 
 def _name_results(made: Assembly, measured: Iterable[str]) -> None:
-    names = NameBook(("loss", "step", "epoch"))
+    names = NameBook(("loss", "weight", "step", "epoch"))
     for one in measured:
         node = made.graph.node(one)
         given = names.give(node.name, made.book.types[one].title)

@@ -32,7 +32,7 @@ CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD"
 CLASSES = "Model Player Phase"
 FUNCTIONS = (
     "load batches objective measure evaluate optimiser_for schedule_for report train main "
-    "take_turn set_modes over part_of over_all of_first"
+    "take_turn update set_modes over part_of over_all of_first"
 )
 # in functions that read names given here, and in loops that are read beside them
 VARIABLES = (
@@ -49,5 +49,5 @@ def script_names(project: Project, book: ShapeBook, loads: Iterable[Callable[...
     """
     sources = [made for made in book.types.values() if isinstance(made, Source)]
     drawing = [thing for made in sources for thing in drawn(made, name("sample")).carries]
-    carried = [*loads, *Features(project.plan).carries, *book.carries, *drawing, *ASKED_FOR]
+    carried = [*loads, *Features(project.plan, statistics=True).carries, *book.carries, *drawing, *ASKED_FOR]
     return NameBook((*LIBRARY, *OWN, *portable_names(carried)))

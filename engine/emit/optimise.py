@@ -11,12 +11,13 @@ from typing import Any
 from engine.catalogue.symbols import Expr, carried, lift, math, name, torch, without_defaults
 from engine.catalogue.training.checks import check_objective
 from engine.catalogue.training.optimisers import Optimiser, make_optimiser, make_schedule
-from engine.catalogue.training.penalties import make_penalty
+from engine.catalogue.training.penalties import L1, make_penalty
 from engine.catalogue.training.schedules import Plateau, Schedule, Step
 from engine.document.plan import Choice, Minimise
 from engine.emit.lines import Line, indented, laid_out
 from engine.errors import EmitError
 
+WITH_ZEROS = "engine.optim.zeros.with_zeros"
 # the names of the constructors' arguments where they differ from our parameters'
 RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}
 
@@ -31,7 +32,8 @@ def optimiser_lines(
 
     `layers` are the trained parts of the model as paths, no weight in two of them: "model.generator",
     "model.blocks.0". `rates` are the objective's own by path in place of node id. Without `decay_biases`,
-    biases and norms (fewer than two axes) keep their size. Raises ParamError.
+    biases and norms (fewer than two axes) keep their size. An L1 penalty has exact zeros where the optimiser
+    steps by one gradient. Raises ParamError.
     """
     check_objective(objective)
     factors = {path: float(factor) for path, factor in (rates or {}).items() if factor != 1}
@@ -44,7 +46,11 @@ def optimiser_lines(
         body, weights = _decayed_apart(weights)
     else:
         body = []
-    body.append(f"return {_constructor(chosen, weights)}")
+    made = _constructor(chosen, weights)
+    strength = _zeroing(objective, chosen)
+    if strength:
+        made = carried(_ours(WITH_ZEROS))(made, strength)
+    body.append(f"return {made}")
     head = Line(f"def {function}(model: Model) -> torch.optim.Optimizer:")
     return laid_out([head, *indented([Line(text) for text in body])])
 
@@ -52,11 +58,13 @@ def optimiser_lines(
 def schedule_lines(objective: Minimise, function: str = "schedule_for") -> list[Line]:
     """The function `schedule_for(optimiser, steps_per_epoch, epochs)`; nothing for a constant rate."""
     chosen = make_schedule(objective.schedule)
-    doc, body = _plateau(chosen) if isinstance(chosen, Plateau) else _factor(chosen)
+    whole = objective.every == objective.accumulate == 1
+    doc, body = _plateau(chosen) if isinstance(chosen, Plateau) else _factor(chosen, whole)
     if not body:
         return []
+    steps = "int" if whole else "float"  # a mean over the epochs, where some have more turns than others
     head = (
-        f"def {function}(optimiser: torch.optim.Optimizer, steps_per_epoch: int, epochs: int)"
+        f"def {function}(optimiser: torch.optim.Optimizer, steps_per_epoch: {steps}, epochs: int)"
         " -> torch.optim.lr_scheduler.LRScheduler:"
     )
     return laid_out([Line(head), *indented([Line(f'"""{doc}"""'), *[Line(text) for text in body]])])
@@ -93,9 +101,19 @@ def residual_vector(losses: Sequence[tuple[float, Expr]]) -> Expr:
 
 
 def carried_by(objective: Minimise) -> frozenset[Any]:
-    """The classes of ours that `optimiser_lines` names, whose source an export must hold."""
-    makes = make_optimiser(objective.optimiser).makes
-    return frozenset() if makes.startswith("torch.") else frozenset({_ours(makes)})
+    """Classes and functions of ours that `optimiser_lines` names, whose source an export must hold."""
+    chosen = make_optimiser(objective.optimiser)
+    named = [] if chosen.makes.startswith("torch.") else [chosen.makes]
+    named += [WITH_ZEROS] if _zeroing(objective, chosen) else []
+    return frozenset(_ours(one) for one in named)
+
+
+def _zeroing(objective: Minimise, chosen: Optimiser) -> float:
+    """The strength of L1 penalties; 0 beside an optimiser that looks at several points in a step."""
+    if chosen.closure:
+        return 0.0
+    made = [make_penalty(choice) for choice in objective.penalties]
+    return float(sum(one.strength for one in made if isinstance(one, L1)))
 
 
 # -- the optimiser
@@ -183,11 +201,12 @@ def _rated(
 # -- the schedule
 
 
-def _factor(chosen: Schedule) -> tuple[str, list[str]]:
+def _factor(chosen: Schedule, whole: bool) -> tuple[str, list[str]]:
+    """The doc and the lines of a schedule set beforehand; `whole` where all epochs have as many steps."""
     code = chosen.code()
     if code is None:
         return "", []
-    if isinstance(chosen, Step):
+    if isinstance(chosen, Step) and whole:
         call = f"step_size={chosen.every} * steps_per_epoch, gamma={chosen.factor!r}"
         return code.doc, [f"return torch.optim.lr_scheduler.StepLR(optimiser, {call})"]
     lines = [

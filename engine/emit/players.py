@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.catalogue import Layer, Loss, Metric
 from engine.catalogue.identifiers import NameBook
@@ -13,7 +13,15 @@ from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.document.plan import Minimise, Phase, Plan, Rule
-from engine.emit.alternating import OVER, PHASE_CLASS, SET_MODES, Features, average_arguments
+from engine.emit.alternating import (
+    OVER,
+    PHASE_CLASS,
+    SET_MODES,
+    Features,
+    average_arguments,
+    moves_each_turn,
+    weight_text,
+)
 from engine.emit.inline import (
     measuring_inline,
     needed_by,
@@ -23,9 +31,11 @@ from engine.emit.inline import (
     trained_nodes,
 )
 from engine.emit.lines import Line, block, indented, laid_out, quoted
+from engine.emit.measuring import uneven
 from engine.emit.model import Assembly
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.errors import EmitError
+from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
 
@@ -34,9 +44,9 @@ PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
 class Players:
     """A general plan as code: the functions, and those of the objectives by phase."""
 
+    facts: Features
     parts: list[list[Line]] = field(default_factory=list)
     functions: list[list[str]] = field(default_factory=list)
-    measures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +64,13 @@ class Named:
 
 def players_of(made: Assembly, plan: Plan) -> Players:
     """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`."""
-    found, facts = Players(), Features(plan)
     order = made.graph.order()
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
     metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
+    facts = Features(
+        plan, counted=uneven(made), statistics=batch_statistics(made.book), joins=joins_rows(made.book)
+    )
+    found = Players(facts)
     factories, static = [], []
     for phase, (factory, named) in zip(plan.phases, _named(made, plan), strict=True):
         calls: list[list[str]] = []
@@ -73,11 +86,14 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         found.functions.append([names.function for names in named])
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
-    if losses or metrics:
-        found.parts.append(measuring_inline(made, losses, metrics))
-        found.measures = True
+    ruled = [one.node for phase in plan.phases for one in phase.objectives if isinstance(one, Rule)]
+    measure = measuring_inline(made, losses, metrics, ruled)
+    if measure:
+        found.parts.append(measure)
+        found.facts = replace(facts, measures=True)
     found.parts.append(block(facts.player_class()))
-    found.parts.append(block(facts.take_turn()))
+    weight = weight_text(made.columns()[0].name, facts.counted)
+    found.parts.append(block(facts.take_turn(weight)))
     found.parts += factories
     found.parts.append(block(PHASE_CLASS))
     found.parts.append(laid_out([Line("PHASES = ("), *indented(static), Line(")")]))
@@ -190,12 +206,21 @@ def _player(
     if make_optimiser(objective.optimiser).closure == "residuals":
         found.parts.append(residual_lines(made, names.residuals, weights, trained, residual_vector))
         options.append(f"residuals={names.residuals}")
-    schedule = f"{names.schedule}({names.by}, steps_per_epoch, epochs)" if schedule_part else "None"
+    steps = _steps_per_epoch(objective)
+    schedule = f"{names.schedule}({names.by}, {steps}, epochs)" if schedule_part else "None"
     arguments = [quoted(names.key), names.function, f"{names.weights}(model)", names.by, schedule, *options]
     if not schedule_part and not options:
         arguments.pop()
     lines = [f"{names.by} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
     return lines, set(trained.intersection(needed))
+
+
+def _steps_per_epoch(objective: Minimise) -> str:
+    """How often an objective moves its weights in an epoch, which is how often its schedule is stepped."""
+    if moves_each_turn(objective) or make_schedule(objective.schedule).code() is None:
+        return "steps_per_epoch"
+    options = [f"{key}={n}" for key in ("every", "accumulate") if (n := getattr(objective, key)) > 1]
+    return f"updates_per_epoch(steps_per_epoch, epochs, {', '.join(options)})"
 
 
 def _options(objective: Minimise, names: Named) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
 import sys
 import traceback
 import weakref
@@ -60,6 +61,8 @@ class Program:
         self.data_files = script.files
         self.data_folder = script.folder  # of the user's own files; None where the data are installed
         self.loading = script.loading  # the text of `load`
+        self.counts_apart = script.counts_apart  # whether losses count different places of a batch
+        self.joins = script.joins  # whether a row that would be a batch of its own joins the batch before it
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
@@ -101,9 +104,10 @@ class Program:
 
     def measure(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses and metrics of a batch, from one forward pass."""
-        measure: Measure | None = self._names.get("measure")
+        measure = self._names.get("measure")
         if measure is not None:
-            return measure(model, batch)
+            found = measure(model, batch)
+            return {key: pair[0] if isinstance(pair, tuple) else pair for key, pair in found.items()}
         if self.players is None:
             return self.objective(model, batch)
         self.forward(model, batch)  # an objective may be a rule, which changes weights
@@ -121,6 +125,14 @@ class Program:
         batches: Callable[..., Iterator[Batch]] = self._names["batches"]
         return batches(split, shuffle, *(() if self.players is None else [self.phases[phase].batch]))
 
+    def batch_count(self, rows: int, size: int | None) -> int:
+        """How many batches of a size, all rows for none, an epoch of so many rows has."""
+        return max(1, math.ceil((rows - self.joins) / (size or rows or 1)))
+
+    def refresh_statistics(self, model: nn.Module, batches: Iterator[Batch]) -> None:
+        """Give batch norms in training mode the statistics of these batches under the weights as they are."""
+        self._names["refresh_statistics"](model, self._names["measure"], batches)
+
     @property
     def phases(self) -> tuple[Any, ...]:
         """The phases of a plan that is not plainly supervised, as the script describes them."""
@@ -131,6 +143,10 @@ class Program:
         """One step of an objective. Errors: `FloatingPointError` for a loss that is not finite."""
         found: dict[str, Tensor] = self._names["take_turn"](player, model, batch, turn)
         return found
+
+    def update(self, player: Any, turn: int) -> None:
+        """Move an objective's weights by gradients that were gathered of too few batches."""
+        self._names["update"](player, turn)
 
     def set_modes(self, model: nn.Module, phase: int) -> None:
         """Training mode, but for the layers that the phase leaves alone."""

@@ -25,12 +25,13 @@ from engine.emit.entry import main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
 from engine.emit.lines import Line, block, compiled, laid_out, quoted, tidy
 from engine.emit.loading import home_text, load_lines, loaders
-from engine.emit.measuring import MEASURED, measuring_lines
+from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
 from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
 from engine.errors import EmitError
+from engine.shapes.inside import joins_rows
 from engine.shapes.shapes import ShapeBook, check
 
 HIDDEN = (
@@ -112,6 +113,8 @@ class Script:
     players: Players | None = None
     folder: Path | None = None  # where the user's own data lie
     loading: str = ""  # the script's own `load`
+    counts_apart: bool = False  # losses count different places of a batch
+    joins: bool = False  # a row that would be a batch of its own joins the batch before it
 
 
 def export_script(
@@ -167,6 +170,7 @@ def write_script(
     with blamed(data_node):
         loading = loaders(data) if isinstance(data, Data) and trains else []
     made = assemble(project, book, script_names(project, book, loading))
+    counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
         check_shareable(plan, made.columns())
     if fast is not None:
@@ -182,7 +186,7 @@ def write_script(
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
             players = players_of(made, plan)
-            needed += _by_name(Features(plan).carries)
+            needed += _by_name(players.facts.carries)
             parts += _general_parts(made, plan, load, players)
         else:
             parts += _plain_parts(made, plan, load, distributed)
@@ -198,7 +202,8 @@ def write_script(
     if fast is not None and trains:
         body = quickened(body, fast)
     if distributed and trains:
-        body = shared(body, plan, bool(schedule_lines(plan.objective)))
+        counted = len(counts) == 1 and counts[0] is not None
+        body = shared(body, plan, bool(schedule_lines(plan.objective)), counted)
     constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
     if distributed and trains:
         constants.append(Line(WORLD))
@@ -214,7 +219,9 @@ def write_script(
     if fast is not None and fast.threads is not None:
         threads = fast.threads
     load_text = "\n".join(line.plain for line in load)
-    return Script(source, twin, made, trains, files, threads, fast, players, home, load_text)
+    apart = len(counts) > 1
+    joins = joins_rows(made.book)
+    return Script(source, twin, made, trains, files, threads, fast, players, home, load_text, apart, joins)
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
@@ -227,14 +234,18 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     order = made.graph.order()
     losses = [one for one in order if isinstance(types[one], Loss)]
     metrics = [one for one in order if isinstance(types[one], Metric)]
-    doc = 'The losses of a batch; training minimises "loss".'
-    parts = [measuring_lines(made, "objective", doc, losses)]
-    if metrics:
-        parts.append(measuring_lines(made, "measure", MEASURED, [*losses, *metrics]))
+    parts = [measuring_lines(made, "objective", losses)]
+    measures = bool(metrics) or uneven(made)
+    if measures:
+        parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
+    joins = joins_rows(made.book)
     whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
+    if plan.batch and joins:
+        whole = _never_alone(whole)
     if plan.batch and _by_batch(made):
         whole = _read_ahead(whole)
-    parts += [load, _of(whole, first), _evaluate_lines(first, "measure" if metrics else "objective")]
+    parts += [load, _of(whole, first)]
+    parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
     if schedule:
@@ -242,17 +253,17 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     parts.append(block(REPORT))
     if distributed:
         parts.append(parts_lines(first))
-    return [*parts, _train_lines(plan, first, bool(schedule))]
+    return [*parts, _train_lines(plan, first, bool(schedule), joins)]
 
 
 def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Players) -> list[list[Line]]:
     """What a plan of phases and players is made of, up to `train`."""
     first = _first(made)
-    text = _read_ahead(GENERAL_BATCHES) if _by_batch(made) else GENERAL_BATCHES
-    parts = [load, _of(text, first)]
-    if players.measures:
-        parts.append(_evaluate_lines(first, "measure"))
-    return [*parts, block(REPORT), *players.parts, block(train_text(plan, first, players.measures))]
+    text = _never_alone(GENERAL_BATCHES) if players.facts.joins else GENERAL_BATCHES
+    parts = [load, _of(_read_ahead(text) if _by_batch(made) else text, first)]
+    if players.facts.measures:
+        parts.append(evaluate_lines(made, first, "measure"))
+    return [*parts, block(REPORT), *players.parts, block(train_text(players.facts, first))]
 
 
 def _first(made: Assembly) -> str:
@@ -273,6 +284,13 @@ def _by_batch(made: Assembly) -> bool:
     return isinstance(data, Data) and data.read_by_batch()
 
 
+def _never_alone(text: str) -> str:
+    """The text of `batches` in which a row that would be a batch of its own joins the batch before it."""
+    head, loop = text.split("    for rows in ")
+    parts, _, body = loop.partition(":\n")
+    return f"{head}    parts = list({parts})\n{JOINED}    for rows in parts:\n{body}"
+
+
 def _read_ahead(text: str) -> str:
     """The text of `batches` in which the next one is read while the network computes."""
     head, loop = text.split("    for rows in ")
@@ -281,10 +299,6 @@ def _read_ahead(text: str) -> str:
 
 def _of(text: str, first: str) -> list[Line]:
     return block(text.replace("FIRST", quoted(first)))
-
-
-def _evaluate_lines(first: str, measure: str) -> list[Line]:
-    return _of(EVALUATE.replace("MEASURE", measure), first)
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:
@@ -373,7 +387,7 @@ def _general_constants(plan: Plan) -> list[Line]:
     return [Line(text) for text in lines]
 
 
-def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
+def _train_lines(plan: Plan, first: str, scheduled: bool, joins: bool) -> list[Line]:
     stops, keeps = plan.patience is not None, plan.stop.restore_best
     text = [
         "def train("
@@ -381,7 +395,9 @@ def _train_lines(plan: Plan, first: str, scheduled: bool) -> list[Line]:
     ]
     text.append("    optimiser = optimiser_for(model)")
     if scheduled:
-        text.append(f'    steps_per_epoch = math.ceil(len(data["train"][{quoted(first)}]) / BATCH)')
+        rows = f'len(data["train"][{quoted(first)}])'
+        count = f"max(1, math.ceil(({rows} - 1) / BATCH))" if joins else f"math.ceil({rows} / BATCH)"
+        text.append(f"    steps_per_epoch = {count}")
         text.append("    schedule = schedule_for(optimiser, steps_per_epoch, epochs)")
     text.append("    shuffle = torch.Generator().manual_seed(seed)")
     text.append("    step = 0")
@@ -451,21 +467,10 @@ def batches(
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 """
 
-EVALUATE = '''
-@torch.no_grad()
-def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
-    """The means over a split, with dropout off."""
-    model.eval()
-    n = 0
-    sums: dict[str, float] = {}
-    for batch in batches(split):
-        size = len(batch[FIRST])
-        n += size
-        for name, value in MEASURE(model, batch).items():
-            sums[name] = sums.get(name, 0.0) + size * value.item()
-    model.train()
-    return {name: value / n for name, value in sums.items()}
-'''
+JOINED = """\
+    if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others
+        parts[-2:] = [torch.cat(parts[-2:])]
+"""
 
 REPORT = """
 def report(values: dict[str, float], as_json: bool) -> None:

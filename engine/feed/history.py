@@ -11,13 +11,15 @@ import io
 import json
 import logging
 import threading
+import zlib
 from bisect import bisect_right
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from engine.document.files import write_atomically
+from engine.document.files import ordinary, write_atomically
 from engine.errors import TrainingError, reason_of
 from engine.feed.packing import Packed, pack, raw_size, unpack
 
@@ -30,6 +32,11 @@ FILE = "pictures.npz"
 DEFAULT_BUDGET = 64 * 2**20  # bytes
 _FORMAT = 1
 LONGEST = 1000  # snapshots of one view: a slider has no more pixels
+# What reading such a file may raise that was cut, mixed up or replaced.
+_DAMAGE = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error),
+)
 _JITTER = 0.75  # of the distance between two that are kept: views come only nearly as often as they should
 
 
@@ -152,7 +159,7 @@ class History:
         if not path.is_file():
             return False
         try:
-            with np.load(path, allow_pickle=False) as found:
+            with ordinary(path) as file, np.load(file, allow_pickle=False) as found:
                 index = json.loads(found["index"].tobytes())
                 numbers = found["numbers"].tobytes()
             if index["format"] != _FORMAT:
@@ -162,10 +169,12 @@ class History:
             for (node_id, what, detail), rows in index["pictures"]:
                 snapshots = []
                 for revision, step, head, size in rows:
-                    snapshots.append(Packed(int(revision), int(step), str(head), numbers[at : at + size]))
+                    packed = Packed(int(revision), int(step), str(head), numbers[at : at + size])
+                    unpack(packed)  # a view that cannot be shown is found out here
+                    snapshots.append(packed)
                     at += size
                 tracks[Probe(node_id, what, tuple(detail))] = _Track.of(snapshots)
-        except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+        except _DAMAGE as error:
             raise TrainingError(
                 f"The recorded views of {folder.name} cannot be read: {reason_of(error)}."
             ) from error

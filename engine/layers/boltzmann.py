@@ -49,7 +49,7 @@ class RBM(nn.Module):
             guess = torch.bernoulli(self.visible_of(state))
             sampled = self.hidden_of(guess)
             state = torch.bernoulli(sampled)
-        watched = {"loss": F.mse_loss(self.visible_of(h), v), "pseudo_likelihood": self.likelihood(v)}
+        watched = {"loss": F.mse_loss(self.visible_of(h), v)}
         if len(self.chain):
             self.chain.copy_(state)
         self.weight.add_(h.T @ v / len(v) - sampled.T @ guess / len(guess), alpha=self.lr)
@@ -57,12 +57,17 @@ class RBM(nn.Module):
         self.hidden_bias.add_(h.mean(0) - sampled.mean(0), alpha=self.lr)
         return watched
 
-    def likelihood(self, v: Tensor) -> Tensor:
-        """Pseudo-likelihood, visible · log p(vᵢ | the rest), from one unit i drawn for each row."""
-        rows = torch.arange(len(v), device=v.device)
-        unit = torch.randint(v.shape[1], (len(v),), device=v.device)
-        turn = (1 - 2 * v[rows, unit])[:, None]
+    def pseudo_likelihood(self, v: Tensor, units: int = 16) -> Tensor:
+        """Σᵢ log p(vᵢ | the rest), the mean over the rows, from some units i that are drawn for each row.
+
+        A unit is turned with the others kept: log p(vᵢ | the rest) = log σ(F(turned) - F(v)). Of thousands
+        of images of 784 pixels the mean has a deviation of about 1, of 32 images ten times as much.
+        """
         total = v @ self.weight.T + self.hidden_bias
-        turned = total + turn * self.weight.T[unit]
-        gain = turn[:, 0] * self.visible_bias[unit] + (F.softplus(turned) - F.softplus(total)).sum(1)
-        return v.shape[1] * F.logsigmoid(-gain).mean()
+        own, found = F.softplus(total).sum(1), torch.zeros_like(v[:, 0])
+        for _ in range(units):
+            unit = torch.randint(v.shape[1], (len(v),), device=v.device)
+            turn = 1 - 2 * v.gather(1, unit[:, None])
+            after = F.softplus(total + turn * self.weight.T[unit]).sum(1)
+            found += F.logsigmoid(own - after - turn[:, 0] * self.visible_bias[unit])
+        return v.shape[1] * found.mean() / units

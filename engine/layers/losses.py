@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+
+def counted_cross_entropy(
+    scores: Tensor,
+    target: Tensor,
+    ignored: int | None = None,
+    weights: Sequence[float] | None = None,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Cross-entropy of scores (N, classes, ...) with classes (N, ...): the mean over what counts.
+
+    What does is as in `counted`; 0 where nothing does.
+    """
+    if ignored is not None:
+        target = target.masked_fill(target == ignored, -100)
+    factors = None if weights is None else torch.tensor(weights, device=scores.device)
+    total = F.cross_entropy(scores, target, factors, reduction="sum", label_smoothing=label_smoothing)
+    return total / counted(target, weights=weights).clamp(min=1e-12)
+
+
+def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
+    """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
+    counts = target != -100
+    if ignored is not None:
+        counts = counts & (target != ignored)
+    if weights is None:
+        return counts.sum()
+    return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
 
 
 def sparse_code(x: Tensor, rate: float) -> Tensor:

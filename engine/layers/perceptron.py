@@ -10,7 +10,8 @@ class Perceptron(nn.Module):
     """Sign units that learn from their mistakes only; a row on the boundary w·x + b = 0 is one.
 
     x (N, inputs) -> (N, units) of -1 and 1, or of 0 and 1 where `low` is 0. Weights begin at zero.
-    `updates` counts the mistakes so far: at most R² / γ² where a boundary with margin γ exists.
+    `updates` counts the mistakes so far: at most R² / γ² where a boundary with margin γ exists, R the length
+    of the longest row, both with the bias as one more input of 1.
     Source: Rosenblatt 1958; the bound: Novikoff 1962.
     """
 

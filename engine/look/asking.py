@@ -101,10 +101,15 @@ def probabilities(head: Head, scores: Tensor, *, signs: bool = False) -> Tensor:
     """
     if head.kind == CLASSES:
         return scores.softmax(1)
-    score = scores[:, :1]
-    middled = (score + 1) / 2 if signs else score
-    yes = score.sigmoid() if head.plain_scores else middled.clamp(0, 1)
+    yes = yes_probability(head, scores[:, :1], signs=signs)
     return torch.cat([1 - yes, yes], 1)
+
+
+def yes_probability(head: Head, scores: Tensor, *, signs: bool = False) -> Tensor:
+    """The probability of a yes for each yes-or-no score; as `probabilities`."""
+    if head.plain_scores:
+        return scores.sigmoid()
+    return ((scores + 1) / 2 if signs else scores).clamp(0, 1)
 
 
 def with_signs(look: Look, head: Head) -> bool:

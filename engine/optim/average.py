@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 
 class Average:
@@ -35,3 +38,40 @@ class Average:
                 kept = weight.clone()
                 weight.copy_(value)
                 value.copy_(kept)
+
+
+def statistics(model: nn.Module) -> dict[str, Tensor]:
+    """What batch norms keep, as part of the model's state."""
+    found: dict[str, Tensor] = {}
+    for name, layer in model.named_modules():
+        if isinstance(layer, _BatchNorm):
+            found |= {f"{name}.{key}": value.clone() for key, value in layer.named_buffers()}
+    return found
+
+
+@torch.no_grad()
+def refresh_statistics(
+    model: nn.Module,
+    measure: Callable[[nn.Module, dict[str, Tensor]], object],
+    batches: Iterator[dict[str, Tensor]],
+) -> None:
+    """Give batch norms in training mode the statistics of all these batches under the weights as they are.
+
+    Averaged weights were never trained with, so nothing else has seen what they give. Source: Izmailov et al.
+    2018, algorithm 1.
+    """
+    norms = [one for one in model.modules() if isinstance(one, _BatchNorm) and one.training]
+    usual = [norm.momentum for norm in norms]
+    model.eval()
+    rows = 0
+    try:
+        for batch in batches:
+            size = len(next(iter(batch.values())))
+            rows += size
+            for norm in norms:
+                norm.train()
+                norm.momentum = size / rows  # a mean over rows, whatever came before
+            measure(model, batch)
+    finally:
+        for norm, momentum in zip(norms, usual, strict=True):
+            norm.momentum = momentum

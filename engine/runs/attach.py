@@ -11,6 +11,7 @@ second: a run is not written oftener. Nothing here writes, keeps a lock or impor
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,9 @@ class Attached:
         if self._seen and table != self._table:  # it only grows, unless the run goes on from an earlier step
             self._again()
         self._seen, self._table, self.settings = stamps, table, settings
-        self._read_steps()
-        self._read_epochs()
+        with suppress(TrainingError):
+            self._read_steps()
+            self._read_epochs()
         self._tell(state)
         self.state = STATES.get(state, "failed")
         if state == INTERRUPTED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,15 @@ from engine.runs.index import RunIndex, read_run
 from engine.runs.records import RUNNING, free_path
 
 DELETED = ".deleted"  # where deleted runs wait, in the folder of the runs
+
+
+def within(folder: Path, runs: Path) -> Path:
+    """The folder, if it lies in that of the runs itself. Errors: `TrainingError` for any other."""
+    if ".." in folder.parts or Path(os.path.abspath(folder)).parent != Path(os.path.abspath(runs)):
+        raise TrainingError(
+            f"{folder} is not a run in {runs}.", fix="Name it, with --in the folder it lies in."
+        )
+    return folder
 
 
 def delete(folder: Path, for_ever: bool = False) -> Path | None:

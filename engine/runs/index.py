@@ -35,6 +35,7 @@ from engine.runs.records import (
     read_labels,
     read_metrics,
     read_settings,
+    reading,
     state_of,
 )
 
@@ -137,8 +138,9 @@ class RunIndex:
                 if stamp is None:
                     _forget(base, [folder.name])
                 else:
-                    _keep(base, [(stamp, _read(folder))])
-        except (sqlite3.Error, OSError) as error:  # a cache: the next refresh sees the folder itself
+                    _keep(base, stamp, _read(folder))
+        # A cache: the next refresh sees the folder itself.
+        except (sqlite3.Error, OSError, OverflowError, UnicodeError) as error:
             log.info("the index of the runs was not brought up to date: %s", error)
 
     def _caught_up(self, found: Mapping[str, str]) -> list[RunRecord]:
@@ -211,20 +213,30 @@ def _stamp(folder: Path | str) -> str | None:
             if name == SETTINGS:
                 return None
             parts.append("")
+        except OSError as error:  # a folder of somebody else, say: listed with the reason
+            parts.append(f"error {error.errno}")
     return " ".join(parts)
 
 
 def _catch_up(base: sqlite3.Connection, runs: Path, found: Mapping[str, str]) -> list[RunRecord]:
     known = dict(base.execute("SELECT name, stamp FROM runs"))
     _forget(base, [name for name in known if name not in found])
-    _keep(base, ((s, _read(runs / name)) for name, s in found.items() if known.get(name) != s))
+    unkept = []
+    for name, stamp in found.items():
+        if known.get(name) != stamp:
+            record = _read(runs / name)
+            try:
+                _keep(base, stamp, record)
+            except (OverflowError, UnicodeError):  # a number or a name that no database holds
+                _forget(base, [name] if name in known else [])
+                unkept.append(record)
     best: dict[str, dict[str, float]] = {}
     last: dict[str, dict[str, float]] = {}
     for name, value, low, end in base.execute("SELECT run, value, best, last FROM figures ORDER BY rowid"):
         best.setdefault(name, {})[value] = low
         last.setdefault(name, {})[value] = end
     rows = base.execute(f"SELECT {', '.join(_COLUMNS)} FROM runs")
-    return [_record(runs, dict(zip(_COLUMNS, row, strict=True)), best, last) for row in rows]
+    return [*(_record(runs, dict(zip(_COLUMNS, row, strict=True)), best, last) for row in rows), *unkept]
 
 
 def _record(
@@ -238,21 +250,19 @@ def _record(
     return RunRecord(folder=runs / name, best=best.get(name, {}), last=last.get(name, {}), **row)
 
 
-def _keep(base: sqlite3.Connection, records: Iterable[tuple[str, RunRecord]]) -> None:
+def _keep(base: sqlite3.Connection, stamp: str, record: RunRecord) -> None:
     marks = ", ".join("?" * (len(_COLUMNS) + 1))
-    for stamp, record in records:
-        values = [
-            json.dumps(getattr(record, name)) if name in _LISTS else getattr(record, name)
-            for name in _COLUMNS
-        ]
-        base.execute(
-            f"INSERT OR REPLACE INTO runs ({', '.join(_COLUMNS)}, stamp) VALUES ({marks})", [*values, stamp]
-        )
-        base.execute("DELETE FROM figures WHERE run = ?", [record.name])
-        base.executemany(
-            "INSERT INTO figures VALUES (?, ?, ?, ?)",
-            [(record.name, value, record.best.get(value), end) for value, end in record.last.items()],
-        )
+    values = [
+        json.dumps(getattr(record, name)) if name in _LISTS else getattr(record, name) for name in _COLUMNS
+    ]
+    base.execute(
+        f"INSERT OR REPLACE INTO runs ({', '.join(_COLUMNS)}, stamp) VALUES ({marks})", [*values, stamp]
+    )
+    base.execute("DELETE FROM figures WHERE run = ?", [record.name])
+    base.executemany(
+        "INSERT INTO figures VALUES (?, ?, ?, ?)",
+        [(record.name, value, record.best.get(value), end) for value, end in record.last.items()],
+    )
 
 
 def _forget(base: sqlite3.Connection, names: Iterable[str]) -> None:
@@ -283,22 +293,14 @@ def _by_start(record: RunRecord) -> tuple[str, str]:
 
 
 def _read(folder: Path) -> RunRecord:
+    """What is known of a run. However it is damaged, the others are listed beside it."""
     try:
-        settings = read_settings(folder)
-        history = read_metrics(folder)
-        labels = read_labels(folder)
-    except (NeuroloomError, OSError, ValueError, KeyError) as error:
+        settings, history, labels = read_settings(folder), read_metrics(folder), read_labels(folder)
+        with reading(folder, SETTINGS):
+            return _made(folder, settings, history, labels)
+    except NeuroloomError as error:
+        log.info("%s is not understood", folder, exc_info=error)
         return RunRecord(folder.name, folder, title=folder.name, error=reason_of(error))
-    try:
-        return _made(folder, settings, history, labels)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        log.info("the settings of %s are not understood", folder, exc_info=error)
-        return RunRecord(
-            folder.name,
-            folder,
-            title=folder.name,
-            error=f"settings.json is not understood: {reason_of(error)}",
-        )
 
 
 def _made(
@@ -318,27 +320,39 @@ def _made(
         state=str(settings.get("state") or UNREADABLE),
         started=str(settings.get("started") or ""),
         ended=str(settings.get("ended") or ""),
-        epochs=int(settings.get("epochs") or 0),
-        epochs_done=int(settings.get("epochs_done") or len(history)),
-        steps=int(settings.get("steps") or newest.get("step", 0)),
-        seconds=float(settings.get("seconds") or newest.get("seconds", 0.0)),
+        epochs=_whole(settings, "epochs"),
+        epochs_done=_whole(settings, "epochs_done", len(history)),
+        steps=_whole(settings, "steps", newest.get("step", 0)),
+        seconds=_number(settings, "seconds", newest.get("seconds", 0.0)),
         optimiser=optimiser,
         lr=rate,
-        batch=int(settings.get("batch") or 0),
-        seed=int(settings.get("seed") or 0),
+        batch=_whole(settings, "batch"),
+        seed=_whole(settings, "seed"),
         device=str(settings.get("device") or ""),
-        parameters=int(settings.get("parameters") or 0),
+        parameters=_whole(settings, "parameters"),
         tags=labels.tags,
         note=labels.note,
         plan_hash=str(plan),
         graph_hash=str(graph),
-        best_epoch=int(settings.get("best_epoch") or 0),
+        best_epoch=_whole(settings, "best_epoch"),
         branched_from=str(origin.get("run", "")) if isinstance(origin, dict) else str(origin),
         checkpoints=tuple(kept_checkpoints(folder)),
         error=str(settings.get("error") or ""),
         best=best,
         last=last,
     )
+
+
+def _number(settings: Mapping[str, Any], name: str, otherwise: float = 0.0) -> float:
+    number = float(settings.get(name) or otherwise)
+    if not -(2.0**63) < number < 2.0**63:
+        raise ValueError(f"{name} is no number that a run can have")
+    return number
+
+
+def _whole(settings: Mapping[str, Any], name: str, otherwise: float = 0) -> int:
+    _number(settings, name, otherwise)
+    return int(settings.get(name) or otherwise)
 
 
 def _figures(
@@ -354,7 +368,7 @@ def _figures(
             choose = min if lower_is_better(name) else max
             best[name] = choose(best[name], value) if name in best else value
     for name, value in results.items():
-        if isinstance(value, (int, float)):
+        if isinstance(value, (int, float)) and value == value:
             best[name] = last[name] = float(value)
     return best, last
 

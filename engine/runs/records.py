@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.document.files import write_atomically
+from engine.document.files import ordinary, reason, write_atomically
 from engine.document.locks import held
-from engine.errors import TrainingError, reason_of
+from engine.errors import TrainingError
 from engine.feed.feed import POINT
 
 SETTINGS, METRICS, STEPS, LABELS, LOCK = (
@@ -36,6 +36,8 @@ STEP_COLUMNS = ("step", "epoch", "seconds")
 
 _PIECE = 200_000  # bytes that are parsed at once
 
+# What reading may raise that was not written by a run, or was cut, mixed up or replaced since.
+DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 RUNNING, INTERRUPTED, UNREADABLE = "running", "interrupted", "unreadable"
 _HIGHER = (
     "accuracy",
@@ -59,17 +61,32 @@ def lower_is_better(value: str) -> bool:
     return not any(word in _HIGHER for word in words)
 
 
+@contextmanager
+def reading(folder: Path, name: str) -> Iterator[None]:
+    """Turn whatever is wrong with a file of a run into a `TrainingError` that names it."""
+    try:
+        yield
+    except DAMAGE as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else reason(error)
+        raise TrainingError(f"{name} of {folder.name} cannot be read: {why}.") from error
+
+
 def read_settings(folder: Path) -> dict[str, Any]:
     """What is known of a run. Errors: `TrainingError` when it cannot be read."""
-    try:
-        found = json.loads((folder / SETTINGS).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise TrainingError(
-            f"{folder.name} is not the folder of a run: settings.json cannot be read."
-        ) from error
-    if not isinstance(found, dict):
-        raise TrainingError(f"{folder.name} is not the folder of a run.")
-    return found
+    with reading(folder, SETTINGS):
+        found = _json(folder / SETTINGS)
+        if not isinstance(found, dict):
+            raise ValueError("it holds something else")
+        return found
+
+
+def _json(path: Path) -> Any:
+    return json.loads(_text(path))
+
+
+def _text(path: Path) -> str:
+    with ordinary(path) as file:
+        return file.read().decode("utf-8")
 
 
 def state_of(folder: Path, settings: Mapping[str, Any]) -> str:
@@ -84,16 +101,20 @@ def state_of(folder: Path, settings: Mapping[str, Any]) -> str:
 
 
 def read_metrics(folder: Path) -> list[dict[str, int | float]]:
-    """The epochs of a run, counted from 0 as `Run.history` does; a torn last row is left out."""
-    try:
-        text = (folder / METRICS).read_text("utf-8")
-    except FileNotFoundError:
+    """The epochs of a run, counted from 0 as `Run.history` does; a torn last row is left out.
+
+    Errors: `TrainingError` when they cannot be read.
+    """
+    if not os.path.lexists(folder / METRICS):
         return []
-    whole = text[: text.rfind("\n") + 1]
     found: list[dict[str, int | float]] = []
-    for row in csv.DictReader(io.StringIO(whole)):
-        values = {name: float(value) for name, value in row.items() if value}
-        found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
+    with reading(folder, METRICS):
+        text = _text(folder / METRICS)
+        for row in csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])):
+            if None in row:
+                raise ValueError(f"row {len(found) + 1} has more values than there are columns")
+            values = {name: float(value) for name, value in row.items() if value}
+            found.append({**values, "epoch": int(values["epoch"]) - 1, "step": int(values["step"])})
     return found
 
 
@@ -126,24 +147,26 @@ class StepsReader:
         self.names: list[str] = []
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """The rows that are new since the last call, by series; from the start again if the file shrank."""
+        """The rows that are new since the last call, by series; from the start again if the file shrank.
+
+        Errors: `TrainingError` when they cannot be read.
+        """
         pieces: dict[str, list[NDArray[Any]]] = {}
-        try:
-            with open(self._path, "rb") as file:
-                if file.seek(0, io.SEEK_END) < self._offset:
-                    self._offset = 0
-                file.seek(self._offset)
-                if self._offset == 0:
-                    self._read_head(file.readline())
-                # In pieces: while numpy parses one, no other thread of the program works.
-                while content := file.read(_PIECE):
-                    content += file.readline()
-                    content = content[: content.rfind(b"\n") + 1]
-                    self._offset += len(content)
-                    for name, rows in _points(content.decode(), self.names).items():
-                        pieces.setdefault(name, []).append(rows)
-        except FileNotFoundError:
+        if not os.path.lexists(self._path):
             return {}
+        with reading(self._path.parent, STEPS), ordinary(self._path) as file:
+            if file.seek(0, io.SEEK_END) < self._offset:
+                self._offset = 0
+            file.seek(self._offset)
+            if self._offset == 0:
+                self._read_head(file.readline())
+            # In pieces: while numpy parses one, no other thread of the program works.
+            while content := file.read(_PIECE):
+                content += file.readline()
+                content = content[: content.rfind(b"\n") + 1]
+                self._offset += len(content)
+                for name, rows in _points(content.decode(), self.names).items():
+                    pieces.setdefault(name, []).append(rows)
         none = [np.empty(0, POINT)]
         return {name: np.concatenate(pieces.get(name, none)) for name in self.names}
 
@@ -183,13 +206,11 @@ class Labels:
 
 def read_labels(folder: Path) -> Labels:
     """The labels of a run, if there are any. Errors: `TrainingError` when they can't be read."""
-    try:
-        found = json.loads((folder / LABELS).read_text("utf-8"))
-        return Labels(tags_from(found.get("tags", ())), str(found.get("note", "")))
-    except FileNotFoundError:
+    if not os.path.lexists(folder / LABELS):
         return Labels()
-    except (OSError, ValueError, AttributeError) as error:
-        raise TrainingError(f"The tags of {folder.name} cannot be read: {reason_of(error)}.") from error
+    with reading(folder, LABELS):
+        found = _json(folder / LABELS)
+        return Labels(tags_from(found.get("tags", ())), str(found.get("note", "")))
 
 
 def write_labels(folder: Path, labels: Labels) -> None:

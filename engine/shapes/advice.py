@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Layer, Loss, Output
-from engine.document.edits import AddNodes, Edit, Rename
+from engine.document.edits import AddNodes, Edit, RemoveBlock, Rename
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.names import free_name, names_of
 from engine.shapes.node_rules import ADVICE_RULES
@@ -22,6 +22,7 @@ def advice(project: Project, book: ShapeBook) -> Iterator[Problem]:
     graph = project.graph
     trains = any(isinstance(book.types.get(one), Loss) for one in graph.nodes)
     yield from _doubled_names(graph)
+    yield from _unused_blocks(project)
     for one, node in graph.nodes.items():
         made = book.types.get(one)
         if not isinstance(made, Layer) or not graph.incoming(one):
@@ -44,6 +45,18 @@ def _doubled_names(graph: Graph) -> Iterator[Problem]:
                 severity="warning",
                 fix=doing(f"Call it {better}", Rename(one, better)),
                 code="same-name",
+            )
+
+
+def _unused_blocks(project: Project) -> Iterator[Problem]:
+    for block in project.blocks.values():
+        if not project.instances(block.id):
+            yield Problem(
+                None,
+                f"The block {block.name or block.id} is used nowhere.",
+                severity="warning",
+                fix=doing("Delete it", RemoveBlock(block.id)),
+                code="unused-block",
             )
 
 

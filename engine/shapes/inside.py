@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engine.catalogue import Composite, Data, Input, Loss, Metric, Source, symbols
+from engine.catalogue import Composite, Data, Input, Layer, Loss, Metric, Source, symbols
+from engine.catalogue.bypass import keeps_values, without_muted
 from engine.catalogue.emitter import build
+from engine.catalogue.traits import Squash
 from engine.document.graph import BLOCK, BLOCK_INPUT, Node, Project
 from engine.document.plan import Plan
 from engine.errors import NeuroloomError
 from engine.shapes.problems import Problem
-from engine.shapes.signatures import Facts, Signature, wires_of
+from engine.shapes.signatures import Facts, Signature, marks, wires_of
 
 if TYPE_CHECKING:
     from engine.shapes.shapes import ShapeBook
@@ -39,7 +41,7 @@ class Insides:
 
     def book(self, parent: ShapeBook, project: Project, block_id: str, given: Given) -> ShapeBook:
         """The book of a block's inside where `given` arrives at its input nodes."""
-        key = (self._prints.get(block_id), tuple(sorted((port, found) for port, found in given.items())))
+        key = (self._prints.get(block_id), tuple(sorted(marks(given))))
         found = self._books.get(key)
         if found is None:
             found = self._books[key] = parent.inside(given)
@@ -84,7 +86,7 @@ def composite_facts(
             if steps is not None and steps != given[port].shape[0]:
                 return wrong(f"The sequences that {name} reads differ in length."), None
             steps = given[port].shape[0]
-            given[port] = replace(given[port], shape=given[port].shape[1:])
+            given[port] = replace(given[port], shape=given[port].shape[1:], axes=given[port].axes[1:])
         if steps is None:
             return wrong(f"{name} runs along a sequence and needs an input that is no state."), None
         for port, state in states.items():
@@ -119,7 +121,9 @@ def composite_facts(
             f"{name} is repeated, so what leaves it must fit what enters: {one} is not {other}."
         ), book
     if steps is not None:
-        outputs = {port: replace(found, shape=(steps, *found.shape)) for port, found in outputs.items()}
+        for port, found in outputs.items():
+            axes = ("steps", *found.axes) if len(found.axes) == len(found.shape) else ()
+            outputs[port] = replace(found, shape=(steps, *found.shape), axes=axes)
         runs, copies = steps, 1
     weights, steps_of_one = book.total_parameters * copies, book.total_multiply_adds * runs
     return Facts(outputs, weights, steps_of_one, carries=code.carries), book
@@ -133,3 +137,36 @@ def _stays_outside(found: object) -> bool:
 def _used(nodes: Iterable[Node]) -> list[str]:
     named = [node.params.get("block") for node in nodes if node.type == BLOCK]
     return [one for one in named if isinstance(one, str)]
+
+
+def last_squash(project: Project, book: ShapeBook, wire: tuple[str, str]) -> Squash | None:
+    """The function between two ends that the numbers of a wire have passed last, also inside a block."""
+    graph, (node_id, port) = project.graph, wire
+    while keeps_values(made := book.types.get(node_id)):
+        link = graph.feeding(node_id, "x")
+        if link is None:
+            return None
+        node_id, port = link.source, link.source_port
+    if not isinstance(made, Composite):
+        return made.squash() if isinstance(made, Layer) else None
+    inner, types = within(project, made.block), book.books[node_id]
+    inner = without_muted(inner, types.types)
+    link = inner.graph.feeding(port, "x")
+    return None if link is None else last_squash(inner, types, (link.source, link.source_port))
+
+
+def joins_rows(book: ShapeBook) -> bool:
+    """Whether a layer compares the examples of a batch, so that a batch of one is too small for it."""
+    for node_id, made in book.types.items():
+        arriving = book.input_signature(node_id, "x") if isinstance(made, Layer) else None
+        if arriving is not None and isinstance(made, Layer) and made.least_rows(arriving.shape) > 1:
+            return True
+    return any(joins_rows(inner) for inner in book.books.values())
+
+
+def batch_statistics(book: ShapeBook) -> bool:
+    """Whether a layer keeps the statistics of batches."""
+    own = (made for made in book.types.values() if isinstance(made, Layer))
+    return any(made.traits.batch_statistics for made in own) or any(
+        batch_statistics(inner) for inner in book.books.values()
+    )

@@ -104,9 +104,8 @@ def _about(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
         squash = made.traits.contains
         message = f"{made.title} contains the {squash.word} already; applied twice, it learns slowly."
         yield from _squashed(graph, node, squash, message, book)
-    elif isinstance(made, Metric) and made.traits.answers is Answer.CLASSES and _yes_or_no(node, book):
-        message = f"{made.title} says yes to a score above 0, and behind a sigmoid every score is."
-        yield from _squashed(graph, node, Squash.SIGMOID, message, book)
+    if isinstance(made, Data) and made.reads and graph.outgoing(node.id) and not getattr(made, "path", ""):
+        yield Problem(node.id, "No file is chosen yet.", "path", code="no-file")
     for rule in LINT_RULES:
         yield from rule(project, node, book)
     if isinstance(made, Layer) and made.traits.class_count is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Data, Layer, Loss, Metric, NodeType
-from engine.document.edits import AddNodes, Connect, Disconnect, Edit, Move, SetParam
+from engine.document.edits import AddNodes, Connect, Disconnect, Edit, Move, Remove, SetParam
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.names import free_name, names_of
 from engine.shapes.node_rules import REMEDIES
@@ -143,6 +143,22 @@ def doing(label: str, *edits: Edit) -> Fix:
 def inserting(label: str, link: Link, type_id: str, params: Mapping[str, Any] | None = None) -> Fix:
     """A fix that puts a new node into a wire."""
     return Fix(label, lambda project: insert(project, link, type_id, params))
+
+
+def replacing(label: str, node: Node, feed: Link, type_id: str) -> Fix:
+    """A fix that puts a new node ("x" in, "output" out) in the place of one that `feed` ends at."""
+
+    def edits(project: Project) -> tuple[Edit, ...]:
+        graph = project.graph
+        name = free_name(type_id.lower(), names_of(graph))
+        added = Node(project.new_id(), type_id, name, {}, node.position)
+        leaving = [
+            Link(added.id, "output", link.target, link.target_port) for link in graph.outgoing(node.id)
+        ]
+        arriving = Link(feed.source, feed.source_port, added.id, "x")
+        return Remove((node.id,)), AddNodes((added,), (arriving, *leaving))
+
+    return Fix(label, edits)
 
 
 def insert(

@@ -30,6 +30,7 @@ from engine.catalogue import (
 from engine.catalogue.bypass import linked, passed_on, without_muted
 from engine.catalogue.emitter import NodeCode, Pattern, build
 from engine.catalogue.symbols import evaluate, name
+from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
 from engine.errors import NeuroloomError, reason_of
 from engine.shapes.inside import Insides, composite_facts
@@ -37,8 +38,8 @@ from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
 from engine.shapes.plain_words import plainly
 from engine.shapes.problems import Fix, Problem, Severity
-from engine.shapes.remedies import remedy
-from engine.shapes.signatures import Facts, Signature, wires_of
+from engine.shapes.remedies import doing, remedy
+from engine.shapes.signatures import Facts, Signature, marks, wires_of, with_axes
 from engine.values import Value
 
 __all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check", "wires_of"]
@@ -87,15 +88,15 @@ class ShapeBook:
         if any(node.shares for node in graph.nodes.values()):
             dirty |= {one for one, node in graph.nodes.items() if node.shares}
         for node_id in _downstream(graph, dirty):
-            before = self._facts.get(node_id), self._ports.get(node_id)
+            then, ports = self._facts.get(node_id), self._ports.get(node_id)
             found = self._infer(project, graph.node(node_id))
             self._facts[node_id] = found
             self._followers[node_id] = {link.target for link in graph.outgoing(node_id)}
-            if before[0] is None or (before[0].outputs, before[1]) != (found.outputs, self._ports[node_id]):
+            if then is None or (marks(then.outputs), ports) != (marks(found.outputs), self._ports[node_id]):
                 dirty |= self._followers[node_id]
         self._enter(graph)
         own = [facts.problem for node_id in graph.nodes if (facts := self._facts[node_id]).problem]
-        own = [replace(problem, fix=remedy(project, problem, self)) for problem in own]
+        own = [replace(problem, fix=problem.fix or remedy(project, problem, self)) for problem in own]
         own += link_problems(project, self)
         failed = {problem.node_id for problem in own}
         as_trained = without_muted(project, self.types)
@@ -226,7 +227,7 @@ class ShapeBook:
             else:
                 arriving[link.target_port] = found
         if misplaced is not None:
-            return Facts(problem=Problem(node.id, misplaced[1], misplaced[0], code="port"))
+            return Facts(problem=misplaced)
         if begins is not None:
             return Facts(begins)
         if missing is not None:
@@ -287,7 +288,7 @@ class ShapeBook:
         params: Mapping[str, Value],
         arriving: Mapping[str, Signature],
     ) -> Facts:
-        key = (type_id, _key(params), tuple(arriving.items()))
+        key = (type_id, _key(params), marks(arriving))
         facts = self._known.get(key)
         if facts is None:
             if len(self._known) >= MOST_KNOWN:
@@ -334,7 +335,7 @@ def _fitted(node_type: Transform, arriving: Column) -> Facts:
 
 
 def _of_column(column: Column) -> Signature:
-    return Signature(column.shape, column.dtype, rows=column.rows)
+    return Signature(column.shape, column.dtype, rows=column.rows, axes=column.axes)
 
 
 def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
@@ -353,7 +354,7 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
             for port, found in arriving.items()
         }
         values, operations = _run_code(code, layers, tensors)
-    outputs = {port: _signature(value) for port, value in values.items()}
+    outputs = with_axes(node_type, arriving, {port: _signature(value) for port, value in values.items()})
     counted = {
         id(weight): weight.numel()
         for layer in layers.values()
@@ -429,14 +430,18 @@ def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature
 
 def _misplaced(
     node_type: NodeType, links: Iterable[Link], ports: Mapping[str, tuple[str, ...] | None]
-) -> tuple[str, str] | None:
-    """The port and the sentence for a wire that begins or ends at a port that is not there."""
+) -> Problem | None:
+    """What is wrong with a wire that begins or ends at a port that is not there."""
     for link in links:
-        if node_type.input_port(link.target_port) is None:
-            return link.target_port, f"{node_type.title} has no input called {link.target_port[:60]!r}."
         known = ports.get(link.source)
-        if known is not None and link.source_port not in known:
-            return link.target_port, f"This wire begins at {link.source_port[:60]!r}, which is no output."
+        if node_type.input_port(link.target_port) is None:
+            sentence = f"{node_type.title} has no input called {link.target_port[:60]!r}."
+        elif known is not None and link.source_port not in known:
+            sentence = f"This wire begins at {link.source_port[:60]!r}, which is no output."
+        else:
+            continue
+        fix = doing("Remove the wire", Disconnect(link))
+        return Problem(link.target, sentence, link.target_port, fix=fix, code="port")
     return None
 
 

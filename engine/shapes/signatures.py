@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.catalogue import Wire
+from engine.catalogue import Layer, NodeType, Wire
+from engine.catalogue.axes import Axes
 from engine.catalogue.symbols import name
 from engine.shapes.problems import Problem
 
@@ -16,13 +17,15 @@ class Signature:
     """What a wire carries: `shape` without the batch axis, and the dtype's name.
 
     `per_batch` marks a value that has no batch axis at all, such as a loss. `rows` says of what a row is one,
-    where it is not an example: "nodes" or "edges" of graphs that lie side by side.
+    where it is not an example: "nodes" or "edges" of graphs that lie side by side. `axes` says what those of
+    the shape stand for; signatures that differ in that alone are equal.
     """
 
     shape: tuple[int, ...]
     dtype: str = "float32"
     per_batch: bool = False
     rows: str = ""
+    axes: Axes = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return "×".join(str(size) for size in self.shape) or "scalar"
@@ -49,6 +52,25 @@ class Facts:
     constructors: tuple[str, ...] = ()
 
 
+def marks(carried: Mapping[str, Signature]) -> tuple[tuple[str, Signature, Axes], ...]:
+    """What wires carry, in a form that tells apart those whose axes stand for other things, too."""
+    return tuple((port, found, found.axes) for port, found in carried.items())
+
+
 def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
     """The wires a node's `emit` gets, each called after its port."""
     return {port: Wire(name(port), found.shape, found.dtype, found.rows) for port, found in arriving.items()}
+
+
+def with_axes(
+    made: NodeType, arriving: Mapping[str, Signature], leaving: Mapping[str, Signature]
+) -> dict[str, Signature]:
+    """What leaves a layer with what its axes stand for; several inputs must agree on theirs."""
+    if not isinstance(made, Layer):
+        return dict(leaving)
+    known = [found.axes for found in arriving.values() if found.axes]
+    alike = all(axes == known[0] for axes in known if len(axes) == len(known[0]))
+    given = known[0] if known and alike else ()
+    return {
+        port: replace(found, axes=made.axes_after(given, len(found.shape))) for port, found in leaving.items()
+    }

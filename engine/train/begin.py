@@ -1,4 +1,4 @@
-"""Makes runs: from the seed, or from a checkpoint."""
+"""Makes runs: from the seed, or from a checkpoint; says beforehand what would be refused."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from engine.feed.feed import Feed
 from engine.look.labels import check_labels
 from engine.runs import checkpoints
 from engine.runs.records import (
+    METRICS,
     SETTINGS,
     epoch_points,
     never_saved,
@@ -24,15 +25,19 @@ from engine.runs.records import (
     read_step_series,
 )
 from engine.runs.settings import Settings
-from engine.shapes.heads import loss_heads
+from engine.shapes.heads import Head, loss_heads
+from engine.shapes.problems import Problem
 from engine.train import state
 from engine.train.autotune import fastest, made_with
+from engine.train.failures import explain
 from engine.train.loop import Run
 from engine.train.warm_start import warm_start
 
 if TYPE_CHECKING:
+    from engine.document.graph import Project
     from engine.emit.program import Program
     from engine.train.distributed import World
+    from engine.train.sources import Sources
 
 Loader = Callable[[], Splits]
 
@@ -68,14 +73,48 @@ def begin_run(
     if world is not None:
         program = world.wrap(program)
     run = Run(program, load, settings, feed, revision)
-    empty = next((split for split in ("train", "validation", "test") if not run.rows(split)), None)
-    if empty is not None:
-        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
     run.heads = loss_heads(program.project, program.book)
-    check_labels(run.heads, run.data)
+    _check_data(program, run.heads, run.data)
     if world is not None:
         world.draw_apart(run)
+    if _leaves_one_row(run):
+        feed.note(
+            "info",
+            "A single row is left over for the last batch, too few for layers that compare the examples of a "
+            "batch: it joins the batch before it.",
+        )
     return run
+
+
+def _leaves_one_row(run: Run) -> bool:
+    """Whether batches are joined, so that none has a single row."""
+    program, rows = run.program, run.rows("train")
+    phases = program.phases if program.players is not None else ()
+    sizes = [phase.batch for phase in phases] or [run.settings.batch]
+    return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
+
+
+def refusal(project: Project, sources: Sources, device: str = "cpu") -> Problem | None:
+    """Why training would end before its first step; its data are read for that, but no weights are made."""
+    program: Program | None = None
+    try:
+        program = sources.program(project, 0)
+        check_trains(program)
+        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, device)())
+    except (Exception, SystemExit) as error:  # a loader may raise anything
+        found = explain(error, program)
+        whole = program is None or program.trains  # else it is a network to export
+        return Problem(found.node_id, str(found), severity="error" if whole else "warning", code="start")
+    return None
+
+
+def _check_data(program: Program, heads: tuple[Head, ...], data: Splits) -> None:
+    """Errors: `TrainingError` for a split without rows, and for labels that are no classes of the model."""
+    splits = ("train", "validation", "test")
+    empty = next((split for split in splits if not len(next(iter(data.get(split, {}).values()), ()))), None)
+    if empty is not None:
+        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
+    check_labels(heads, data)
 
 
 def continue_run(
@@ -110,6 +149,9 @@ def continue_run(
         world.draw_apart(run)
     run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
     _put_back_curves(run, folder)
+    if len(run.history) < run.epoch:
+        found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"
+        feed.note("warning", f"{found}; what was cut off or removed is lost.", step=run.step)
     return run
 
 

@@ -28,11 +28,10 @@ from torch.nn.parallel import DistributedDataParallel
 
 from engine.catalogue import Data
 from engine.catalogue.training.checks import PLAIN_PLANS
-from engine.data.portable import portable_source
+from engine.data.batch import WEIGHT
 from engine.devices import choose_device
 from engine.emit.distributed import SIDE_BY_SIDE
 from engine.errors import TrainingError, reason_of
-from engine.layers.scores import masked_accuracy
 from engine.runs.records import read_settings
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ PATIENCE = timedelta(hours=6)  # for a process that evaluates while the others w
 LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds its folder
 
 _DRAWS = re.compile(r"F\.\w*dropout|torch\.(randn?(_like)?|bernoulli|normal|multinomial)\(")
-_UNCOUNTED = re.compile(r"-100\b")  # places that a loss leaves out
 
 T = TypeVar("T")
 
@@ -217,7 +215,7 @@ def folder_before(runs: Path) -> Path | None:
 
 
 class Part(dict[str, Tensor]):
-    """This process's rows of a batch; `fraction` of the batch's rows are in it.
+    """This process's rows of a batch, `size` of them.
 
     Where a batch has fewer rows than there are processes, some get a row of another that counts nothing.
     """
@@ -225,7 +223,7 @@ class Part(dict[str, Tensor]):
     def __init__(self, batch: Batch, rank: int, size: int) -> None:
         n = len(next(iter(batch.values())))
         begin, end = rank * n // size, (rank + 1) * n // size
-        self.fraction = (end - begin) / n
+        self.size = end - begin
         rows = slice(begin, end) if end > begin else slice(0, 1)
         super().__init__({name: column[rows] for name, column in batch.items()})
 
@@ -268,26 +266,31 @@ class SharedProgram:
         if self._joined is None or self._joined[0] is not model:
             self._joined = model, DistributedDataParallel(Measured(model, self._program.objective))
         found: dict[str, Tensor] = self._joined[1](batch)
-        totals = self._summed(found, batch.fraction)
-        factor = self._world.size * batch.fraction  # torch takes the mean over the processes
-        return {
-            name: factor * (value - value.detach()) + total
+        weight = found.pop(WEIGHT, None)
+        part = float(batch.size) if weight is None else float(weight) * bool(batch.size)
+        whole, totals = self._summed(found, part)
+        factor = self._world.size * part / (whole or 1.0)  # torch takes the mean over the processes
+        values = {
+            name: factor * (value - value.detach()) + total / (whole or 1.0)
             for (name, value), total in zip(found.items(), totals, strict=True)
         }
+        return {**values, WEIGHT: torch.tensor(whole)}
 
-    def _summed(self, found: dict[str, Tensor], fraction: float) -> list[Tensor]:
-        """The whole batch's values; tells the others in passing whether this process is asked to stop."""
+    def _summed(self, found: dict[str, Tensor], weight: float) -> tuple[float, list[Tensor]]:
+        """How much the whole batch counts, and its values times that.
+
+        Tells the others in passing whether this process is asked to stop.
+        """
         world = self._world
         asked = world.asked is not None and world.asked()
-        first = next(iter(found.values()))
-        numbers = [
-            fraction * value.detach() if fraction else torch.zeros_like(value) for value in found.values()
-        ]
-        sums = torch.stack([*numbers, torch.full_like(first.detach(), float(asked))])
+        first = next(iter(found.values())).detach()
+        numbers = [weight * value.detach() if weight else torch.zeros_like(value) for value in found.values()]
+        numbers += [torch.full_like(first, weight), torch.full_like(first, float(asked))]
+        sums = torch.stack(numbers)
         dist.all_reduce(sums)
-        *totals, stop = sums.unbind()
+        *totals, whole, stop = sums.unbind()
         world.stopping = bool(stop.item())
-        return totals
+        return whole.item(), totals
 
     def evaluate(self, model: nn.Module, split: Batch) -> dict[str, float]:
         """What the first process finds, in all of them."""
@@ -309,7 +312,6 @@ def differences(run: Run) -> list[str]:
         found.append(
             "Batch normalisation uses the statistics of each process's rows, not of the whole batch."
         )
-    text = text.replace(portable_source([masked_accuracy])[0], "")  # a metric that leaves them out is no loss
-    if "ignore_index" in text or _UNCOUNTED.search(text) or "weight=" in text or 'reduction="sum"' in text:
-        found.append("A loss that does not count all rows alike is averaged by rows.")
+    if run.program.counts_apart:
+        found.append("Losses that count different places of a batch are averaged by its rows.")
     return found

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.devices import untouched_random
+from engine.document.files import disk_is_full
 from engine.errors import DataError, NeuroloomError, TrainingError, kind_and_reason, reason_of
 from engine.feed.feed import Remedy
 from engine.train.suggest import calmer_rate, smaller_batch
@@ -122,6 +123,10 @@ def explain(error: BaseException, program: Program | None, batch: int | None = N
             node_id=node_id,
             fix=f"It belongs in {Path(str(error.filename)).parent}.",
         )
+    if isinstance(error, OSError) and error.strerror:
+        what = Path(str(error.filename)).name if error.filename else "A file"
+        fix = "Make room on the disk." if disk_is_full(error) else None
+        return DataError(f"{what} cannot be used{where}: {error.strerror}.", node_id=node_id, fix=fix)
     subject = name or "The model"
     if isinstance(error, SystemExit):
         return TrainingError(f"{subject} tried to end the program (sys.exit).", node_id=node_id)

@@ -17,6 +17,7 @@ from engine.train.begin import begin_run, continue_run
 from engine.train.failures import explain
 from engine.train.health import Health
 from engine.train.loop import Interrupted, Record, Run
+from engine.train.more import train_up_to
 from engine.train.run_folder import LAST_AND_BEST, Keep, RunFolder
 from engine.train.saving import Saver
 from engine.train.sources import Sources
@@ -58,9 +59,9 @@ def run_headless(
     """Train a project to its end, or until `stopped` says so, which is asked at every batch.
 
     `on_line` gets a record a step, an epoch, and one of the test values; `folder` is where the run is kept;
-    with `resume` it goes on from the checkpoint there. Layers that fit begin with `weights`; `on_match` hears
-    which. `keep` says which checkpoints stay. With `world` this is one process of several
-    (`engine.train.distributed`), and only the first of them writes.
+    with `resume` it goes on from the checkpoint there, up to `epochs` if these are given. Layers that fit
+    begin with `weights`; `on_match` hears which. `keep` says which checkpoints stay. With `world` this is one
+    process of several (`engine.train.distributed`), and only the first of them writes.
     Errors: `TrainingError` and its relatives, each with the node they belong to.
     """
     feed = Feed()
@@ -79,6 +80,8 @@ def run_headless(
             run = continue_run(
                 folder, program, catalogue, lambda on: sources.loader(program, on), feed, world=world
             )
+            if epochs is not None and (told := train_up_to(run, epochs)):
+                feed.note("info", told, step=run.step)
         else:
             chosen, notice = choose_device(device)
             if notice:
@@ -118,7 +121,8 @@ def run_headless(
         raise found from None
     saver.end(run, state)
     if saver.failing:  # training went on without a disk; now there is nothing left to wait for
-        raise TrainingError(f"The run was {state}, but could not be saved.", fix="Make room on the disk.")
+        fix = "Make room on the disk." if saver.full else None
+        raise TrainingError(f"The run was {state}, but could not be saved.", fix=fix)
     notices.pass_on()
     return Outcome(state, run, run.results)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from engine.data.batch import Batch, Splits
+from engine.data.batch import WEIGHT, Batch, Splits, weight_in
 from engine.devices import random_state, set_random_state, use_threads
 from engine.document.names import spoken
 from engine.feed.feed import Feed, Series
@@ -74,7 +74,7 @@ class Run:
         self.memory: dict[str, Any] = {}  # see engine.look.sight
         self._spent, self._since = 0.0, 0.0
         self._side_values_at = 0.0
-        self.loss_sum = 0.0
+        self.loss_sum = self.weight_sum = 0.0
         self._curve = self._first_curve()
         self.order = self.shuffle.get_state()
         self._batches: Iterator[Batch] | None = None
@@ -84,8 +84,7 @@ class Run:
         if self.program.players is not None:
             self.phases.configure(self)
             return
-        rows = self.rows("train")
-        self.steps_per_epoch = math.ceil(rows / (self.settings.batch or rows or 1))
+        self.steps_per_epoch = self.program.batch_count(self.rows("train"), self.settings.batch)
         self.optimiser, self.schedule = self.program.configure(
             self.model, self.steps_per_epoch, self.settings.epochs
         )
@@ -130,8 +129,8 @@ class Run:
 
     @property
     def train_loss(self) -> float:
-        """Mean loss of the batches of the current epoch so far."""
-        return self.loss_sum / self.index if self.index else math.nan
+        """Mean loss over what counted in the current epoch so far."""
+        return self.loss_sum / self.weight_sum if self.weight_sum else math.nan
 
     @property
     def learning_rate(self) -> float:
@@ -162,7 +161,7 @@ class Run:
         optimiser = self.optimiser
         optimiser.zero_grad()
         found = self.program.objective(self.model, batch)
-        loss = found["loss"]
+        loss, weight = found["loss"], weight_in(found, batch)
         torch.autograd.backward(loss)
         value = loss.item()
         if not math.isfinite(value):
@@ -178,13 +177,15 @@ class Run:
             self.schedule.step()
         if after is not None:
             after()
-        self.loss = value
-        self.loss_sum += value
         self.step += 1
         self.index += 1
         seconds = self._spent + perf_counter() - self._since
         epoch = self.epoch + self.index / self.steps_per_epoch
-        self._curve.append(self.step, epoch, seconds, value)
+        if weight:  # a batch in which nothing counts has no loss to show
+            self.loss = value
+            self.loss_sum += weight * value
+            self.weight_sum += weight
+            self._curve.append(self.step, epoch, seconds, value)
         self.feed.changed()
         if seconds >= self._side_values_at:
             self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
@@ -200,12 +201,15 @@ class Run:
         self.index += 1
         seconds = self.seconds
         epoch = self.epoch + self.index / self.steps_per_epoch
-        first = next(iter(values.values()), math.nan)
-        if len(values) == 1 or not math.isnan(first):
-            self.loss = first
-            self.loss_sum += first
+        weights = {name: weight_in(parts, batch) for name, parts in found.items()}
+        first = next(iter(values), "")
+        if weights.get(first):
+            self.loss = values[first]
+            self.loss_sum += weights[first] * values[first]
+            self.weight_sum += weights[first]
         for name, value in values.items():
-            self.feed.append(f"train_{name}", self.step, epoch, seconds, value)
+            if weights[name]:
+                self.feed.append(f"train_{name}", self.step, epoch, seconds, value)
         if seconds >= self._side_values_at:
             self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
             self._note_side_values(self.phases.parts(self, found), epoch, seconds)
@@ -213,6 +217,7 @@ class Run:
             number = {"phase": self.phases.number} if len(self.program.phases) > 1 else {}
             self.on_record({"step": self.step, **number, "epoch": self.epoch, **values})
         if self.index == self.steps_per_epoch:
+            self.phases.finish_epoch(self)
             self.stage = Stage.VALIDATE
 
     def _begin_epoch(self) -> Iterator[Batch]:
@@ -246,7 +251,7 @@ class Run:
     def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
         self.feed.append("lr", self.step, epoch, seconds, self.learning_rate)
         for name, part in found.items():
-            if name != "loss":
+            if name not in ("loss", WEIGHT):
                 self.feed.append(f"train_{name}", self.step, epoch, seconds, part.item())
 
     def _validate(self) -> None:
@@ -254,15 +259,16 @@ class Run:
         self.phases.average(self)
         self.phases.swap()
         try:
+            self.phases.refresh(self)
             found = self._evaluate("validation", counted)
         except BaseException:
-            self.phases.swap()
+            self.phases.swap_back(self)
             raise
         record: Record = {"epoch": self.epoch, **{f"val_{name}": value for name, value in found.items()}}
         means = self.phases.means() or {"loss": self.train_loss}
         self.epoch += 1
         self.index = 0
-        self.loss_sum = 0.0
+        self.loss_sum = self.weight_sum = 0.0
         self._batches = None
         self.order = self.shuffle.get_state()
         seconds = self.seconds
@@ -279,7 +285,7 @@ class Run:
             values = {name: float(value) for name, value in record.items() if name != "epoch"}
             seen = self.phases.see(self, values)
             ended = self.phases.weigh(self, seen)
-            self.phases.swap()
+            self.phases.swap_back(self)
             over = ended and self.phases.end(self)
         else:
             over = self._weigh(record) or self.epoch >= self.settings.epochs
@@ -323,7 +329,7 @@ class Run:
     def _evaluate(self, split: str, counted: Sequence[Tally] = ()) -> dict[str, float]:
         device = self.settings.device
         before = random_state(device)
-        guard = self.model.register_forward_pre_hook(self._look_up) if self.interrupted is not None else None
+        guard = self.model.register_forward_pre_hook(self.look_up) if self.interrupted is not None else None
         try:
             with ExitStack() as taps:
                 for tally in counted:
@@ -338,6 +344,7 @@ class Run:
             if guard is not None:
                 guard.remove()
 
-    def _look_up(self, module: nn.Module, inputs: Any) -> None:
+    def look_up(self, *_: Any) -> None:
+        """Errors: `Interrupted` where somebody wants the thread back."""
         if self.interrupted is not None and self.interrupted():
             raise Interrupted

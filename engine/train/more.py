@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.runs.settings import Stage
+from engine.errors import TrainingError
+from engine.runs.settings import Settings, Stage
 from engine.train.rebuild import rebuild
 
 if TYPE_CHECKING:
@@ -25,18 +26,48 @@ def further(run: Run, overrides: Overrides, plan: Plan) -> Overrides:
     return overrides if 2 * left >= last else replace(overrides, more=overrides.more + max(0, -left) + last)
 
 
-def train_more(run: Run, overrides: Overrides, plan: Plan) -> tuple[Overrides, str]:
-    """Put a run that is done back to training; returns what it is told now, and a sentence on what that does.
+def go_further(run: Run, overrides: Overrides, plan: Plan) -> tuple[Overrides, str]:
+    """Let a run that is done train more; returns what it is told now, and a sentence on what that does."""
+    overrides = further(run, overrides, plan)
+    return overrides, train_more(run, overrides.settings(plan, run.settings.device))
+
+
+def train_more(run: Run, settings: Settings) -> str:
+    """Put a run that is done back to training, up to the epochs of `settings`; says what that does.
 
     A schedule is drawn out over all epochs, so that it ends where the run does. Patience
     is counted from here on.
     """
     rate, data = run.learning_rate, run.data
-    overrides = further(run, overrides, plan)
-    settings = overrides.settings(plan, run.settings.device)
     run.stage, run.waited, run.results = Stage.TRAIN, 0, {}
     rebuild(run, run.program, lambda: data, settings, run.revision)
-    words = f"Training goes on after epoch {run.epoch}"
-    if run.learning_rate != rate:
-        words += f"; the learning rate goes on at {run.learning_rate:.3g}, it had ended at {rate:.3g}"
-    return overrides, f"{words}."
+    return f"Training goes on after epoch {run.epoch}{_rate_told(run, rate, 'had ended at')}."
+
+
+def train_up_to(run: Run, epochs: int) -> str:
+    """Let a run that was continued train so many epochs in all, in each phase; says what that does.
+
+    Errors: `TrainingError` where it has trained more of them already.
+    """
+    done = run.epoch if run.program.players is None else run.phases.epochs
+    ended = run.stage in (Stage.TEST, Stage.DONE)
+    if epochs < done or (epochs == done and run.stage is Stage.TRAIN):
+        raise TrainingError(
+            f"The run has trained {done} epochs already, so there is nothing to do up to epoch {epochs}.",
+            fix=f"Ask for more than {done} epochs.",
+        )
+    phases = len(run.program.plan.phases)
+    settings = replace(run.settings, epochs=epochs * phases, each=epochs, more=0)
+    if settings == run.settings or (ended and epochs == done):
+        return ""
+    if ended:
+        return train_more(run, settings)
+    rate, data = run.learning_rate, run.data
+    rebuild(run, run.program, lambda: data, settings, run.revision)
+    return f"Training goes on up to epoch {epochs}{_rate_told(run, rate, 'was')}."
+
+
+def _rate_told(run: Run, rate: float, how: str) -> str:
+    if run.learning_rate == rate:
+        return ""
+    return f"; the learning rate goes on at {run.learning_rate:.3g}, it {how} {rate:.3g}"

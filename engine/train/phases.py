@@ -7,17 +7,19 @@ taken apart so that the application can pause, probe and save between two batche
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
+from engine.data.batch import WEIGHT, Batch, weight_in
+from engine.devices import random_state, set_random_state
 from engine.document.names import spoken
+from engine.optim.average import statistics
 from engine.optim.progress import gradient_norm, largest_move
 
 if TYPE_CHECKING:
-    from engine.data.batch import Batch
     from engine.train.loop import Run
 
 
@@ -25,7 +27,7 @@ class Phases:
     """Where a run is in its plan.
 
     `number` is the phase, `began` the step it began at, `epochs` the epochs of it that are done, `players`
-    its objectives with their optimisers, `sums` (sum, count) of each objective's values in the current epoch.
+    its objectives with their optimisers, `sums` (sum, weight) of each one's values in the current epoch.
     """
 
     def __init__(self) -> None:
@@ -33,7 +35,8 @@ class Phases:
         self.averaged_at = -1  # the step after which averages by epochs were last brought up to date
         self.began_after = 0.0  # seconds of training before it
         self.players: list[Any] = []
-        self.sums: dict[str, tuple[float, int]] = {}
+        self.sums: dict[str, tuple[float, float]] = {}
+        self.unaveraged: dict[str, Tensor] = {}  # batch statistics, while averages are in the weights' place
         self.before: dict[str, Tensor] = {}  # the model when the epoch began, for rules that look at moves
 
     def __len__(self) -> int:
@@ -44,8 +47,7 @@ class Phases:
         described = run.program.phases
         self.number = min(self.number, len(described) - 1)
         phase = described[self.number]
-        rows = run.rows("train")
-        run.steps_per_epoch = math.ceil(rows / (phase.batch or rows or 1))
+        run.steps_per_epoch = run.program.batch_count(run.rows("train"), phase.batch)
         self.players = phase.players(run.model, run.steps_per_epoch, self.limit(run))
         movers = [player for player in self.players if player.optimiser is not None]
         # A phase of rules has no optimiser; one that holds nothing stands for it.
@@ -80,9 +82,16 @@ class Phases:
                     raise not_finite(run, batch, math.nan) from error
             values[player.name] = value = parts["loss"].item()
             found[player.name] = parts
-            total, count = self.sums.get(player.name, (0.0, 0))
-            self.sums[player.name] = (total + value, count + 1)
+            weight = weight_in(parts, batch)
+            total, count = self.sums.get(player.name, (0.0, 0.0))
+            self.sums[player.name] = (total + weight * value, count + weight)
         return values, found
+
+    def finish_epoch(self, run: Run) -> None:
+        """Step the players that have gathered gradients, though of fewer batches than they would."""
+        for player in self.players:
+            if getattr(player, "gathered", 0):
+                run.program.update(player, run.step - self.began)
 
     def begin_epoch(self, run: Run) -> None:
         """Set the layers' modes; remember the weights where a stop rule looks at how far they move."""
@@ -104,6 +113,34 @@ class Phases:
         for average in self.averages:
             average.swap()
 
+    def refresh(self, run: Run) -> None:
+        """Give batch norms the statistics of the training data under averaged weights, if these are in place.
+
+        Errors: `Interrupted`; what was random is drawn again then.
+        """
+        self.unaveraged = statistics(run.model) if any(one.count for one in self.averages) else {}
+        if not self.unaveraged:
+            return
+        before = random_state(run.settings.device)
+        try:
+            run.program.refresh_statistics(run.model, self._watched(run))
+        except BaseException:
+            set_random_state(run.settings.device, before)
+            run.model.train()
+            run.place_modes()
+            raise
+
+    def _watched(self, run: Run) -> Iterator[Batch]:
+        for batch in run.program.batches(run.data["train"], None, self.number):
+            run.look_up()
+            yield batch
+
+    def swap_back(self, run: Run) -> None:
+        """Let weights be trained again, with the statistics that they had."""
+        self.swap()
+        run.model.load_state_dict(self.unaveraged, strict=False)
+        self.unaveraged = {}
+
     @property
     def averages(self) -> list[Any]:
         """The averages that players keep of their weights."""
@@ -121,12 +158,12 @@ class Phases:
             part if player == "loss" or part in own else f"{player.rstrip('_')}_{part}": value
             for player, parts in found.items()
             for part, value in parts.items()
-            if part != "loss"
+            if part not in ("loss", WEIGHT)
         }
 
     def means(self) -> dict[str, float]:
         """The mean of each objective over the epoch so far."""
-        return {name: total / count for name, (total, count) in self.sums.items()}
+        return {name: total / count for name, (total, count) in self.sums.items() if count}
 
     def see(self, run: Run, record: dict[str, float]) -> dict[str, float]:
         """What monitors and stop rules look at after an epoch; steps schedules that look too."""
@@ -178,6 +215,7 @@ class Phases:
             run.model.load_state_dict(run.kept)
         else:
             self.swap()
+            self._keep_averages(run)
         last = self.number + 1 >= len(run.program.phases)
         if not last:
             self.number, self.began, self.epochs = self.number + 1, run.step, 0
@@ -186,6 +224,12 @@ class Phases:
             self.configure(run)
             run.feed.note("info", f"{self.title(run)} begins.", step=run.step)
         return last
+
+    def _keep_averages(self, run: Run) -> None:
+        if statistics(run.model) and any(one.count for one in self.averages):
+            run.place_modes()
+            every = run.program.batches(run.data["train"], None, self.number)
+            run.program.refresh_statistics(run.model, every)
 
     def title(self, run: Run) -> str:
         """What to call the current phase."""
@@ -204,6 +248,7 @@ class Phases:
             "began_after": self.began_after,
             "averaged_at": self.averaged_at,
             "averages": [average.count for average in self.averages],
+            "gathered": [[getattr(one, "gathered", 0), getattr(one, "weight", 0.0)] for one in self.players],
             "sums": {name: list(pair) for name, pair in self.sums.items()},
         }
 
@@ -216,6 +261,9 @@ class Phases:
         self.configure(run)
         for average, count in zip(self.averages, facts["averages"], strict=True):
             average.count = count
+        for player, (count, weight) in zip(self.players, facts.get("gathered", ()), strict=False):
+            if count:
+                player.gathered, player.weight = count, weight
 
     def _looked_at(self, run: Run) -> set[str]:
         return {key for key, _, _ in run.program.phases[self.number].until}

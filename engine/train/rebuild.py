@@ -12,6 +12,7 @@ from torch import nn
 
 from engine.data.batch import Splits
 from engine.devices import untouched_random, use_threads
+from engine.optim.updates import updates_per_epoch
 from engine.runs.settings import Settings, Stage
 from engine.train.failures import node_name
 from engine.train.state import lay_out_like_weights
@@ -59,7 +60,7 @@ def rebuild(
         if before_it is not None and player.optimiser is not None and before_it.optimiser is not None:
             _carry_state(kept.values(), before_it.optimiser, player.optimiser)
         if player.schedule is not None and not getattr(player, "watches", ""):
-            fast_forward(player.schedule, (run.step - run.phases.began) // player.every)
+            fast_forward(player.schedule, _updates(run, player))
     if restarted or _shapes(old_model.state_dict()) != _shapes(model.state_dict()):
         run.kept, run.best, run.best_epoch, run.waited = None, float("inf"), 0, 0
     if run.stage is Stage.TRAIN:
@@ -69,6 +70,14 @@ def rebuild(
         if program.players is None and run.epoch >= settings.epochs:
             run.stage = Stage.TEST
     return restarted
+
+
+def _updates(run: Run, player: Any) -> int:
+    """How often a player has moved its weights in the phase so far."""
+    every, accumulate, epochs = player.every, getattr(player, "accumulate", 1), run.phases.epochs
+    before = updates_per_epoch(run.steps_per_epoch, epochs, every, accumulate) * epochs
+    turns = -(-(run.step - run.phases.began) // every) - -(-epochs * run.steps_per_epoch // every)
+    return round(before) + int(max(0, turns)) // int(accumulate)
 
 
 def taken_over(run: Run, restarted: tuple[str, ...]) -> str:

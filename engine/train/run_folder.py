@@ -122,6 +122,7 @@ class RunFolder:
         self._step_columns: list[str] = []  # those of the table
         self._steps_written: dict[str, int] = {}
         self._columns: list[str] = []
+        self._sizes: dict[str, int] = {}  # of the two tables as they were last written, in bytes
         self._best_written = 0
         self._due = time.perf_counter() + _SHORTEST
         self._facts: dict[str, Any] = {}
@@ -162,7 +163,7 @@ class RunFolder:
             "state": RUNNING,
         }
         self.keep_project(project)
-        self._trim_steps(run.step)
+        self._trim_steps(run)
         self._note_objectives(run)
         self._rewrite_metrics(run)
         RunIndex(self.path.parent).note(self.path)
@@ -188,7 +189,7 @@ class RunFolder:
             return
         self._best_state, self._milestone, self._epoch_seen = None, 0, run.epoch
         self._best_written = min(self._best_written, run.epoch)
-        self._trim_steps(run.step)
+        self._trim_steps(run)
         self._note_objectives(run)
         self._rewrite_metrics(run)
         state.save(self.path, run)
@@ -350,8 +351,12 @@ class RunFolder:
         rows = _step_rows(fresh)
         if not rows:
             return
+        if not self._as_left(STEPS, run):
+            self._rewrite_steps({name: run.feed.read(name) for name in columns})
+            return
         with open(self.path / STEPS, "a", encoding="utf-8") as file:
             file.writelines(rows)
+        self._note_size(STEPS)
         for name, points in fresh.items():
             self._steps_written[name] += len(points)
 
@@ -359,11 +364,28 @@ class RunFolder:
         self._step_columns = list(series)
         head = ",".join((*STEP_COLUMNS, *(name.removeprefix("train_") for name in series))) + "\n"
         write_atomically(self.path / STEPS, (head + "".join(_step_rows(series))).encode())
+        self._note_size(STEPS)
         self._steps_written = {name: len(points) for name, points in series.items()}
 
-    def _trim_steps(self, steps: int) -> None:
+    def _as_left(self, name: str, run: Run) -> bool:
+        """Whether a table is as this program left it; otherwise a warning says that it is written again."""
+        path = self.path / name
+        if path.is_file() and path.stat().st_size == self._sizes[name]:
+            return True
+        text = f"{name} was changed while the run was under way. It has been written again; nothing is lost."
+        run.feed.note("warning", text, step=run.step)
+        return False
+
+    def _note_size(self, name: str) -> None:
+        self._sizes[name] = (self.path / name).stat().st_size
+
+    def _trim_steps(self, run: Run) -> None:
         """Drop rows after the step that a run is continued from."""
-        kept = {name: rows[rows["step"] <= steps] for name, rows in read_step_series(self.path).items()}
+        try:
+            found = read_step_series(self.path)
+        except TrainingError:  # damaged while the run was under way
+            found = {name: run.feed.read(name) for name in self._objectives}
+        kept = {name: rows[rows["step"] <= run.step] for name, rows in found.items()}
         self._objectives = [name for name, rows in kept.items() if len(rows)]
         self._rewrite_steps(kept or {"train_loss": np.empty(0, POINT)})
 
@@ -374,8 +396,12 @@ class RunFolder:
         if any(name not in self._columns for record in fresh for name in record):
             self._rewrite_metrics(run)
             return
+        if not self._as_left(METRICS, run):
+            self._rewrite_metrics(run)
+            return
         with open(self.path / METRICS, "a", encoding="utf-8", newline="") as file:
             _writer(file, self._columns).writerows(map(_from_one, fresh))
+        self._note_size(METRICS)
         self._epochs_written = len(run.history)
 
     def _rewrite_metrics(self, run: Run) -> None:
@@ -387,6 +413,7 @@ class RunFolder:
             writer.writeheader()
         writer.writerows(map(_from_one, run.history))
         write_atomically(self.path / METRICS, text.getvalue().encode())
+        self._note_size(METRICS)
         self._epochs_written = len(run.history)
 
 

@@ -7,10 +7,11 @@ were cut off in the middle, until there is room again. A folder that somebody de
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
+from engine.document.files import disk_is_full
 from engine.errors import NeuroloomError, reason_of
 from engine.feed.feed import Feed
 from engine.train.run_folder import LAST_AND_BEST, WRITING_FRACTION, BusyRun, Keep, RunFolder
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-AGAIN = 5.0  # seconds until a folder that could not be made is tried again
+AGAIN, LATEST = 1.0, 60.0  # seconds until what was refused is tried again; each time twice as long, at most
 _VIEWS_EVERY = 30.0  # seconds; they are many, and only a slider wants them
 _QUICK = 0.05  # seconds that a single step may wait for them
 
@@ -37,6 +38,8 @@ class Saver:
         self._project: Project | None = None
         self._fresh = False  # it has not begun in its folder yet
         self._failing = False
+        self.full = False  # it was refused because there is no room
+        self._pause = AGAIN  # seconds
         self._try_at = 0.0
         self._views_written = -1
         self._views_at = 0.0
@@ -73,12 +76,8 @@ class Saver:
 
     def due(self, now: float) -> bool:
         """Whether to save at the time `now` of `perf_counter`; to be asked after every batch."""
-        if self.store is not None:
-            return self.store.due(now)
-        if self._folder is None or now < self._try_at:
-            return False
-        self._try_at = now + AGAIN
-        return True
+        due = self.store is not None and self.store.due(now)
+        return now >= self._try_at if self._failing else due
 
     def save(self, run: Run) -> None:
         """Write curves, weights and checkpoint."""
@@ -158,13 +157,13 @@ class Saver:
             self._refused(error, run)
 
     def _write_views(self, run: Run, *, at_once: bool = False) -> None:
-        history, began = run.feed.history, time.perf_counter()
+        history, began = run.feed.history, perf_counter()
         unchanged = history.version == self._views_written or not history.probes()
         if unchanged or self._folder is None or (began < self._views_at and not at_once):
             return
         history.save(self._folder)
         self._views_written = history.version
-        self._views_cost = time.perf_counter() - began
+        self._views_cost = perf_counter() - began
         self._views_at = began + max(_VIEWS_EVERY, self._views_cost / WRITING_FRACTION)
 
     # -- parts of it
@@ -204,14 +203,16 @@ class Saver:
             self._feed.note("warning", f"{error} This run is not saved.", step=run.step)
             return
         if not self._failing:
-            reason = reason_of(error)
+            why = reason_of(error)
             if isinstance(error, OSError):
-                reason = f"The run could not be saved: {error.strerror or error}."
+                why = f"The run could not be saved: {error.strerror or error}."
             goes_on = "" if last else " Training goes on, and the run is saved as soon as that is possible."
-            self._feed.note("warning", f"{reason}{goes_on}", step=run.step)
-        self._failing = True
+            self._feed.note("warning", f"{why}{goes_on}", step=run.step)
+        self._failing, self.full = True, disk_is_full(error)
+        self._try_at = perf_counter() + self._pause
+        self._pause = min(2 * self._pause, LATEST)
 
     def _works_again(self, run: Run) -> None:
         if self._failing:
-            self._failing = False
+            self._failing, self._pause = False, AGAIN
             self._feed.note("info", "The run is saved again; nothing is missing.", step=run.step)

@@ -53,6 +53,7 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         "index": run.index,
         "loss": run.loss,
         "loss_sum": run.loss_sum,
+        "weight_sum": run.weight_sum,
         "seconds": run.seconds,
         "best": run.best,
         "best_epoch": run.best_epoch,
@@ -134,7 +135,9 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
     run.kept = {name: value.to(run.settings.device) for name, value in best.items()} or None
     run.stage = Stage(facts["stage"])
     run.step, run.epoch, run.index = facts["step"], facts["epoch"], facts["index"]
-    run.loss, run.loss_sum, run.seconds = facts["loss"], facts["loss_sum"], facts["seconds"]
+    run.loss, run.loss_sum = facts["loss"], facts["loss_sum"]
+    run.weight_sum = facts.get("weight_sum", run.index)  # earlier versions counted batches
+    run.seconds = facts["seconds"]
     run.best, run.best_epoch, run.waited = facts["best"], facts["best_epoch"], facts["waited"]
     run.results = dict(facts["results"])
     run.order = tensors["order/start"]

@@ -215,8 +215,10 @@ def _drawn(project: Project, sketch: Sketch, entry: Column, target: Column) -> A
         links.append(Link(before, port, node.id, first))
         links += [Link(sketch.data, column, node.id, into) for into, column in step.beside.items()]
         before, port = node.id, step.out
-    ends = ("CrossEntropy", "Accuracy") if target.classes else ("MSE", "MeanAbsoluteError")
-    words = ("cross-entropy", "accuracy") if target.classes else ("squared error", "absolute error")
+    ends, words = ("MSE", "MeanAbsoluteError"), ("squared error", "absolute error")
+    if target.classes or target.yes_no:
+        ends = ("BCEWithLogits" if target.yes_no else "CrossEntropy", "Accuracy")
+        words = ("cross-entropy", "accuracy")
     for row, (type_id, name) in enumerate(zip(ends, words, strict=True)):
         node = place(type_id, name, {}, len(sketch.steps) + 1, row)
         links.append(Link(before, port, node.id, "prediction"))

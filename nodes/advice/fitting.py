@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
+from engine.catalogue import Layer
+from engine.catalogue.axes import confused, in_words, swapped
 from engine.document.edits import SetParam
-from engine.document.graph import Graph, Node
-from engine.shapes.node_rules import remedy_for_shapes
-from engine.shapes.problems import Fix
+from engine.document.graph import Graph, Node, Project
+from engine.shapes.node_rules import lint_rule, remedy_for_shapes
+from engine.shapes.problems import Fix, Problem
 from engine.shapes.remedies import count_of_units, doing, fits, inserting
 from nodes.convolution import Conv2d
 from nodes.dense import Embedding, Linear
@@ -90,6 +93,25 @@ def projected(graph: Graph, node: Node, book: ShapeBook) -> Fix | None:
         if after is not None and fits(book, node, {**arriving, link.target_port: after}):
             return inserting(f"Insert a {what}", link, type_id, params)
     return None
+
+
+@lint_rule
+def confused_axes(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """A layer computes along places what it is meant for quantities, or the other way round."""
+    made, link = book.types[node.id], project.graph.feeding(node.id, "x")
+    found = book.input_signature(node.id, "x")
+    if link is None or found is None or not isinstance(made, Layer):
+        return
+    if not confused(made.takes_axes, found.axes):
+        return
+    fix = None
+    for first, second in combinations(range(len(found.axes)), 2):
+        if fix is None and not confused(made.takes_axes, swapped(found.axes, first, second)):
+            params = {"first": first + 1, "second": second + 1}
+            fix = inserting("Insert a transpose", link, Transpose.type_id, params)
+    taken, axes = in_words(made.takes_axes), in_words(tuple(one or "?" for one in found.axes))
+    message = f"{made.title} takes {taken}, but {axes} come in, which only happen to fit."
+    yield Problem(node.id, message, "x", "warning", fix, "axes")
 
 
 def _article(word: str) -> str:

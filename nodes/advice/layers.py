@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Data, Layer, Loss, NodeType
@@ -13,8 +12,8 @@ from engine.document.edits import SetParam, SetPlan
 from engine.document.graph import Graph, Node, Project
 from engine.shapes.node_rules import advice_rule, lint_rule
 from engine.shapes.problems import Problem
-from engine.shapes.remedies import doing, inserting
-from nodes.activation import Activation
+from engine.shapes.remedies import doing, inserting, replacing
+from nodes.activation import Activation, Sigmoid
 from nodes.convolution import Conv1d, Conv2d
 from nodes.dense import Linear
 from nodes.norm import BatchNorm, Dropout
@@ -70,18 +69,29 @@ def image_into_dense(project: Project, node: Node, book: ShapeBook) -> Iterator[
 @lint_rule
 def batch_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
     """Batch norm has nothing to compare one number of one example with."""
-    if project.plan.batch != 1 or not isinstance(book.types[node.id], BatchNorm):
+    norm, arriving = book.types[node.id], book.input_signature(node.id, "x")
+    if project.plan.batch != 1 or not isinstance(norm, BatchNorm) or arriving is None:
         return
     trains = all(any(isinstance(one, kind) for one in book.types.values()) for kind in (Data, Loss))
-    arriving = book.input_signature(node.id, "x")
-    if not trains or arriving is None:
-        return
-    norm = book.types[node.id]
-    turned = isinstance(norm, BatchNorm) and norm.turns(arriving.shape)
-    if prod(arriving.shape[:-1] if turned else arriving.shape[1:]) == 1:
+    if trains and norm.least_rows(arriving.shape) > 1:
         message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
         fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
         yield Problem(node.id, message, "x", fix=fix, code="batch-of-one")
+
+
+@lint_rule
+def softmax_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
+    """A softmax over a single value answers 1, whatever comes in."""
+    made, arriving = book.types[node.id], book.input_signature(node.id, "x")
+    link = project.graph.feeding(node.id, "x")
+    if not isinstance(made, Layer) or made.traits.squashes is not Squash.SOFTMAX or link is None:
+        return
+    axis = int(getattr(made, "axis", -1))
+    if arriving is None or axis == 0 or arriving.shape[axis - 1 if axis > 0 else axis] != 1:
+        return
+    message = "A softmax over one value is always 1, so nothing can be learned: one value wants a sigmoid."
+    exchange = replacing("Put a sigmoid in its place", node, link, Sigmoid.type_id)
+    yield Problem(node.id, message, "x", "warning", exchange, "softmax-of-one")
 
 
 @lint_rule

@@ -15,6 +15,7 @@ AS_THEY_ARE, ADD, FIRST = "as they are", "add a channel", "channels first"
 SCALED, STANDARDISED = "0 to 1", "standardise"
 MEASURED, IDS = "measurements", "ids"
 CLASSES, NUMBERS = "classes", "numbers"
+YES_NO = "yes-no"  # of a column whose numbers are 0 or 1, each a label
 ONE_HOT = "one-hot"  # of a column whose rows are a 1 among zeros
 SPLIT_BY = {BY_GROUP: "group", GIVEN: "split", IN_TIME: "time", BLOCKS: "time"}
 PORT_ROLES = ("input", "target", "weight")  # roles of columns that have a port
@@ -129,7 +130,8 @@ class ArrayFile(SplitData, OwnFile):
             size = (1, *size)
         elif role == "input" and self.axes == FIRST and len(size) == 3:
             size = (size[2], *size[:2])
-        return Column(name, size, "int64" if column.get("whole") else "float32", doc=role)
+        labels = any(entry[:2] == (name, YES_NO) for entry in self.table)
+        return Column(name, size, "int64" if column.get("whole") else "float32", doc=role, yes_no=labels)
 
     def holds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(file for column in self.found() for _, file, _ in column["files"]))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
+from engine.catalogue.axes import POINTS
 from engine.catalogue.params import FilePath, Names
 from engine.catalogue.traits import FileForm
 from engine.data.open.opening import CLOUD_TEXTS, OPENERS
@@ -74,7 +75,7 @@ class CloudFile(SplitData):
         if self._single:
             return (Column("point", (self.numbers,), doc=self._meaning),)
         found = [
-            Column("points", (self.points, self.numbers), doc=f"{self._meaning} of each point"),
+            Column("points", (self.points, self.numbers), axes=POINTS, doc=f"{self._meaning} of each point"),
             Column("mask", (self.points,), doc="1 where there is a point, 0 where the cloud is filled up"),
         ]
         if self.classes:

@@ -5,12 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from engine.catalogue import Data, param
-from engine.catalogue.params import Names
+from engine.catalogue.params import Ints, Names
 
 ENCODINGS = (
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1"),
     *("cp1250", "cp1251", "shift_jis", "gb18030", "big5"),
 )
+
+
+DELIMITERS = (",", ";", "tab", "|", ":", "spaces", "arff")  # the last: rows of Weka, below names of columns
+QUOTE: Any = param(
+    '"',
+    choices=('"', "'", "none", '\\"'),
+    doc='what stands around cells that hold a delimiter; in \\" a backslash stands before a quote in a cell',
+)
+ASIDE: Any = param(
+    None,
+    minimum=1,
+    label="Lines left out",
+    doc="numbers of lines of the file that are no examples, such as one of units below the header",
+)
+
+
+def lines_aside(aside: Ints | None) -> dict[str, Any]:
+    """Those lines as a loader takes them; nothing where there are none."""
+    return {"aside": aside} if aside else {}
 
 
 class Encoded(Data, abstract=True):
@@ -22,14 +41,13 @@ class Encoded(Data, abstract=True):
 class Delimited(Encoded, abstract=True):
     """A file of text with cells in lines."""
 
-    delimiter: str = param(
-        ",", choices=(",", ";", "tab", "|", ":", "spaces"), doc="what stands between the cells of a text file"
-    )
-    quote: str = param('"', choices=('"', "'", "none"), doc="what stands around cells that hold a delimiter")
+    delimiter: str = param(",", choices=DELIMITERS, doc="what stands between the cells of a text file")
+    quote: str = QUOTE
     header: bool = param(True, doc="the first row names the columns")
     lines_before: int = param(
         0, minimum=0, maximum=100_000, label="Lines before", doc="lines above the table"
     )
+    aside: Ints | None = ASIDE
 
     def form(self) -> dict[str, Any]:
         """How the cells are parted, as `read_text_table` takes it."""
@@ -39,6 +57,7 @@ class Delimited(Encoded, abstract=True):
             "decimal": ".",
             "header": self.header,
             "skip": self.lines_before,
+            **lines_aside(self.aside),
         }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
+from engine.catalogue.axes import OF_NODES
 from engine.catalogue.params import FilePath, Names
 from engine.catalogue.traits import FileForm
 from engine.errors import DataError
@@ -42,7 +43,7 @@ def padded_columns(
     """What graphs give that are filled up to `size` nodes, or a `whole` graph, whose nodes are labelled."""
     told = "1 for the nodes of the split" if whole else "1 where there is a node"
     found = (
-        Column("nodes", (size, features), doc=known),
+        Column("nodes", (size, features), axes=OF_NODES, doc=known),
         Column("adjacency", (size, size), doc="weights of the edges that lead to each node"),
         Column("mask", (size,), doc=told),
     )

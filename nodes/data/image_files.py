@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
+from engine.catalogue.axes import IMAGE
 from engine.catalogue.params import FilePath, Ints, Names, Pair
 from engine.catalogue.traits import FileForm
 from engine.errors import EmitError, ParamError
@@ -128,7 +129,7 @@ class ImageFolder(SplitData):
         return ("the images",)
 
     def columns(self) -> tuple[Column, ...]:
-        image = Column("image", (DEPTHS[self.channels], *self._sizes()), doc="levels in 0..1")
+        image = Column("image", (DEPTHS[self.channels], *self._sizes()), axes=IMAGE, doc="levels in 0..1")
         if self.layout == NO_LABELS:
             return (image,)
         if self.layout == MASKS:

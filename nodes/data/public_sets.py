@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Data, Emitted, Emitter, param
+from engine.catalogue.axes import IMAGE
 from engine.catalogue.params import FilePath
 from engine.data.sets.public_files import folder_of, public_set
 
@@ -80,7 +81,7 @@ class FashionMnist(Public):
     source = "Xiao, Rasul and Vollgraf, 2017"
     public = "fashion-mnist"
     fixed_columns = (
-        Column("image", (1, 28, 28), doc="grey levels in 0..1, the background is 0"),
+        Column("image", (1, 28, 28), axes=IMAGE, doc="grey levels in 0..1, the background is 0"),
         Column("article", (), "int64", CLOTHES, doc="the kind of clothing"),
     )
     fixed_summary = "70,000 images · 10 classes"
@@ -102,7 +103,7 @@ class Kmnist(Public):
     source = "Clanuwat, Bober-Irizar, Kitamoto, Lamb, Yamamoto and Ha, 2018"
     public = "kmnist"
     fixed_columns = (
-        Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
+        Column("image", (1, 28, 28), axes=IMAGE, doc="grey levels in 0..1, ink is 1"),
         Column("character", (), "int64", KANA, doc="the character, in Latin letters"),
     )
     fixed_summary = "70,000 images · 10 classes"
@@ -124,7 +125,7 @@ class Cifar10(Public):
     source = "Krizhevsky, 2009"
     public = "cifar-10"
     fixed_columns = (
-        Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
+        Column("image", (3, 32, 32), axes=IMAGE, doc="red, green and blue in 0..1"),
         Column("object", (), "int64", THINGS, doc="what is in the image"),
     )
     fixed_summary = "60,000 images · 10 classes"
@@ -153,7 +154,7 @@ class Cifar100(Public):
     source = "Krizhevsky, 2009"
     public = "cifar-100"
     fixed_columns = (
-        Column("image", (3, 32, 32), doc="red, green and blue in 0..1"),
+        Column("image", (3, 32, 32), axes=IMAGE, doc="red, green and blue in 0..1"),
         Column("object", (), "int64", HUNDRED, doc="what is in the image"),
         Column("group", (), "int64", GROUPS, doc="the group that it belongs to"),
     )

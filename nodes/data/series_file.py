@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
+from engine.catalogue.axes import SEQUENCE
 from engine.catalogue.params import FilePath, Names, Rows
 from engine.catalogue.traits import FileForm
 from engine.errors import ParamError
@@ -133,12 +134,22 @@ class SeriesFile(Numbered, OwnFile):
         width = (len(predicted),)
         ahead = width if self.horizon == 1 else (self.horizon, *(width if len(predicted) > 1 else ()))
         columns = [
-            Column("window", (self.lag, len(seen)), doc=f"the last readings, oldest first; {_listed(seen)}"),
+            Column(
+                "window",
+                (self.lag, len(seen)),
+                axes=SEQUENCE,
+                doc=f"the last readings, oldest first; {_listed(seen)}",
+            ),
             Column("next", ahead, doc=_listed(predicted)),
         ]
         if self.clock:
             columns.append(
-                Column("clock", (self.lag, 6), doc="sine, cosine of the day, of the week and of the year")
+                Column(
+                    "clock",
+                    (self.lag, 6),
+                    axes=SEQUENCE,
+                    doc="sine, cosine of the day, of the week and of the year",
+                )
             )
         return tuple(columns)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.catalogue import Column
+from engine.catalogue.axes import IMAGE, SEQUENCE
 from nodes.data.loaded import Loaded, argument
 
 DIGITS = tuple("0123456789")
@@ -56,7 +57,7 @@ class Mnist(Loaded):
         "mnist/t10k-labels-idx1-ubyte.gz",
     )
     fixed_columns = (
-        Column("image", (1, 28, 28), doc="grey levels in 0..1, ink is 1"),
+        Column("image", (1, 28, 28), axes=IMAGE, doc="grey levels in 0..1, ink is 1"),
         Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
     )
     fixed_summary = "70,000 images · 10 classes"
@@ -78,7 +79,7 @@ class Digits(Shuffled):
     source = "Alpaydin and Kaynak, UCI Machine Learning Repository, 1998"
     loader = "engine.data.sets.scikit_learn:load_digits"
     fixed_columns = (
-        Column("image", (1, 8, 8), doc="grey levels in 0..1"),
+        Column("image", (1, 8, 8), axes=IMAGE, doc="grey levels in 0..1"),
         Column("profile", (16,), doc="mean ink of the 8 rows, then of the 8 columns, in 0..1"),
         Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
         Column("odd", (1,), doc="1 for an odd digit, else 0"),
@@ -166,7 +167,7 @@ class SantaFe(Loaded):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column("window", (self.lag, 1), doc="the last readings, oldest first"),
+            Column("window", (self.lag, 1), axes=SEQUENCE, doc="the last readings, oldest first"),
             Column("next", (1,), doc="the reading that follows"),
         )
 

@@ -93,7 +93,7 @@ class Points(Made):
     margin: float = argument(
         minimum=0,
         maximum=1,
-        doc="two halves: how wide the gap between them is; disc in ring: how far they are apart",
+        doc="two halves: width of the gap between them; disc in ring: how far they are apart without noise",
     )
     spread: float = argument(
         above=0, maximum=3, doc="blobs: deviation of a class about its centre; overlapping: half of it"

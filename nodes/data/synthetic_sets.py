@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.catalogue import Column, Emitted, Emitter
+from engine.catalogue.axes import IMAGE, OF_NODES, SEQUENCE, SIGNAL
 from engine.catalogue.params import Floats
 from engine.errors import ParamError
 from nodes.data.loaded import Loaded, argument
@@ -116,7 +117,7 @@ class BarImages(Made):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column("image", (1, self.size, self.size), doc="1 where a bar is, else 0"),
+            Column("image", (1, self.size, self.size), axes=IMAGE, doc="1 where a bar is, else 0"),
             Column("bars", (2 * self.size,), doc="which are on: the rows from above, then the columns"),
             Column(
                 "direction", (), "int64", ("rows", "columns"), doc="of which there are more; columns if alike"
@@ -135,7 +136,7 @@ class ShiftedDigits(Made):
     source = "Greydanus, 2020 (MNIST-1D)"
     loader = "engine.data.sets.synthetic_images:load_shifted_digits"
     fixed_columns = (
-        Column("signal", (1, 40), doc="one channel of 40 numbers"),
+        Column("signal", (1, 40), axes=SIGNAL, doc="one channel of 40 numbers"),
         Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
     )
     shift: int = argument(minimum=1, maximum=60, doc="a digit is moved by less than this, of 72 places")
@@ -189,7 +190,7 @@ class ChaoticSeries(Loaded):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column("window", (self.lag, 1), doc="the last readings, oldest first"),
+            Column("window", (self.lag, 1), axes=SEQUENCE, doc="the last readings, oldest first"),
             Column("next", (1,), doc="the reading that follows"),
         )
 
@@ -216,7 +217,12 @@ class RandomGraphs(Made):
 
     def columns(self) -> tuple[Column, ...]:
         return (
-            Column("nodes", (self.most, 2), doc="of each node 1, and the fraction of others it is joined to"),
+            Column(
+                "nodes",
+                (self.most, 2),
+                axes=OF_NODES,
+                doc="of each node 1, and the fraction of others it is joined to",
+            ),
             Column("adjacency", (self.most, self.most), doc="1 for a tie, else 0; the same both ways"),
             Column("mask", (self.most,), doc="1 for a node, 0 for padding"),
             Column("label", (), "int64", ("random", "blocks"), doc="how the graph was made"),

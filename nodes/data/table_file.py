@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
-from engine.catalogue.params import FilePath, Names, Rows
+from engine.catalogue.params import FilePath, Ints, Names, Rows
 from engine.catalogue.traits import FileForm
 from engine.data.tables.sizes import MEMORY, bytes_to_read
 from engine.data.tables.sniff import RECORDS, SHEETS, TYPED
 from engine.errors import ParamError
-from nodes.data.delimited import ENCODINGS
+from nodes.data.delimited import ASIDE, DELIMITERS, ENCODINGS, QUOTE, lines_aside
 from nodes.data.own_file import OwnFile, memory_param
 from nodes.data.splitting import BLOCKS, BY_CLASS, BY_GROUP, FOLDS, GIVEN, IN_TIME, SplitData
 
@@ -69,14 +69,14 @@ class TableFile(SplitData, OwnFile):
         choices=("days", "days and cycles"),
         doc="days: one number; and cycles: six more, sine and cosine of where in the year, week and day",
     )
-    delimiter: str = param(
-        ",", choices=(",", ";", "tab", "|", ":", "spaces"), doc="what stands between the cells of a text file"
-    )
-    quote: str = param('"', choices=('"', "'", "none"), doc="what stands around cells that hold a delimiter")
+    delimiter: str = param(",", choices=DELIMITERS, doc="what stands between the cells of a text file")
+    quote: str = QUOTE
     decimal: str = param(".", choices=(".", ","), label="Decimal mark", doc="as in 28.7 or in 28,7")
     encoding: str = param("utf-8", choices=ENCODINGS, doc="how the bytes of a text file stand for letters")
     header: bool = param(True, doc="the first row names the columns")
     skip: int = param(0, minimum=0, maximum=100_000, label="Lines before", doc="lines above the table")
+    aside: Ints | None = ASIDE
+    units: Names = param((), hidden=True, doc="the unit of each column of the file, where a line says it")
     sheet: str = param("", doc="the name of a spreadsheet's sheet; the first where empty")
     memory: int = memory_param(
         "a table that takes more to read is read in pieces, once, and its numbers are kept in a "
@@ -120,7 +120,7 @@ class TableFile(SplitData, OwnFile):
                 return e.load(load_large_typed_table, **options)
             return e.load(files.load_typed_table, read=read_typed_table, **options)
         if end in SHEETS:
-            place = {"sheet": self.sheet, "header": self.header, "skip": self.skip}
+            place = {"sheet": self.sheet, "header": self.header, "skip": self.skip, **lines_aside(self.aside)}
             return e.load(files.load_sheet, **options, **place)
         if end in RECORDS:
             from engine.data.tables.records import read_records
@@ -133,6 +133,7 @@ class TableFile(SplitData, OwnFile):
             "encoding": self.encoding,
             "header": self.header,
             "skip": self.skip,
+            **lines_aside(self.aside),
         }
         from engine.data.tables.large import load_large_text_table
 

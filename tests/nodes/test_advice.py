@@ -116,6 +116,21 @@ def test_images_of_different_depth_are_brought_together_by_a_1x1_convolution() -
     assert mended(sketch, found).errors == []
 
 
+@pytest.mark.parametrize(("units", "told"), [(1, 1), (2, 0)])
+def test_a_softmax_over_one_value_wants_to_be_a_sigmoid(units: int, told: int) -> None:
+    sketch = Sketch()
+    data = sketch.add("BreastCancer", "cancer")
+    score = sketch.add("Linear", "score", {"units": units}, x=f"{data}.features")
+    answer = sketch.add("Softmax", "answer", x=score)
+    sketch.add("MSE", "cost", prediction=answer, target=f"{data}.{'benign' if told else 'features'}")
+    problems = coded(sketch, "softmax-of-one")
+    assert len(problems) == told
+    if told:
+        assert problems[0].node_id == answer
+        assert mended(sketch, problems[0]).problems == []
+        assert [node.type for node in sketch.project.graph.nodes.values()][-1] == "Sigmoid"
+
+
 def test_another_package_registers_a_rule_of_its_own() -> None:
     @lint_rule
     def shy(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:

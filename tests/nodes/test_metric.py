@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.engine.sketches import catalogue
+from engine.document.blocks import group
+from engine.document.shipped import datasets_folder
+from tests.engine.sketches import Sketch, apply, catalogue, program_of
 from tests.nodes.values import measured
 
 
@@ -38,3 +40,44 @@ def test_errors_are_means_over_all_numbers() -> None:
 def test_which_way_is_better_is_known() -> None:
     assert not catalogue().get("Accuracy").lower_is_better  # type: ignore[union-attr]
     assert catalogue().get("MeanSquaredError").lower_is_better  # type: ignore[union-attr]
+
+
+def cancer(activation: str, *behind: str, block: bool = False) -> Sketch:
+    """One yes-or-no score through an activation and layers behind it, to a loss and an accuracy."""
+    sketch = Sketch()
+    data = sketch.add("BreastCancer", "cancer")
+    last = sketch.add("Linear", "score", {"units": 1, "activation": activation}, x=f"{data}.features")
+    for one in behind:
+        last = sketch.add(one, one.lower(), x=last)
+    sketch.add("MSE", "cost", prediction=last, target=f"{data}.benign")
+    sketch.add("Accuracy", "accuracy", prediction=last, target=f"{data}.benign")
+    if block:
+        inside = list(sketch.project.graph.nodes)[1:-2]
+        apply(sketch.project, group(sketch.project, inside))
+    return sketch
+
+
+@pytest.mark.parametrize(
+    ("activation", "behind", "block", "middle"),
+    [
+        ("none", (), False, 0.0),
+        ("sigmoid", (), False, 0.5),
+        ("tanh", (), False, 0.0),
+        ("none", ("Sigmoid",), False, 0.5),
+        ("none", ("Sigmoid", "Dropout"), False, 0.5),
+        ("sigmoid", (), True, 0.5),
+        ("none", ("Sigmoid", "Dropout"), True, 0.5),
+    ],
+)
+def test_an_accuracy_says_yes_above_the_middle(
+    activation: str, behind: tuple[str, ...], block: bool, middle: float
+) -> None:
+    sketch = cancer(activation, *behind, block=block)
+    assert sketch.check().problems == []
+    program = program_of(sketch)
+    model = program.make_model("cpu").eval()
+    split = program.load(datasets_folder())["test"]
+    scores: torch.Tensor = model(split["features"])
+    wanted = ((scores > middle) == (split["benign"] > 0)).float().mean()
+    assert program.evaluate(model, split)["accuracy"] == pytest.approx(wanted.item(), abs=1e-6)
+    assert f".gt({middle or 0})" in program.source.text

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from collections.abc import Iterable
 from torch import Tensor, nn
 
 SEED, BATCH, EPOCHS = 0, 64, 30
@@ -63,10 +64,19 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.data.series.files.load_series, 57 lines, aae5fa561d27
 
 
+# engine.data.tables.reading.separator, 3 lines, d4aa7fb7a95c
+
+
 # engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
 
 
-# engine.data.tables.reading.decoded, 19 lines, 2c4bed8928dc
+# engine.data.tables.reading.is_plain, 4 lines, 0efec0f1972e
+
+
+# engine.data.tables.reading.plain_lines, 21 lines, 236231b252be
+
+
+# engine.data.tables.reading.decoded, 17 lines, 550887648b89
 
 
 # engine.data.file_there.file_there, 21 lines, e806fb3e922a
@@ -75,37 +85,40 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.data.tables.reading.line_end, 5 lines, dc56d691a351
 
 
+# engine.data.tables.reading.cell_form, 10 lines, 37f8eb06fa4a
+
+
 # engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
 
 
-# engine.data.tables.reading.row_sizes, 16 lines, f75ad880ab56
+# engine.data.tables.reading.text_rows, 20 lines, 5b41b825d49b
 
 
-# engine.data.tables.reading.longer_row, 3 lines, f094a56e270c
+# engine.data.tables.reading.longer_row, 4 lines, b1a67065bee4
 
 
-# engine.data.tables.reading.text_trouble, 19 lines, bb867ff4e826
+# engine.data.tables.reading.text_trouble, 19 lines, 533a9c1ba473
 
 
-# engine.data.tables.reading.unnamed_first, 5 lines, c98867e7916f
+# engine.data.tables.reading.column_names, 14 lines, 3272b40470f7
 
 
-# engine.data.tables.reading.column_names, 13 lines, ec4e715974a4
+# engine.data.tables.reading.named_by, 11 lines, bb8892950aaa
 
 
-# engine.data.tables.reading.text_form, 32 lines, 97fcc4321c25
+# engine.data.tables.reading.text_form, 23 lines, 8e692b3d9af5
 
 
 # engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
 
 
-# engine.data.tables.reading.read_text_table, 38 lines, f776ac6b7cec
+# engine.data.tables.reading.read_text_table, 39 lines, c21217d6a846
 
 
-# engine.data.tables.cells.written_numbers, 24 lines, 3c26011f4405
+# engine.data.tables.cells.written_numbers, 31 lines, ec15e9e1dce5
 
 
-# engine.data.tables.cells.Cells, 95 lines, c77a90132e90
+# engine.data.tables.cells.Cells, 95 lines, efc89a42a161
 
 
 # engine.data.series.files.frame_series, 34 lines, e4f2bf2c8e2d

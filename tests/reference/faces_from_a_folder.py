@@ -94,10 +94,10 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.images.listing.files_below, 24 lines, 28d453c5ee40
 
 
-# engine.data.images.listing.split_number, 4 lines, d6f5af086c54
+# engine.data.images.listing.split_number, 5 lines, 43824851965d
 
 
-# engine.data.images.listing.without_split, 7 lines, 3af209ec390e
+# engine.data.images.listing.without_split, 8 lines, 25f29fc5cdbc
 
 
 # engine.data.images.listing.images_by_class, 17 lines, 6100d2f5da66

@@ -37,7 +37,7 @@ SEED, BATCH = 0, 32
 # engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
 
 
-# engine.layers.boltzmann.RBM, 59 lines, b45e6e936805
+# engine.layers.boltzmann.RBM, 64 lines, a2858aa79bb7
 
 
 class Model(nn.Module):
@@ -99,7 +99,10 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     image = batch["image"]      # (N, 1, 28, 28)
     pixels = image.flatten(1)   # (N, 784)
     _, rbm = model.rbm(pixels)  # (N, 784)
-    return {"reconstruction_error": F.mse_loss(rbm, pixels)}
+    return {
+        "reconstruction_error": F.mse_loss(rbm, pixels),
+        "pseudo_likelihood": model.rbm.pseudo_likelihood(pixels),
+    }
 
 
 @dataclass
@@ -170,13 +173,16 @@ def train(
         best, kept, waited, turn = math.inf, None, 0, 0
         for _ in range(limit):
             set_modes(model, phase)
-            sums: dict[str, list[float]] = {}
+            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
             for batch in batches(data["train"], shuffle, phase.batch):
                 values = {}
                 for player in players:
                     if turn % player.every == 0:
-                        values[player.name] = take_turn(player, model, batch, turn)["loss"].item()
-                        sums.setdefault(player.name, []).append(values[player.name])
+                        found = take_turn(player, model, batch, turn)
+                        values[player.name] = value = found["loss"].item()
+                        weight = len(batch["image"])
+                        total, count = sums.get(player.name, (0.0, 0.0))
+                        sums[player.name] = total + weight * value, count + weight
                 step, turn = step + 1, turn + 1
                 if as_json:
                     print(json.dumps({"step": step, "epoch": epoch, **values}))
@@ -184,7 +190,7 @@ def train(
             record = {f"val_{name}": value for name, value in found.items()}
             report({"epoch": epoch, **record}, as_json)
             epoch += 1
-            means = {f"train_{name}": sum(found) / len(found) for name, found in sums.items()}
+            means = {f"train_{name}": total / count for name, (total, count) in sums.items()}
             seen = {**record, **means}
             value = phase.sign * seen.get(phase.monitor, math.nan)
             if value < best:

@@ -82,6 +82,12 @@ SEED, BATCH, EPOCHS = 0, 32, 8
 # engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
+# engine.layers.losses.counted, 8 lines, bbecc4196720
+
+
+# engine.layers.losses.counted_cross_entropy, 16 lines, b630d8dfe2fb
+
+
 # engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
 
 
@@ -99,17 +105,22 @@ class Model(nn.Module):
 
 
 def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The losses of a batch; training minimises "loss"."""
-    scores = model(batch["tokens"])
-    return {"loss": F.cross_entropy(scores.flatten(0, -2), batch["next"].flatten())}
-
-
-def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The losses and metrics of a batch."""
+    """The losses of a batch; training minimises "loss". "weight" is how much the batch counts."""
     scores = model(batch["tokens"])
     return {
-        "loss": F.cross_entropy(scores.flatten(0, -2), batch["next"].flatten()),
-        "accuracy": masked_accuracy(scores.argmax(-1), batch["next"]),
+        "loss": counted_cross_entropy(scores.flatten(0, -2), batch["next"].flatten()),
+        "weight": counted(batch["next"]),
+    }
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, Tensor | int]]:
+    """The losses and metrics of a batch, each with how much the batch counts in the mean over several."""
+    scores = model(batch["tokens"])
+    return {
+        "loss": (
+            counted_cross_entropy(scores.flatten(0, -2), batch["next"].flatten()), counted(batch["next"])
+        ),
+        "accuracy": (masked_accuracy(scores.argmax(-1), batch["next"]), counted(batch["next"])),
     }
 
 
@@ -142,17 +153,16 @@ def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) ->
 
 @torch.no_grad()
 def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
-    """The means over a split, with dropout off."""
+    """The means over what counts in a split, with dropout off."""
     model.eval()
-    n = 0
     sums: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for batch in batches(split):
-        size = len(batch["tokens"])
-        n += size
-        for name, value in measure(model, batch).items():
-            sums[name] = sums.get(name, 0.0) + size * value.item()
+        for name, (value, weight) in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + float(weight) * value.item()
+            weights[name] = weights.get(name, 0.0) + float(weight)
     model.train()
-    return {name: value / n for name, value in sums.items()}
+    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:

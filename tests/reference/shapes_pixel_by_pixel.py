@@ -100,10 +100,10 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.images.listing.files_below, 24 lines, 28d453c5ee40
 
 
-# engine.data.images.listing.split_number, 4 lines, d6f5af086c54
+# engine.data.images.listing.split_number, 5 lines, 43824851965d
 
 
-# engine.data.images.listing.without_split, 7 lines, 3af209ec390e
+# engine.data.images.listing.without_split, 8 lines, 25f29fc5cdbc
 
 
 # engine.data.images.listing.masked_name, 4 lines, 1a9bd743856c
@@ -113,6 +113,12 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 
 
 # engine.data.splits.split_at_random, 11 lines, 2e98d906d7c2
+
+
+# engine.layers.losses.counted, 8 lines, bbecc4196720
+
+
+# engine.layers.losses.counted_cross_entropy, 16 lines, b630d8dfe2fb
 
 
 # engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
@@ -152,17 +158,20 @@ class Model(nn.Module):
 
 
 def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The losses of a batch; training minimises "loss"."""
-    scores = model(batch["image"])
-    return {"loss": F.cross_entropy(scores, batch["mask"])}
-
-
-def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The losses and metrics of a batch."""
+    """The losses of a batch; training minimises "loss". "weight" is how much the batch counts."""
     scores = model(batch["image"])
     return {
-        "loss": F.cross_entropy(scores, batch["mask"]),
-        "accuracy": masked_accuracy(scores.argmax(1), batch["mask"]),
+        "loss": counted_cross_entropy(scores, batch["mask"]),
+        "weight": counted(batch["mask"]),
+    }
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, Tensor | int]]:
+    """The losses and metrics of a batch, each with how much the batch counts in the mean over several."""
+    scores = model(batch["image"])
+    return {
+        "loss": (counted_cross_entropy(scores, batch["mask"]), counted(batch["mask"])),
+        "accuracy": (masked_accuracy(scores.argmax(1), batch["mask"]), counted(batch["mask"])),
     }
 
 
@@ -199,17 +208,16 @@ def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) ->
 
 @torch.no_grad()
 def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
-    """The means over a split, with dropout off."""
+    """The means over what counts in a split, with dropout off."""
     model.eval()
-    n = 0
     sums: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for batch in batches(split):
-        size = len(batch["image"])
-        n += size
-        for name, value in measure(model, batch).items():
-            sums[name] = sums.get(name, 0.0) + size * value.item()
+        for name, (value, weight) in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + float(weight) * value.item()
+            weights[name] = weights.get(name, 0.0) + float(weight)
     model.train()
-    return {name: value / n for name, value in sums.items()}
+    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QPoint, QPointF, QRect
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
 
 from app.canvas.editing import editing
 from app.canvas.editing.framing import membership
 from app.canvas.editing.joining import addable
 from app.canvas.finder import Finder
+from app.canvas.in_place import InPlace
 from app.canvas.items.frame_item import TITLE
 from app.canvas.items.geometry import WIDTH, finite, snapped
-from app.canvas.note_field import NoteField
-from app.canvas.rename import NameField
 from app.canvas.scene.canvas import Canvas
 from app.workspace import block_library
 from engine.document import blocks
@@ -36,6 +36,7 @@ from engine.document.edits import (
     SetMuted,
     SetShares,
 )
+from engine.document.files import reason
 from engine.document.graph import Node
 from engine.document.names import free_name, names_of
 from engine.errors import NeuroloomError
@@ -47,11 +48,15 @@ NOTE_SIZE = (240.0, 120.0)
 class Composing:
     """The structural commands of one canvas."""
 
-    def __init__(self, view: Canvas, finder: Finder, names: NameField, notes: NoteField) -> None:
+    def __init__(
+        self, view: Canvas, finder: Finder, names: InPlace[QLineEdit], notes: InPlace[QPlainTextEdit]
+    ) -> None:
         self._view = view
         self._finder, self._names, self._notes = finder, names, notes
         self._workspace = view.workspace
         self._scene = view.graph_scene
+        for typing in (names, notes):
+            typing.ended.connect(self._workspace.seal)
 
     def _chosen(self) -> list[Node]:
         graph = self._workspace.graph
@@ -72,11 +77,9 @@ class Composing:
 
     def forget_gone(self) -> None:
         """Closes a field over something that is no longer on the canvas."""
-        names, notes = self._names, self._notes
-        if names.owner is not None and not self._scene.shows(names.owner):
-            names.finish(keep=False)
-        if notes.note_id is not None and not self._scene.shows(notes.note_id):
-            notes.finish(keep=False)
+        for typing in (self._names, self._notes):
+            if typing.owner is not None and not self._scene.shows(typing.owner):
+                typing.finish(keep=False)
 
     def rename(self) -> None:
         """Opens the name of the selected node, or the title of the selected frame, for typing."""
@@ -87,11 +90,11 @@ class Composing:
             return
         self._view.reveal(nodes[0].id)
         item = self._scene.node_items[nodes[0].id]
-        place = self._field_at(QPointF(item.x() + 8, item.y() + 4), (WIDTH - 16) * self._view.navigation.zoom)
+        place = partial(self._field_at, QPointF(item.x() + 8, item.y() + 4), WIDTH - 16)
         self._names.begin(nodes[0].id, item.face.name, place, self._rename_node)
 
-    def _rename_node(self, node_id: str, name: str) -> None:
-        editing.rename(self._workspace, node_id, name)
+    def _rename_node(self, node_id: str, name: str) -> bool:
+        return editing.rename(self._workspace, node_id, name)
 
     def offer_replacement(self) -> None:
         """Offers the node types that can take the place of the selected node."""
@@ -158,14 +161,14 @@ class Composing:
         item = self._scene.dressing.frames.get(frame_id)
         if item is not None:
             place = QPointF(item.outline.left() + 4, item.outline.top() - TITLE - 2)
-            self._names.begin(frame_id, item.frame.title, self._field_at(place), self._title_frame)
+            self._names.begin(frame_id, item.frame.title, partial(self._field_at, place), self._title_frame)
 
-    def _title_frame(self, frame_id: str, title: str) -> None:
+    def _title_frame(self, frame_id: str, title: str) -> bool:
         frame = self._workspace.document.project.frames.get(frame_id)
-        if frame is not None and title != frame.title:
-            change = ChangeFrame(replace(frame, title=title))
-            self._workspace.apply("Rename frame", change, merge=_text_of(frame_id))
-            self._workspace.document.seal()
+        if frame is None:
+            return False
+        change = ChangeFrame(replace(frame, title=title))
+        return self._workspace.apply("Rename frame", change, merge=_text_of(frame_id))
 
     def colour_frames(self, colour: str) -> None:
         """Gives the selected frames a colour of the palette."""
@@ -174,9 +177,11 @@ class Composing:
         changed = [replace(frame, colour=colour) for frame in chosen if frame.colour != colour]
         self._apply("Colour frame", map(ChangeFrame, changed))
 
-    def _field_at(self, point: QPointF, width: float = FIELD_WIDTH) -> QRect:
+    def _field_at(self, point: QPointF, width: float = 0.0) -> QRect:
+        """Where a line stands that begins at a scene point, and is so wide in the scene if there is room."""
         corner = self._view.mapFromScene(point)
-        return QRect(corner, corner + QPoint(max(FIELD_WIDTH, round(width)), FIELD_HEIGHT))
+        wide = max(FIELD_WIDTH, round(width * self._view.navigation.zoom))
+        return QRect(corner, corner + QPoint(wide, FIELD_HEIGHT))
 
     # -- notes
 
@@ -196,17 +201,21 @@ class Composing:
         """Opens a note for writing."""
         item = self._scene.dressing.notes.get(note_id)
         if item is not None:
-            rect, on = item.rect(), self._view.mapFromScene
-            place = QRect(on(rect.topLeft()), on(rect.bottomRight()))
-            place.setWidth(max(place.width(), 220))
-            place.setHeight(max(place.height(), 100))
+            place = partial(self._page_at, item.rect())
             self._notes.begin(note_id, item.note.text, place, self._write_note)
 
-    def _write_note(self, note_id: str, text: str) -> None:
+    def _page_at(self, rect: QRectF) -> QRect:
+        """Where a page lies over a part of the scene, large enough to write on."""
+        corner, end = self._view.mapFromScene(rect.topLeft()), self._view.mapFromScene(rect.bottomRight())
+        size = end - corner
+        return QRect(corner.x(), corner.y(), max(size.x(), 220), max(size.y(), 100))
+
+    def _write_note(self, note_id: str, text: str) -> bool:
         note = self._workspace.document.project.notes_on_canvas.get(note_id)
-        if note is not None and text != note.text:
-            self._workspace.apply("Write note", ChangeNote(replace(note, text=text)), merge=_text_of(note_id))
-            self._workspace.document.seal()
+        if note is None:
+            return False
+        change = ChangeNote(replace(note, text=text))
+        return self._workspace.apply("Write note", change, merge=_text_of(note_id))
 
     # -- blocks
 
@@ -234,18 +243,17 @@ class Composing:
         block = self._workspace.document.project.blocks.get(node.block) if node is not None else None
         if item is not None and block is not None:
             place = QPointF(item.x() + 8, item.y() + 4)
-            self._names.begin(instance_id, block.name, self._field_at(place), self._rename_block)
+            self._names.begin(instance_id, block.name, partial(self._field_at, place), self._rename_block)
 
-    def _rename_block(self, instance_id: str, name: str) -> None:
+    def _rename_block(self, instance_id: str, name: str) -> bool:
         """Names the block, and the instance on which the name was typed after it."""
         node = self._workspace.node(instance_id)
         block = self._workspace.document.project.blocks.get(node.block) if node is not None else None
-        if node is None or block is None or not name.strip() or name == block.name:
-            return
+        if node is None or block is None or not name.strip():
+            return False
         own = free_name(name, names_of(self._workspace.graph) - {node.name})
         named = RenameBlock(block.id, name), Rename(instance_id, own)
-        self._workspace.apply("Rename block", *named, merge=_text_of(block.id))
-        self._workspace.document.seal()
+        return self._workspace.apply("Rename block", *named, merge=_text_of(block.id))
 
     def ungroup(self) -> None:
         """Puts the inside of the selected blocks in their place."""
@@ -282,8 +290,8 @@ class Composing:
                 continue
             try:
                 path = block_library.keep(workspace.places.blocks, workspace.document.project, node.id)
-            except OSError as error:
-                workspace.message.emit(f"The block could not be kept: {error.strerror}.", "error")
+            except (OSError, NeuroloomError) as error:
+                workspace.message.emit(f"The block could not be kept: {reason(error)}.", "error")
                 continue
             workspace.message.emit(f"“{block.name or path.stem}” is among your blocks now.", "info")
 

@@ -9,13 +9,13 @@ from PySide6.QtGui import QGuiApplication
 
 from app.canvas.editing.first_plan import first_plan
 from app.canvas.editing.insertion import insertion_of
-from app.canvas.editing.joining import first_join, new_node
+from app.canvas.editing.joining import first_join, judged, new_instance, new_node
 from app.canvas.items.bends import carried_bends, with_bend
 from app.canvas.items.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
 from app.workspace import block_library
-from app.workspace.block_library import KEPT
-from app.workspace.open_document import SelectableDocument
-from engine.catalogue.connect import can_connect, node_type
+from app.workspace.block_library import DEFINED, KEPT
+from app.workspace.open_document import CheckedDocument, SelectableDocument
+from engine.catalogue.connect import node_type
 from engine.document.clipboard import copy_text, paste
 from engine.document.edits import (
     AddNodes,
@@ -160,11 +160,10 @@ def nudge(workspace: SelectableDocument, ids: Iterable[str], by: Point) -> bool:
 
 
 def rename(workspace: SelectableDocument, node_id: str, name: str) -> bool:
-    """Gives a node the name that was typed; an empty or unchanged one is no step."""
-    node = workspace.node(node_id)
-    if node is None or not name.strip() or name == node.name:
+    """Gives a node the name that is being typed, letter by letter one step; False for an empty one."""
+    if workspace.node(node_id) is None or not name.strip():
         return False
-    return workspace.apply("Rename", Rename(node_id, name))
+    return workspace.apply("Rename", Rename(node_id, name), merge=f"rename:{node_id}")
 
 
 def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link | None = None) -> str | None:
@@ -172,7 +171,10 @@ def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link
     if type_id.startswith(KEPT):
         made = add_kept(workspace, type_id.removeprefix(KEPT), place)
         return made[0] if made else None
-    node = new_node(workspace, type_id, place)
+    if type_id.startswith(DEFINED):
+        node = new_instance(workspace, type_id.removeprefix(DEFINED), place)
+    else:
+        node = new_node(workspace, type_id, place)
     if node is None:
         workspace.message.emit(f"There is no node type called {type_id[:60]!r}.", "error")
         return None
@@ -205,7 +207,7 @@ def _insert(workspace: SelectableDocument, node: Node, link: Link) -> tuple[Edit
     return insertion.edits() if insertion is not None else ()
 
 
-def add_after(workspace: SelectableDocument, type_id: str, source: str, boxes: dict[str, Box]) -> str | None:
+def add_after(workspace: CheckedDocument, type_id: str, source: str, boxes: dict[str, Box]) -> str | None:
     """Adds a node to the right of another and joins the two where their ports allow it."""
     before = workspace.node(source)
     if before is None:
@@ -222,7 +224,7 @@ def add_after(workspace: SelectableDocument, type_id: str, source: str, boxes: d
     return node.id
 
 
-def _join(workspace: SelectableDocument, before: Node, node: Node) -> Link | None:
+def _join(workspace: CheckedDocument, before: Node, node: Node) -> Link | None:
     trial = workspace.document.project.copy()
     source_type = node_type(workspace.catalogue, before, trial)
     if source_type is None:
@@ -245,7 +247,7 @@ class Joining:
         return Link(self._source, self._port, node_id, port)
 
 
-def connect_in_order(workspace: SelectableDocument, ids: tuple[str, ...]) -> bool:
+def connect_in_order(workspace: CheckedDocument, ids: tuple[str, ...]) -> bool:
     """Wires nodes from left to right, each to the next, through the first free ports that fit."""
     graph = workspace.graph
     chosen = sorted(
@@ -268,7 +270,7 @@ def connect_in_order(workspace: SelectableDocument, ids: tuple[str, ...]) -> boo
 
 
 def _free_join(
-    workspace: SelectableDocument, project: Project, source: str, target: str
+    workspace: CheckedDocument, project: Project, source: str, target: str
 ) -> tuple[Link | None, str]:
     reason = ""
     graph = project.graph_of(workspace.scope)
@@ -278,7 +280,7 @@ def _free_join(
     for outgoing in kinds[0].outputs():
         for incoming in kinds[1].inputs():
             wanted = Link(source, outgoing.name, target, incoming.name)
-            verdict = can_connect(graph, workspace.catalogue, wanted, project)
+            verdict = judged(workspace, wanted, project)
             if verdict.ok and verdict.replaces is None:
                 return verdict.link, ""
             reason = reason or verdict.reason

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF
 
+from app.canvas.editing.joining import judged
 from app.canvas.scene.canvas import GraphOnShow
 from engine.document.edits import Connect, Disconnect, Edit
 from engine.document.graph import Link
@@ -46,4 +47,5 @@ def find_insertion(view: GraphOnShow, node_id: str, point: QPointF) -> Insertion
         return None
     layout = scene.node_items[node_id].face.layout
     inputs, outputs = (tuple(spot.name for spot in spots) for spots in (layout.inputs, layout.outputs))
-    return insertion_of(wire.link, node_id, inputs, outputs)
+    insertion = insertion_of(wire.link, node_id, inputs, outputs)
+    return insertion if insertion is not None and judged(view.workspace, insertion.before).ok else None

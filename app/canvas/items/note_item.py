@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, Qt, QUrl
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
-    QImage,
     QPainter,
     QPalette,
     QPen,
     QPolygonF,
-    QTextDocument,
 )
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.canvas.items.detail import Detail
 from app.canvas.items.geometry import Point
 from app.theme import current_theme
+from app.widgets.text_view import Sheet
 from engine.document.dressing import Note
 
 NOTE_Z = -1.0
@@ -26,15 +25,6 @@ CORNER = 14.0  # the part of the lower right corner by which a note is resized
 RADIUS = 6.0
 READ = 0.3  # below this zoom the text is a blur and left out
 PLACEHOLDER = "*Double-click to write a note*"
-
-
-class _Sheet(QTextDocument):
-    """Text alone: what a pasted or opened note points to is never fetched."""
-
-    def loadResource(self, kind: int, name: QUrl | str) -> object:
-        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)  # for a null image Qt would read the file itself
-        nothing.fill(Qt.GlobalColor.transparent)
-        return nothing
 
 
 class NoteItem(QGraphicsItem):
@@ -46,7 +36,7 @@ class NoteItem(QGraphicsItem):
         self.selected = False
         self.size = note.size
         self._detail = detail
-        self._sheet: _Sheet | None = None
+        self._sheet: Sheet | None = None
         self.setZValue(NOTE_Z)
         self.setPos(*note.position)
 
@@ -104,7 +94,7 @@ class NoteItem(QGraphicsItem):
     def _paint_text(self, painter: QPainter) -> None:
         theme = current_theme()
         if self._sheet is None:
-            self._sheet = _Sheet()
+            self._sheet = Sheet()
             self._sheet.setDocumentMargin(0)
             self._sheet.setDefaultFont(theme.font())
             self._sheet.setMarkdown(self.note.text or PLACEHOLDER)

@@ -28,7 +28,7 @@ class PaintedView(QGraphicsView):
     def __init__(self, scene: GraphScene, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._scene = scene
-        self._overlays: list[Overlay] = []
+        self.overlays: list[Overlay] = []
         self._far_view = FarView(scene)
         self.setScene(scene)
         self.navigation = Navigation(self, self._moved)
@@ -40,10 +40,10 @@ class PaintedView(QGraphicsView):
 
     def stay_put(self, *overlays: Overlay) -> None:
         """These are children of the viewport: what overlapped it from beside would have all painted again."""
-        self._overlays = list(overlays)
+        self.overlays = list(overlays)
 
     def _settle(self) -> None:
-        for overlay in self._overlays:
+        for overlay in self.overlays:
             overlay.settle()
 
     def _moved(self) -> None:

@@ -20,6 +20,7 @@ from app.canvas.items.node_item import NodeItem
 from app.canvas.scene.scene import GraphScene
 from app.theme import DARK, LIGHT, Theme, current_theme, themes
 from app.workspace.open_document import TrainableDocument
+from engine.document.files import reason, write_atomically
 from engine.errors import NeuroloomError
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -64,9 +65,9 @@ def save_image(
         finally:
             scene.deleteLater()
     try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise NeuroloomError(f"The image cannot be saved to {path}: {error.strerror}.") from error
+        write_atomically(path, content)
+    except NeuroloomError as error:
+        raise NeuroloomError(f"The image cannot be saved to {path}: {reason(error)}.") from error
     return path
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.canvas.editing import editing
 from app.canvas.editing.insertion import REACH
+from app.canvas.editing.joining import takes
 from app.canvas.items.geometry import FIRST_PORT, HEIGHT, RADIUS, WIDTH, Point, snapped
 from app.canvas.items.link_item import DRAFT_Z
 from app.canvas.scene.canvas import GraphOnShow
 from app.theme import current_theme
-from app.workspace.block_library import KEPT
+from app.workspace.block_library import DEFINED, KEPT
 from engine.document.graph import Link
 
 MIME = "application/x-neuroloom-node"
@@ -58,9 +61,10 @@ class DropNode:
         self._scene = view.graph_scene
         self._type_id = type_id
         found = view.workspace.catalogue.get(type_id)
-        self._through = found is not None and bool(found().inputs()) and bool(found().outputs())
+        made = found() if found is not None else None
+        self._through = made if made is not None and made.inputs() and made.outputs() else None
         self._ghost = Ghost(
-            found.title if found is not None else type_id.removeprefix(KEPT),
+            found.title if found is not None else _own_name(view, type_id),
             found.family if found is not None else "",
         )
         self._into: Link | None = None
@@ -90,10 +94,13 @@ class DropNode:
         return snapped((point.x() - WIDTH / 2, point.y() - FIRST_PORT))
 
     def _wire_under(self, point: QPointF, modifiers: Qt.KeyboardModifier) -> Link | None:
-        if not self._through or modifiers & Qt.KeyboardModifier.AltModifier:
+        if self._through is None or modifiers & Qt.KeyboardModifier.AltModifier:
             return None
         wire = self._scene.link_at(point, REACH)
-        return wire.link if wire is not None else None
+        if wire is None:
+            return None
+        led = replace(wire.link, target_port=self._through.inputs()[0].name)
+        return wire.link if takes(self._view.workspace, self._through, led) else None
 
     def _mark(self, link: Link | None) -> None:
         if link == self._into:
@@ -103,3 +110,9 @@ class DropNode:
             if item is not None:
                 item.show_state(selected=lit)
         self._into = link
+
+
+def _own_name(view: GraphOnShow, type_id: str) -> str:
+    """The name of a block of the project or of the user's own."""
+    block = view.workspace.document.project.blocks.get(type_id.removeprefix(DEFINED))
+    return block.name if block is not None else type_id.removeprefix(KEPT)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 
+from app.canvas.editing.joining import judged
 from app.canvas.items.link_item import DraftWire
 from app.canvas.scene.scene import PortHit
 from app.canvas.tools.base import Interaction, Pointer, Surface
-from engine.catalogue.connect import can_connect
 from engine.document.edits import Connect, Disconnect
 from engine.document.graph import Link
 
@@ -75,11 +75,10 @@ class MoveWires(Interaction):
         """The wires as they would be, or the reason why one of them cannot be."""
         if goal == self._hit:
             return list(self._links), ""
-        graph = self.workspace.graph
         made = []
         for link in self._links:
             wanted = Link(goal.node_id, goal.port, link.target, link.target_port)
-            verdict = can_connect(graph, self.workspace.catalogue, wanted, self.workspace.document.project)
+            verdict = judged(self.workspace, wanted)
             if not verdict.ok:
                 return [], verdict.reason
             made.append(wanted)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, Qt
 
-from app.canvas.editing.joining import fitting_types, new_node_for
+from app.canvas.editing.joining import fitting_types, judged, new_node_for
 from app.canvas.items.geometry import FIRST_PORT, WIDTH, Point
 from app.canvas.items.link_item import DraftWire
 from app.canvas.scene.scene import PortHit
 from app.canvas.tools.base import Interaction, Pointer, Surface
-from engine.catalogue.connect import Verdict, can_connect
+from engine.catalogue.connect import Verdict
 from engine.document.edits import AddNodes, Connect, Disconnect, Edit
 from engine.document.graph import Link
 
@@ -120,7 +120,10 @@ class DragWire(Interaction):
             item.show_hidden(hidden)
 
     def _goal(self, pointer: Pointer) -> PortHit | None:
-        """The port meant: the nearest one, or the best one of the node under the cursor."""
+        """The port meant: the nearest one, or a free one of the node under the cursor that fits.
+
+        Where it has none, no port is meant: only a wire let go on a port itself replaces another.
+        """
         hit = self.scene.port_at(pointer.scene, self.view.port_reach(), self.fixed.wanted)
         if hit is not None:
             return hit
@@ -133,20 +136,19 @@ class DragWire(Interaction):
         free = [
             hit for hit in hits if (found := self._verdict(hit)).ok and found.replaces in (None, self._old)
         ]
-        usable = free or [hit for hit in hits if self._verdict(hit).ok] or hits
-        return usable[0] if usable else PortHit(item.node_id, "", self.fixed.wanted)
+        refused = [hit for hit in hits if not self._verdict(hit).ok]
+        return next(iter(free or refused), PortHit(item.node_id, "", self.fixed.wanted))
 
     def _verdict(self, goal: PortHit) -> Verdict:
         key = (goal.node_id, goal.port)
         found = self._verdicts.get(key)
         if found is None:
             link = self.fixed.link_to(*key)
-            workspace = self.workspace
-            if link == self._old:
-                found = Verdict(True, "", None, link)
-            else:
-                project = workspace.document.project
-                found = can_connect(workspace.graph, workspace.catalogue, link, project)
+            item = self.scene.node_items[goal.node_id]
+            if not goal.port and item.face.layout.inputs and goal.side == "in":
+                said = f"{item.face.name} has no free input: let go on a port to replace its wire."
+                return Verdict(False, said)
+            found = Verdict(True, "", None, link) if link == self._old else judged(self.workspace, link)
             self._verdicts[key] = found
         return found
 
@@ -190,11 +192,12 @@ class DragWire(Interaction):
         elif not verdict.ok:
             self.view.hint.say(verdict.reason, pointer.view, bad=True)
         elif verdict.replaces is not None and verdict.replaces != self._old:
-            nodes = self.workspace.graph.nodes
-            name = nodes[verdict.replaces.source].name or verdict.replaces.source
-            self.view.hint.say(f"replaces the wire from {name}", pointer.view)
+            self.view.hint.say(self._replaces(verdict.replaces), pointer.view)
         else:
             self.view.hint.say(self._port_title(goal), pointer.view)
+
+    def _replaces(self, link: Link) -> str:
+        return f"replaces the wire from {self.workspace.graph.nodes[link.source].name or link.source}"
 
     def _port_title(self, goal: PortHit) -> str:
         """The port a wire would end at, with its node's name."""
@@ -224,10 +227,12 @@ class DragWire(Interaction):
         if not verdict.ok:
             self.workspace.message.emit(verdict.reason, "warning")
         elif verdict.link is not None and verdict.link != self._old:
-            removed = [link for link in (self._old, verdict.replaces) if link is not None]
-            edits: list[Edit] = [Disconnect(link) for link in dict.fromkeys(removed)]
+            replaced = verdict.replaces if verdict.replaces != self._old else None
+            edits: list[Edit] = [Disconnect(link) for link in (self._old, replaced) if link is not None]
             label = "Connect" if self._old is None else "Reconnect"
-            self.workspace.apply(label, *edits, Connect(verdict.link))
+            told = self._replaces(replaced) if replaced is not None else ""
+            if self.workspace.apply(label, *edits, Connect(verdict.link)) and told:
+                self.workspace.message.emit(f"This {told}; undo brings it back.", "info")
 
     def _choose(self, pointer: Pointer) -> None:
         """Offers the node types that fit; the wire stays where it was let go until one is chosen or none."""

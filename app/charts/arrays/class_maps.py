@@ -14,6 +14,7 @@ from app.charts.arrays.tiles import Grid, Tiles, shrink
 from app.charts.class_marks import class_colour
 from app.charts.colourmaps import opaque
 from app.theme import SMALL, Theme, current_theme, themes
+from app.widgets.labels import plain
 
 NO_CLASS = "no class"
 BETWEEN = 1  # columns of pixels between an image and its maps
@@ -125,7 +126,7 @@ class ClassLegend(QWidget):
     def show_classes(self, names: Sequence[str], uncounted: bool = False) -> None:
         """Name the classes, and with `uncounted` the colour of pixels that have none."""
         self._names, self._uncounted = tuple(names), uncounted
-        self.setToolTip("\n".join(self._entries()))
+        self.setToolTip(plain("\n".join(self._entries())))
         self.updateGeometry()
         self.update()
 

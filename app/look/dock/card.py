@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.look.base import Probes, Subject, ViewKind
 from app.look.dock.pane import Pane
-from app.look.dock.playback import Playback
+from app.look.dock.playback import Playback, recorded_until
 from app.look.dock.states import (
     GONE,
     NOTHING_TO_SHOW,
@@ -41,14 +41,14 @@ from app.look.dock.states import (
 )
 from app.theme import current_theme, themes
 from app.widgets.icons import icon
-from app.widgets.labels import ElidedLabel, label
-from engine.feed.feed import Probe, Snapshot
+from app.widgets.labels import ElidedLabel, label, plain
 from engine.feed.history import History
 
 MIME = "application/x-neuroloom-view"
 SIZES = ("S", "M", "L")
 THIS_RUN, OTHER_RUN = "data", "convolution"  # roles of colours that everybody tells apart
 CONTROLS_BESIDE = 460  # pixels of width from which the controls stand beside the note
+NOTE_BESIDE = 560  # and the note beside the name
 HEAD_SIDES = 26  # pixels of the head that neither title nor buttons take
 NODE_FROM = 36  # pixels of the node's name, below which it stands beside the note
 ROOMY = 230  # pixels of width from which the head has room for the node's name and every button
@@ -106,7 +106,7 @@ class ViewCard(QFrame):
         self.freeze_button = self._button("freeze", self.toggle_freeze, checkable=True)
         self.enlarge_button = self._button("enlarge", self.ask_enlarge)
         self.menu_button = self._button("menu", self._ask_menu)
-        head = QHBoxLayout()
+        head = self._head = QHBoxLayout()
         head.setContentsMargins(0, 0, 0, 0)
         head.setSpacing(2)
         head.addWidget(self._title)
@@ -157,6 +157,17 @@ class ViewCard(QFrame):
             self._controls = view.controls()
             self._place_controls()
 
+    def _place_note(self) -> None:
+        """A wide card has room for the note in its head: what is drawn gets a row more."""
+        row, other = self._head, self._second
+        if self.width() < NOTE_BESIDE:
+            row, other = other, row
+        if row.indexOf(self._note) < 0:
+            place = row.indexOf(self.pin_button) if row is self._head else 0
+            for widget, stretch in ((self._mark, 0), (self._note, 3)):
+                other.removeWidget(widget)
+                row.insertWidget(max(0, place), widget, stretch)
+
     def _place_controls(self) -> None:
         controls = self._controls
         if controls is None:
@@ -166,7 +177,7 @@ class ViewCard(QFrame):
         if row.indexOf(controls) < 0:
             (self._third if beside else self._second).removeWidget(controls)
             if beside:
-                row.insertWidget(1, controls)
+                row.insertWidget(min(1, row.count()), controls)
             else:
                 row.addWidget(controls, 0, Qt.AlignmentFlag.AlignLeft)
 
@@ -243,18 +254,8 @@ class ViewCard(QFrame):
             if playback.step is not None
             else max((one.step for one in self.pane.drawn.values()), default=2**62)
         )
-        found: dict[Probe, Snapshot] = {}
-        for probe in self.other.probes():
-            known = self.other.drawn.get(probe)
-            steps = history.steps(probe)
-            if not steps:
-                continue
-            step = max((one for one in steps if one <= until), default=steps[0])
-            snapshot = known if known is not None and known.step == step else history.at(probe, step)
-            if snapshot is not None:
-                found[probe] = snapshot
         self.other.view.history = history
-        why = self.other.draw(found)
+        why = self.other.draw(recorded_until(history, self.other.probes(), until, self.other.drawn))
         drawn = bool(self.other.drawn) and not why
         words = why or "Nothing of this was recorded in that run."
         self.other.show_state(State("drawn") if drawn else State("empty", words))
@@ -274,7 +275,7 @@ class ViewCard(QFrame):
             self._mark.setText(mark)
             self._mark.setVisible(bool(mark))
         if self._mark.toolTip() != why:
-            self._mark.setToolTip(why)
+            self._mark.setToolTip(plain(why))
         self._show_note()
         spoken = ". ".join(part for part in (state.words, why or mark, self._note.text()) if part)
         if spoken != self.accessibleDescription():
@@ -289,10 +290,6 @@ class ViewCard(QFrame):
         shown = bool(note or self._mark.text())
         if self._note.isHidden() == shown:
             self._note.setVisible(shown)
-
-    @property
-    def _roomy(self) -> bool:
-        return self.width() >= ROOMY
 
     def show_name(self) -> None:
         """Says whose view it is: the node may have another name now."""
@@ -456,6 +453,7 @@ class ViewCard(QFrame):
         super().resizeEvent(event)
         self._fit_head()
         self._show_note()
+        self._place_note()
         self._place_controls()
 
     def _fit_head(self) -> None:
@@ -463,7 +461,7 @@ class ViewCard(QFrame):
         title = QFontMetrics(self._title.font()).horizontalAdvance(self.kind.title) + 4
         room = self.width() - HEAD_SIDES - title
         name = QFontMetrics(self._node.font()).horizontalAdvance(self._node.text())
-        freeze = bool(self.frozen) or (self._roomy and room >= 4 * (_BUTTON + 2))
+        freeze = bool(self.frozen) or (self.width() >= ROOMY and room >= 4 * (_BUTTON + 2))
         enlarge = self.enlarged or room >= 3 * (_BUTTON + 2)
         room -= (2 + freeze + enlarge) * (_BUTTON + 2)
         named = room >= (min(name, NODE_FROM) if self.subject.node_id else name)

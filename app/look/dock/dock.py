@@ -15,9 +15,10 @@ from app.look.dock.card import ViewCard
 from app.look.dock.card_menu import CardMenu
 from app.look.dock.dock_menu import DockMenu
 from app.look.dock.drawing import Drawing
+from app.look.dock.first_sight import first_sight
 from app.look.dock.following import ENOUGH, follow, following
 from app.look.dock.grid import CardGrid
-from app.look.dock.offered import NOTHING, offered, why_empty
+from app.look.dock.offered import NOTHING, offered, sign_of, why_empty
 from app.look.dock.on_nodes import OnNodes
 from app.look.dock.pinned import Layout, keep, kept, place_of
 from app.look.dock.playback import Playback
@@ -39,7 +40,6 @@ log = logging.getLogger(__name__)
 REDRAW_MS = 250
 STALE_AFTER = 0.8  # seconds that training has to take a change over before views are called old
 WHOLE = "Whole model"
-WIDE = "try-it"  # the view of the whole network that begins with twice the width
 
 
 class ViewsDock(QWidget):
@@ -57,6 +57,7 @@ class ViewsDock(QWidget):
         self._followed: list[ViewCard] = []
         self._signs: dict[int, object] = {}  # what each card's node was when its view was made
         self._offered: list[ViewKind] = []  # for the selected node
+        self._lead: ViewKind | None = None  # of a node, that is shown first of the whole network
         self._dirty = True
         self._loading = False
         self._stale_before = 0
@@ -171,15 +172,13 @@ class ViewsDock(QWidget):
         except Exception:  # one view that fails must not take the others with it
             log.exception("the view %s could not be made", kind.id)
             return None
-        self._signs[card.key] = _sign(subject)
+        self._signs[card.key] = sign_of(subject)
         card.needs_changed.connect(self._live.again)
         card.changed.connect(self._card_changed)
         card.close_wanted.connect(self.close_card)
         card.enlarge_wanted.connect(self.enlarge)
         card.menu_wanted.connect(self._offer_card_menu)
         card.pin_wanted.connect(self._toggle_pin)
-        if not pinned and not subject.node_id and kind.id == WIDE:
-            card.set_size("L")
         card.step_wanted.connect(self._focus_beside)
         card.shift_wanted.connect(self._shift)
         return card
@@ -251,12 +250,18 @@ class ViewsDock(QWidget):
         taken = {card.kind.id for card in self._pinned if card.subject.node_id == self._node_id}
         enough = ENOUGH if self._node_id else 0
         chosen = following(kinds, self._workspace.settings, enough)
-        wanted = [kind for kind in chosen if kind.id not in taken]
-        known = {card.kind.id: card for card in self._followed if card.subject.node_id == self._node_id}
+        wanted = [(kind, subject) for kind in chosen if kind.id not in taken]
+        lead = first_sight(self._workspace) if kinds and not self._node_id else None
+        self._lead = lead[0] if lead is not None else None
+        if lead is not None and following([lead[0]], self._workspace.settings, 1):
+            wanted.insert(0, lead)
+        known = {(card.kind.id, card.subject): card for card in self._followed}
+        cards = [known.get((kind.id, one)) or self._make(kind, one, pinned=False) for kind, one in wanted]
+        if not self._node_id and cards and cards[0] is not None and cards[0] not in self._followed:
+            cards[0].size_name = "L"
         for card in self._followed:
-            if known.get(card.kind.id) is not card or card.kind not in wanted:
+            if card not in cards:
                 self._end(card)
-        cards = [known.get(kind.id) or self._make(kind, subject, pinned=False) for kind in wanted]
         self._followed = [card for card in cards if card is not None]
         for card in self.cards:
             card.show_name()
@@ -266,7 +271,7 @@ class ViewsDock(QWidget):
 
     def _remake(self, card: ViewCard) -> None:
         """Make a view again whose node is something else now, once that is known."""
-        sign = _sign(card.subject)
+        sign = sign_of(card.subject)
         if card.gone or sign == self._signs.get(card.key) or self._workspace.errors():
             return
         self._signs[card.key] = sign
@@ -289,10 +294,15 @@ class ViewsDock(QWidget):
         """Say whose views these are."""
         subject = Subject(self._workspace, self._node_id)
         kinds = self._offered
-        shown = frozenset(card.kind.id for card in self.cards if card.subject.node_id == self._node_id)
+        shown = frozenset(
+            card.kind.id
+            for card in self.cards
+            if card.kind == self._lead or card.subject.node_id == self._node_id
+        )
         self._message.setText(why_empty(subject, kinds))
         title = name_of(subject) if self._node_id else WHOLE if kinds else ""
-        self.strip.show_subject(subject if kinds and self._node_id else None, title, kinds, shown)
+        lead = [self._lead] if self._lead is not None else []
+        self.strip.show_subject(subject if kinds and self._node_id else None, title, [*lead, *kinds], shown)
         self._stack.setCurrentIndex(1 if self.cards else 0)
 
     # -- views ---------------------------------------------------------------------------------
@@ -488,9 +498,3 @@ class ViewsDock(QWidget):
         menu = self._dock_menu.menu()
         menu.aboutToHide.connect(menu.deleteLater)
         menu.popup(place)
-
-
-def _sign(subject: Subject) -> object:
-    """What a view was made for: where this differs, it must be made again."""
-    node = subject.node
-    return (node.type if node is not None else "", subject.has_weights, subject.shape_of())

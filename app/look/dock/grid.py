@@ -22,11 +22,10 @@ from app.look.dock.card import MIME, ViewCard
 from app.theme import current_theme
 
 GAP = 8
-UNIT = 100  # pixels of a column as it would be best; the number of columns is a multiple of six
-SIX = 6
-ROW = 180  # pixels of a row as it would be best; whole rows fill what is visible
-LOWEST, HIGHEST = 150, 280
-SLIMMEST = 185  # pixels of a middle card, rather than to scroll
+THREE, TWO, ONE = 9, 6, 3  # columns for so many middle cards in a row: more would be too small to read
+ROW = 200  # pixels of a row as it would be best; whole rows fill what is visible
+LOWEST, HIGHEST = 170, 300
+SLIMMEST = 250  # pixels of a middle card, rather than to scroll
 SPANS = {"S": (2, 1), "M": (3, 1), "L": (6, 2)}  # columns and rows of a card
 
 Cell = tuple[int, int, int, int]  # column, row, columns, rows
@@ -34,10 +33,12 @@ WIDEST, NARROWEST = 1.6, 0.9  # width to height that a view makes use of
 
 
 def columns_for(width: int) -> int:
-    """How many columns there are in a width: as many as make cards of the best size, at least three."""
-    if width < 4.5 * UNIT:
-        return 3
-    return max(SIX, SIX * round(width / UNIT / SIX))
+    """How many columns there are in a width: as many as leave a middle card what it needs, three at least."""
+    return next((columns for columns in (THREE, TWO) if _middle(width, columns) >= SLIMMEST), ONE)
+
+
+def _middle(width: int, columns: int) -> float:
+    return (width + GAP) * ONE / columns - GAP
 
 
 def row_height(height: int) -> int:
@@ -53,7 +54,8 @@ def pack(sizes: Sequence[str], columns: int, rows_shown: int) -> list[Cell]:
     first = 0  # every row before this one is full
     for size in sizes:
         wide, high = SPANS[size]
-        wide, high = min(wide, columns), min(high, max(1, rows_shown))
+        wide = ONE if columns == THREE and wide < ONE else min(wide, columns)  # no more than three in a row
+        high = min(high, max(1, rows_shown))
         row = first
         while True:
             column = next(
@@ -74,6 +76,28 @@ def pack(sizes: Sequence[str], columns: int, rows_shown: int) -> list[Cell]:
     return cells
 
 
+def filled(cells: Sequence[Cell], columns: int) -> list[Cell]:
+    """The cells with the room that is left over, to the right and the lower edge where they are free."""
+    rows = max((top + high for _, top, _, high in cells), default=0)
+    made = list(cells)
+
+    def free(left: int, top: int, right: int, bottom: int, own: int) -> bool:
+        return not any(
+            x < right and left < x + wide and y < bottom and top < y + high
+            for index, (x, y, wide, high) in enumerate(made)
+            if index != own
+        )
+
+    for index in range(len(made)):
+        left, top, wide, high = made[index]
+        if free(left + wide, top, columns, top + high, index):
+            wide = columns - left
+        if free(left, top + high, left + wide, rows, index):
+            high = rows - top
+        made[index] = left, top, wide, high
+    return made
+
+
 class Plan(NamedTuple):
     """How many columns there are, the height of a row, and the cell of each card."""
 
@@ -84,24 +108,32 @@ class Plan(NamedTuple):
 
 def plan(sizes: Sequence[str], width: int, height: int) -> Plan:
     """Cards as large as they can be if all fit into what is visible, else of the best size and scrolled."""
-    usual = columns_for(width)
     best, most = None, 0.0
-    for columns in range(usual + SIX, 0, -3):
-        wide = (width + GAP) * min(3, columns) / columns - GAP
-        if wide < SLIMMEST and columns > usual:
+    usual = columns_for(width)
+    for columns in (THREE, TWO, ONE):
+        if columns > usual:
             continue
-        cells = pack(sizes, columns, 2)
-        rows = max((top + high for _, top, _, high in cells), default=1)
-        row = (height - GAP * (rows - 1)) // rows
-        if row < LOWEST:
-            break
-        area = min(wide, WIDEST * row) * min(row, wide / NARROWEST)
-        if area > most:
-            best, most = Plan(columns, row, cells), area
+        for shown in (2, 1):
+            cells = filled(pack(sizes, columns, shown), columns)
+            rows = max((top + high for _, top, _, high in cells), default=1)
+            row = (height - GAP * (rows - 1)) // rows
+            if row < LOWEST:
+                continue
+            area = min((_useful(cell, columns, row, width) for cell in cells), default=1.0)
+            if area > most:
+                best, most = Plan(columns, row, cells), area
     if best is not None:
         return best
     row = row_height(height)
-    return Plan(usual, row, pack(sizes, usual, max(1, (height + GAP) // (row + GAP))))
+    cells = pack(sizes, usual, max(1, (height + GAP) // (row + GAP)))
+    return Plan(usual, row, filled(cells, usual))
+
+
+def _useful(cell: Cell, columns: int, row: int, width: int) -> float:
+    """The area of a card that a view makes use of."""
+    wide = (width + GAP) * cell[2] / columns - GAP
+    high = (row + GAP) * cell[3] - GAP
+    return min(wide, WIDEST * high) * min(high, wide / NARROWEST)
 
 
 class CardGrid(QScrollArea):

@@ -26,3 +26,9 @@ def why_empty(subject: Subject, kinds: list[ViewKind]) -> str:
     if kinds:
         return NONE_ON
     return SEVERAL if len(subject.workspace.selection) > 1 else NOTHING
+
+
+def sign_of(subject: Subject) -> object:
+    """What a view was made for: where this differs, it must be made again."""
+    node = subject.node
+    return (node.type if node is not None else "", subject.has_weights, subject.shape_of())

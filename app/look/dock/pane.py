@@ -8,7 +8,6 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QStackedWidget,
@@ -20,7 +19,7 @@ from app.charts.plot import colour_of
 from app.look.base import LiveView, Probes, Snapshots
 from app.look.dock.states import State, failed_words, is_drawable
 from app.theme import SMALL, current_theme
-from app.widgets.labels import ElidedLabel
+from app.widgets.labels import ElidedLabel, label
 from engine.errors import reason_of
 from engine.feed.feed import Probe, Snapshot
 
@@ -38,10 +37,7 @@ class Pane(QWidget):
         self.drawn: dict[Probe, Snapshot] = {}
         self.state = State("waiting")
         self._why = ""  # the last one could not be drawn
-        self._words = QLabel()
-        self._words.setTextFormat(Qt.TextFormat.PlainText)
-        self._words.setProperty("role", "small")
-        self._words.setWordWrap(True)
+        self._words = label("", "small", wrap=True)
         self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._words.setMinimumSize(1, 1)
         self._words.setMargin(6)
@@ -142,9 +138,9 @@ class _Caption(QWidget):
         if role != self._role:
             self._role = role
             self.update()
-        for label, text in ((self._name, name), (self._step, step)):
-            if label.text() != text:
-                label.setText(text)
+        for part, text in ((self._name, name), (self._step, step)):
+            if part.text() != text:
+                part.setText(text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from app.look.base import Snapshots
 from app.workspace.open_document import TrainableDocument
+from app.workspace.watching import Probes
 from engine.feed.feed import Probe, Snapshot
 from engine.feed.history import History
 
@@ -89,3 +91,18 @@ class Playback(QObject):
         here = self._step if self._step is not None else steps[-1]
         found = [step for step in steps if (step > here if way > 0 else step < here)]
         return None if not found else (found[0] if way > 0 else found[-1])
+
+
+def recorded_until(history: History, probes: Probes, step: int, known: Snapshots) -> dict[Probe, Snapshot]:
+    """What a history has of probes at a step or before, else at first; what is `known` isn't read again."""
+    found: dict[Probe, Snapshot] = {}
+    for probe in probes:
+        steps = history.steps(probe)
+        if not steps:
+            continue
+        at = max((one for one in steps if one <= step), default=steps[0])
+        held = known.get(probe)
+        snapshot = held if held is not None and held.step == at else history.at(probe, at)
+        if snapshot is not None:
+            found[probe] = snapshot
+    return found

@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.plot import number
-from app.charts.segments import Segments
 from app.charts.track import Track
 from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.layers.layer_measures import NORMS, name_in, trains
 from app.look.registry import view_kind
 from app.look.through_time import ThroughTime
+from app.widgets.segments import Segments
 from engine.feed.feed import POINT, Snapshot
 
 MOST_MOMENTS = 400

@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.charts.plot import number, percent
 from app.theme import SMALL, current_theme, themes
+from app.widgets.labels import plain
 
 Index = QModelIndex | QPersistentModelIndex
 FRACTION = Qt.ItemDataRole.UserRole
@@ -104,7 +105,7 @@ class LayersModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(field)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._exactly(row, field)
+            return plain(self._exactly(row, field))
         if role == Qt.ItemDataRole.ForegroundRole:
             quiet = field in ("type", "trains") or (field in _RIGHT and self._value(row, field) in (0, None))
             return current_theme().dim if quiet else None

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.charts.histogram import Distribution
 from app.charts.plot import number
-from app.charts.segments import Segments
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.layers.histograms import PARTS, has_values
 from app.look.layers.ridges import Ridge, Ridges
 from app.look.registry import view_kind
 from app.look.through_time import ThroughTime
+from app.widgets.segments import Segments
 from engine.feed.feed import Probe, Snapshot
 
 MOST = 60

@@ -9,7 +9,7 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetrics, QImage, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
@@ -31,6 +31,7 @@ from app.charts.plot import number
 from app.look.playground.example_view import ExampleView
 from app.look.playground.pad import Pad
 from app.look.playground.rows import Row, Rows
+from app.theme import SMALL, current_theme
 from app.widgets.fields import NumberEdit
 from app.widgets.labels import ElidedLabel, label, restyle
 from engine.catalogue import Column
@@ -265,8 +266,8 @@ class NumberField(NumberEdit):
         self._step, self._digits, self._whole = 0.1, digits, whole
         self.setProperty("role", "number")
         self.setAccessibleName(name)
-        self.setMinimumWidth(56)
-        self.setMaximumWidth(86)
+        metrics = QFontMetrics(current_theme().mono(SMALL))
+        self.setMinimumWidth(metrics.horizontalAdvance("8" * (digits + 5)) + 18)  # a number is never cut
         self.textEdited.connect(self._read)
         self.stepped.connect(self._by)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.theme import SMALL, current_theme, themes
 
 SIDE = 224  # pixels of the drawing, whatever the size on screen
+LEAST = 96  # pixels on screen: less is too small to draw on
 BRUSH = 1 / 12  # of the pad's side
 
 
@@ -24,6 +25,7 @@ class Pad(QWidget):
         self.setObjectName("drawingPad")
         self.setAccessibleName("Drawing pad")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(LEAST, LEAST)
         self.setCursor(Qt.CursorShape.CrossCursor)
         self.erasing = False
         self.empty = True

@@ -10,11 +10,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.charts.chart import Chart, Columns, Curve, Entry, Frame, Marks
-from app.charts.segments import Segments
 from app.look.asked import answers_with_classes, count_words
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.registry import view_kind
+from app.widgets.segments import Segments
 from engine.feed.feed import Snapshot
 from engine.look.predictions import scores
 

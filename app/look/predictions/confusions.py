@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLay
 from app.charts.arrays.confusion import COUNTS, OF_ANSWERED, OF_RIGHT, Confusion
 from app.charts.arrays.examples import Example, Examples
 from app.charts.plot import Plot, percent
-from app.charts.segments import Segments
 from app.look.asked import answers_with_classes, count_words
 from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import beside
 from app.look.registry import view_kind
 from app.theme import SMALL, Theme
 from app.widgets.labels import ElidedLabel
+from app.widgets.segments import Segments
 from engine.feed.feed import Probe, Snapshot
 from engine.look.predictions import scores
 

@@ -15,7 +15,6 @@ from app.charts.arrays.activations import Activations
 from app.charts.bars import ROW, Bars
 from app.charts.colourmaps import GREY, VIRIDIS
 from app.charts.plot import number
-from app.charts.segments import Segments
 from app.look.asked import choice, features, head
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import row, stacked
@@ -26,6 +25,7 @@ from app.look.playground.rows import Row, Rows
 from app.look.predictions.prediction import prediction_bars
 from app.look.registry import view_kind
 from app.widgets.labels import ElidedLabel, label
+from app.widgets.segments import Segments
 from app.workspace.own_units import OwnUnitsFinder
 from engine.catalogue import Column, Data
 from engine.feed.feed import Probe, Snapshot, Tried

@@ -44,9 +44,11 @@ class Penalty(Choosable):
 
 
 class L1(Penalty):
-    """Pulls each weight towards zero by the same amount, so that many become zero.
+    """Pulls each weight towards zero by the same amount, so that many become exactly zero.
 
-    Source: Tibshirani 1996 (lasso).
+    A weight whose sign a step would change stops at zero. Optimisers that look at several points in a step
+    (L-BFGS, BFGS, Newton, conjugate gradients, line search, Nesterov ...) leave small weights, not zeros.
+    Source: Tibshirani 1996 (lasso); Andrew & Gao 2007.
     """
 
     title = "L1"

@@ -24,9 +24,10 @@ def is_image(name: str) -> bool:
 
 
 def split_number(name: str) -> int:
-    """The split that a folder's or a column's word means: 0, 1 or 2; -1 for any other word."""
+    """The split that a folder's or a column's word, or the end of it, means: 0, 1 or 2; -1 for any other."""
     words = (("train", "training"), ("validation", "val", "valid", "dev"), ("test", "testing"))
-    return next((number for number, known in enumerate(words) if name.strip().casefold() in known), -1)
+    last = re.split("[_ -]", name.strip().casefold())[-1]
+    return next((number for number, known in enumerate(words) if last in known), -1)
 
 
 def readable_name(name: str) -> str:
@@ -81,11 +82,12 @@ def leads_to_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def without_split(name: str, split_folders: bool) -> tuple[int, str]:
-    """The split that one of the folders on the way says, and the name without that folder."""
+    """The split that one of the folders on the way says, and the name without it (or two so called)."""
     *folders, file = name.split("/")
     for at, part in enumerate(folders[:2] if split_folders else ()):
         if split_number(part) >= 0:
-            return split_number(part), "/".join([*folders[:at], *folders[at + 1 :], file])
+            again = at + 1 + (folders[at + 1 : at + 2] == [part])
+            return split_number(part), "/".join([*folders[:at], *folders[again:], file])
     return -1, name
 
 

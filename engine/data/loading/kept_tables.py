@@ -12,7 +12,7 @@ from engine.data.tables.large import how_read, load_large_text_table, load_large
 from engine.document.graph import Node
 from engine.errors import NeuroloomError
 
-FORM = ("delimiter", "quote", "decimal", "encoding", "header", "skip", "blanks")
+FORM = ("delimiter", "quote", "decimal", "encoding", "header", "skip", "blanks", "aside")
 
 
 def kept_of(node: Node, catalogue: Catalogue) -> Path | None:
@@ -22,7 +22,7 @@ def kept_of(node: Node, catalogue: Catalogue) -> Path | None:
         if loader not in (load_large_text_table, load_large_typed_table):
             return None
         names = FORM if loader is load_large_text_table else ("blanks",)
-        form = {name: options[name] for name in names}
+        form = {name: options[name] for name in names if name in options}
         place = tables_folder() / mark_of(folder / options["file"], how_read(options["columns"], form))
     except (NeuroloomError, OSError, ValueError):
         return None

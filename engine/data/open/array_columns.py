@@ -92,6 +92,7 @@ class Column:
     names: tuple[str, ...] = ()
     remarks: list[str] = field(default_factory=list)
     hot: bool = False  # every row is a single 1 among zeros
+    either: bool = False  # every number is 0 or 1
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -203,6 +204,7 @@ def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -
     """Find classes, values that are missing and numbers that float32 cannot hold."""
     values: set[Any] | None = set() if math.prod(column.size) == 1 else None
     column.hot = len(column.size) == 1 and 2 <= column.size[0] <= MOST_CLASSES and column.dtype.kind in "biuf"
+    column.either = column.hot
     missing = infinite = large = seen = 0
     kind = column.dtype.kind
     everything = sum(math.prod(part.shape) * part.dtype.itemsize for part in column.parts)
@@ -211,12 +213,12 @@ def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -
             rows = FileRows(folder / part.file, part.key, READ)
         except ValueError as error:
             column.remarks.append(f"Its values were not looked at: {reason_of(error)}")
-            column.hot = False
+            column.hot = column.either = False
             continue
         step = max(1, 2**24 // max(1, math.prod(part.shape[1:]) * part.dtype.itemsize))
         for first in range(0, part.shape[0], step):
             look(seen / max(1, everything))
-            if seen > LOOKED_AT or (kind in "bu" and values is None and not column.hot):
+            if seen > LOOKED_AT or (kind in "bu" and values is None and not column.either):
                 break
             block = rows.take(np.arange(first, min(first + step, part.shape[0])))
             seen += block.nbytes
@@ -226,6 +228,7 @@ def _look_through(folder: Path, column: Column, look: Callable[[float], None]) -
             elif kind in "iu" and block.dtype.itemsize > 2:
                 large += int((np.abs(block.astype(np.float64)) > 2**24).sum())
             values = _more_values(values, block)
+            column.either = column.either and bool(((block == 0) | (block == 1)).all())
             column.hot = column.hot and bool(
                 ((block == 1).sum(1) == 1).all() and ((block != 0).sum(1) == 1).all()
             )
@@ -289,6 +292,9 @@ def _as_one_hot(columns: Sequence[Column], remarks: list[str]) -> None:
     """Rows of a single 1 are classes where the column is called a target, or nothing else could be one."""
     named = {column.name for column in columns if words_of(column.name) & TARGETS}
     for column in columns:
+        if column.either and not column.hot and column.name in named and len(columns) > 1:
+            column.kind = "yes-no"
+            remarks.append(f"{column.name} has {column.size[0]:,} labels a row, each 0 or 1: yes or no.")
         others = [other for other in columns if other is not column]
         larger = any(math.prod(other.size) > column.size[0] for other in others) if column.hot else False
         free = larger and not named and all(other.kind != "category" and not other.hot for other in others)

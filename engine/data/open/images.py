@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -91,6 +92,10 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     except OSError as error:
         place = quoted_name(os.path.basename(str(error.filename)))
         raise DataError(f"The folder {place} cannot be read: {error.strerror}.") from error
+    outer, begin = folder, posixpath.commonpath(names) if names else ""
+    if list_file is None and begin and all(name.count("/") > begin.count("/") + 1 for name in names):
+        folder = folder / begin  # that holds all there is, in folders of its own
+        names = [name.removeprefix(f"{begin}/") for name in names]
     images = [name for name in names if is_image(name)]
     if not images and any("/" in name and name.casefold().endswith(".txt") for name in names):
         from engine.data.open.text import open_it as open_texts
@@ -105,6 +110,8 @@ def _opened(folder: Path, watch: Watch, list_file: str | None) -> Opened:
     if not found.sizes:
         raise DataError(f"None of the images can be read. {found.unreadable[0]}")
     remarks = [*laid_out.remarks, *_oddities(found, len(laid_out.images))]
+    if folder != outer:
+        remarks.insert(0, f"{quoted_name(outer.name)} holds one folder, {quoted_name(begin)}, which is read.")
     used = (laid_out.params.get("list_file"), laid_out.class_list)
     others = [name for name in names if not is_image(name) and name not in used]
     if bare := _bare_folders(folder, images, laid_out.params.get("split_folders") is True):

@@ -21,7 +21,7 @@ from engine.values import Value
 HEAD = 64 * 1024  # bytes that are looked at to tell what a file is, and whether it changed
 OPENERS = {
     "engine.data.open.tables": (
-        *(".csv", ".tsv", ".tab", ".dat", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
+        *(".csv", ".tsv", ".tab", ".dat", ".arff", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
         *(".xlsx", ".xls", ".xlsb", ".ods", ".json", ".ndjson"),
     ),
     "engine.data.open.arrays": (".npy", ".npz"),
@@ -63,13 +63,15 @@ OF_FOLDERS = (FileForm.LABELLED, FileForm.POINTS)  # what may be in a folder, to
 class Opened:
     """A data node to be: its type's name, its parameters and what to call it.
 
-    `remarks` are sentences on what the user should know: missing values, rows that differ, guesses made.
+    `remarks` are sentences on what the user should know: missing values, rows that differ, guesses made;
+    `reading` those of them that are about rows and lines, whatever the columns are taken for.
     """
 
     type: str
     params: Mapping[str, Value]
     name: str
     remarks: tuple[str, ...] = field(default=())
+    reading: tuple[str, ...] = field(default=())
 
 
 def readers() -> dict[str, FileForm]:

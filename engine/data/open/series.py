@@ -16,7 +16,7 @@ from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value
 
-KEPT = ("path", "stamp", "rows", "delimiter", "quote", "decimal", "encoding", "header", "missing_as")
+KEPT = ("path", "stamp", "rows", "delimiter", "quote", "decimal", "encoding", "header", "missing_as", "aside")
 NUMBERS = ("number", "whole")
 USUAL = {"delimiter": ",", "quote": '"', "decimal": ".", "encoding": "utf-8", "header": True}
 DAY = 86_400.0
@@ -62,6 +62,7 @@ def _table(path: Path, watch: Watch) -> Opened:
     form["delimiter"] = {"tab": "\t"}.get(str(form["delimiter"]), form["delimiter"])
     form["quote"] = "" if form["quote"] == "none" else form["quote"]
     form |= {"skip": params.get("lines_before", 0), "blanks": params.get("missing_as", ())}
+    form |= {"aside": params.get("aside", ())}
     form = form_for(path, {**form, "sheet": ""})
     columns = tuple(tuple(row) for row in table)
     values, times, parted, _ = reader_of(path)(path, columns, names, time, group, **form)
@@ -73,7 +74,10 @@ def _table(path: Path, watch: Watch) -> Opened:
     else:
         parted = None
     params |= {"table": tuple(tuple(row) for row in table), "rows": len(values)}
-    remarks = [f"Predicted from the past: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."]
+    remarks = [
+        *opened.reading,
+        f"Predicted from the past: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}.",
+    ]
     left = [str(row[0]) for row in table if row[2] == "ignore"]
     if left:
         remarks.append(f"Left out, as no numbers: {', '.join(left[:8])}.")

@@ -5,9 +5,11 @@ Everything that is guessed becomes a parameter of the node; what the user should
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import asdict, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +21,30 @@ from engine.data.tables.cells import blank_rows
 from engine.data.tables.column_kinds import Guess, guesses, rows_hit
 from engine.data.tables.column_roles import Plan, listed, roles, say_missing
 from engine.data.tables.reading import (
+    cell_form,
     decoded,
-    nameable,
+    is_plain,
     read_sheet,
     read_text_table,
     read_typed_table,
-    row_sizes,
     sheet_names,
-    text_form,
+    text_rows,
 )
 from engine.data.tables.records import read_records
 from engine.data.tables.sizes import MEMORY, bytes_to_read, features_of
-from engine.data.tables.sniff import RECORDS, SHEETS, Form, encoding_of, form_of, header_in
+from engine.data.tables.sniff import (
+    DELIMITERS,
+    RECORDS,
+    SHEETS,
+    Form,
+    encoding_of,
+    form_in,
+    form_of,
+    header_in,
+    is_blank,
+)
 from engine.data.tables.stream import streamed
+from engine.data.telling import listening
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value
@@ -39,7 +52,16 @@ from engine.values import Value
 LARGE = 64 << 20  # bytes above which a file is looked through piece by piece
 HEAD = 4 << 20  # bytes that the form and the kinds are guessed from
 MARKS = (b"PAR1", b"ARROW1")
-FORM = ("delimiter", "quote", "decimal", "encoding", "header", "skip", "sheet")  # parameters that say how
+FORM = (
+    "delimiter",
+    "quote",
+    "decimal",
+    "encoding",
+    "header",
+    "skip",
+    "aside",
+    "sheet",
+)  # parameters that say how
 WIDEST = 100_000  # columns
 
 
@@ -49,7 +71,8 @@ def open_it(path: Path, watch: Watch) -> Opened:
         head = file.read(HEAD)
     try:
         if path.suffix.casefold() in SHEETS:
-            return _from_sheet(path, watch)
+            with _watched(watch):
+                return _from_sheet(path, watch)
         if head.startswith(MARKS):
             return _from_frame(path, read_typed_table(path, None), {}, [], 1, watch)
         if path.suffix.casefold() in RECORDS:
@@ -67,50 +90,46 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
     Errors: `DataError`, `Stopped`.
     """
     kept = {name: params[name] for name in FORM}
-    header, skip, sheet = bool(params["header"]), int(str(params["skip"])), str(params["sheet"])
+    form = form_in(params)
+    header, skip, aside = form.header, form.skip, form.aside
     try:
         if path.suffix.casefold() in SHEETS:
-            frame = read_sheet(path, sheet, header=header, skip=skip)
+            with _watched(watch):
+                frame = read_sheet(path, str(params["sheet"]), header=header, skip=skip, aside=aside)
             return _from_frame(path, frame, kept, [], skip + header + 1, watch)
         with open(path, "rb") as file:
             if file.read(8).startswith(MARKS) or path.suffix.casefold() in RECORDS:
                 return open_it(path, watch)
-        form = Form(
-            delimiter={"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"])),
-            quote="" if params["quote"] == "none" else str(params["quote"]),
-            decimal=str(params["decimal"]),
-            encoding=str(params["encoding"]),
-            header=header,
-            skip=skip,
-        )
-        first = skip + header + 1
-        if _by_pieces(path, form):
-            found, rows, hit = streamed(path, form, watch)
-            return _opened(path, kept, found, rows, hit, [], first)
-        frame = read_text_table(path, None, **asdict(form), blanks=())
-        return _from_frame(path, frame, kept, [], first, watch)
+        return _read_as(path, form, kept, [], watch)
     except (ValueError, ImportError) as error:
         raise DataError(reason_of(error)) from error
 
 
+def _watched(watch: Watch) -> AbstractContextManager[None]:
+    """Inside, who watches sees for how long a spreadsheet is read, and may stop it."""
+    return listening(lambda done, most, _: watch.look(done / most, "reading the spreadsheet"))
+
+
 def _from_sheet(path: Path, watch: Watch) -> Opened:
     names = sheet_names(path)
-    if not names:
-        raise ValueError(f'"{path.name}" has no sheet.')
     name, rows = names[0], _top_of(path, names[0])
     for other in names[1:] if _wide(rows) < 2 else ():
         watch.look(None, f"looking at the sheet {other}")
         if _wide(found := _top_of(path, other)) > 1:
             name, rows = other, found
             break
-    skip, header = header_in(rows, ".")
+    skip, header, below = header_in(rows, ".")
+    aside = tuple(skip + 2 + at for at in range(below))
     params: dict[str, Value] = {"sheet": name} if len(names) > 1 else {}
-    params |= ({"header": False} if not header else {}) | ({"skip": skip} if skip else {})
+    params |= written(Form(header=header, skip=skip, aside=aside))
     remarks = _lines_above(skip)
     if len(names) > 1:
         others = [one for one in names if one != name]
         remarks.append(f'Read is the sheet "{name}"; there are also {listed(others)} ("Sheet").')
-    frame = read_sheet(path, name, header=header, skip=skip)
+    if below:
+        params["units"] = units_of(rows[skip + 1])
+        remarks += _say_units(rows[skip], rows[skip + 1], aside)
+    frame = read_sheet(path, name, header=header, skip=skip, aside=aside)
     return _from_frame(path, frame, params, remarks, skip + header + 1, watch)
 
 
@@ -131,29 +150,110 @@ def _from_text(path: Path, head: bytes, watch: Watch) -> Opened:
     except ValueError as error:
         raise ValueError(f'"{path.name}" is no table: {error}.') from error
     form = form_of(head[: 1 << 18].decode(encoding, "ignore").removeprefix("\ufeff"), encoding)
-    params, first = written(form), form.skip + form.header + 1
     remarks = [f'The letters are read as {encoding} ("Encoding").'] if encoding != "utf-8" else []
-    remarks += _lines_above(form.skip)
-    large = _by_pieces(path, form)
     try:
-        if large:
-            found, rows, hit = streamed(path, form, watch)
-            return _opened(path, params, found, rows, hit, remarks, first)
-        frame = read_text_table(path, None, **asdict(form), blanks=())
+        return _read_as(path, form, {}, remarks, watch, guessed=True)
     except ValueError as error:
         # what comes late in a file may show that it is not what its beginning looks like
         if form.encoding != "utf-8" or "is not utf-8" not in str(error):
             raise
-        form = replace(form, encoding="latin-1")
-        params = written(form)
-        remarks = [
-            str(error).replace(". Choose another encoding", "")
-            + ': all of it is read as latin-1 ("Encoding").'
+        said = str(error).replace(". Choose another encoding", "")
+        remarks = [f'{said}: all of it is read as latin-1 ("Encoding").']
+        return _read_as(path, replace(form, encoding="latin-1"), {}, remarks, watch, guessed=True)
+
+
+def _read_as(
+    path: Path, form: Form, params: dict[str, Value], remarks: list[str], watch: Watch, guessed: bool = False
+) -> Opened:
+    """The node of a text table of this form; where it is `guessed`, quotes may turn out to be letters."""
+    remarks = [*remarks, *_lines_above(form.skip)]
+    first = form.skip + form.header + 1
+    if _by_pieces(path, form):
+        found, rows, hit = streamed(path, form, watch)
+        said = _say_inside(path, form, rows)
+        return _opened(path, {**params, **written(form)}, found, rows, hit, [*remarks, *said], first)
+    form, frame, said = _quoted(path, form, guessed)
+    if frame.width > 1 and len(frame) and frame[:, -1].null_count():
+        said += _short_rows(path, form, frame.width)
+        if frame[:, -1].null_count() == len(frame) and frame.columns[-1] == f"column {frame.width}":
+            said = [
+                "Rows end in a delimiter: the column after it, which is empty and has no name, is no column."
+            ]
+            frame = frame[:, :-1]
+    if form.aside and guessed:
+        rows_aside = [
+            cells for lines, cells in _rows(path, replace(form, aside=())) if lines[0] in form.aside
         ]
+        units = rows_aside[0] if rows_aside else []
+        params = {**params, "units": units_of(units)}
+        said += _say_units(frame.columns, units, form.aside)
+    params = {**params, **written(form)}
+    return _from_frame(path, frame, params, [*remarks, *said], first, watch)
+
+
+def _rows(path: Path, form: Form) -> Iterator[tuple[range, list[str]]]:
+    """Each row of a text table with its lines, without the header."""
+    source = decoded(path, form.encoding, form.delimiter, form.quote, form.aside)
+    return text_rows(source, cell_form(source, form.delimiter, form.quote, form.skip))
+
+
+def _quoted(path: Path, form: Form, guessed: bool) -> tuple[Form, Any, list[str]]:
+    """The table, with quotes as letters where they are never closed and every line is a row without them.
+
+    With it the form, and a sentence on what quotes did.
+    """
+    frame, trouble = None, ValueError()
+    try:
         frame = read_text_table(path, None, **asdict(form), blanks=())
-    if len(frame) and frame[:, -1].null_count():
-        remarks += _short_rows(path, form, frame.width)
-    return _from_frame(path, frame, params, remarks, first, watch)
+        said = _say_inside(path, form, len(frame))
+    except ValueError as error:
+        trouble, said = error, []
+    if guessed and form.quote and form.delimiter in DELIMITERS and (said or frame is None):
+        plain = replace(form, quote="")
+        sizes = {len(cells) for _, cells in _rows(path, plain) if cells}
+        if len(sizes) == 1 and sizes.pop() > 1:
+            form = plain
+            frame = read_text_table(path, None, **asdict(form), blanks=())
+            said = ['Quotes are read as letters, as some are never closed: each line is a row ("Quote").']
+    if frame is None:
+        raise trouble
+    return form, frame, said
+
+
+def _say_inside(path: Path, form: Form, rows: int) -> list[str]:
+    """A sentence on lines that are no rows, as quotes go over their ends."""
+    source = decoded(path, form.encoding, form.delimiter, form.quote, form.aside)
+    count, end = 0, cell_form(source, form.delimiter, form.quote, 0)["eol_char"].encode()
+    with open(source, "rb") if isinstance(source, Path) else BytesIO(source) as file:
+        last = end
+        while piece := file.read(1 << 22):
+            count, last = count + piece.count(end), piece[-1:]
+    inside = count + (last != end) - form.skip - form.header - rows
+    if inside <= 0 or not form.quote:
+        return []
+    rest = "line goes on with the row above it" if inside == 1 else "lines go on with the row above them"
+    first = "" if _by_pieces(path, form) else _first_inside(path, form)
+    return [f"{inside:,} {rest}, as they are in quotes{first}."]
+
+
+def _first_inside(path: Path, form: Form) -> str:
+    first = next((lines for lines, _ in _rows(path, form) if len(lines) > 1), None)
+    return f": the first row of several is in lines {first[0]:,} to {first[-1]:,}" if first else ""
+
+
+def units_of(cells: list[str]) -> tuple[str, ...]:
+    """Units as a row below the header says them, "" for a column without one."""
+    return tuple("" if is_blank(cell) else cell.strip() for cell in cells)
+
+
+def _say_units(names: list[str], units: list[str], aside: tuple[int, ...]) -> list[str]:
+    """A sentence on rows below the header that are no examples."""
+    held = listed(
+        [f"{name}: {unit}" for name, unit in zip(names, units, strict=False) if not is_blank(unit)],
+        quote=False,
+    )
+    which = f"Line {aside[0]:,} holds" if len(aside) == 1 else f"Lines {aside[0]:,} to {aside[-1]:,} hold"
+    return [f'{which} the units of the columns, no examples ("Lines left out"): {held}.']
 
 
 def _lines_above(skip: int) -> list[str]:
@@ -165,15 +265,14 @@ def _lines_above(skip: int) -> list[str]:
 
 def _by_pieces(path: Path, form: Form) -> bool:
     """Whether a file is looked through piece by piece: a large one that polars can read as it is."""
-    plain = form.encoding == "utf-8" and form.delimiter != "spaces" and nameable(path)
-    return plain and path.stat().st_size > LARGE
+    return path.stat().st_size > LARGE and is_plain(
+        path, form.encoding, form.delimiter, form.quote, form.aside
+    )
 
 
 def _short_rows(path: Path, form: Form, width: int) -> list[str]:
     """A sentence on rows that end before the last column, which only a count of their cells shows."""
-    source = decoded(path, form.encoding, form.delimiter)
-    how, _ = text_form(path, source, form.delimiter, form.quote, form.header, form.skip)
-    short = [at for at, size in row_sizes(source, how) if 0 < size < width]
+    short = [lines[0] for lines, cells in _rows(path, form) if 0 < len(cells) < width]
     if not short:
         return []
     rows = "row ends" if len(short) == 1 else "rows end"
@@ -195,7 +294,8 @@ def _from_frame(
         raise ValueError(f'"{path.name}" has no row with anything in it.')
     if len(there) < len(frame):
         frame = frame[there]
-        inside = int(empty[: there[-1]].sum())
+        aside = {line - first for line in form_in(params).aside}
+        inside = int(empty[: there[-1]].sum()) - len(aside & set(np.flatnonzero(empty).tolist()))
         remarks = [
             *remarks,
             *([f"{inside:,} blank lines between the rows are passed over."] if inside else []),
@@ -242,7 +342,7 @@ def _opened(
         **plan.params,
         **({"missing_as": tuple(blanks)} if blanks else {}),
     }
-    return Opened(reader(FileForm.TABLE), values, path.stem, (*remarks, *plan.remarks))
+    return Opened(reader(FileForm.TABLE), values, path.stem, (*remarks, *plan.remarks), tuple(remarks))
 
 
 def written(form: Form) -> dict[str, Value]:
@@ -255,8 +355,11 @@ def written(form: Form) -> dict[str, Value]:
         "decimal": form.decimal,
         "header": form.header,
         "skip": form.skip,
+        "aside": form.aside,
     }
     found = {key: value for key, value in values.items() if value != getattr(usual, key)}
     if form.delimiter == "\t":
         found["delimiter"] = "tab"
+    if form.quote == "":
+        found["quote"] = "none"
     return found

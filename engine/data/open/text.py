@@ -6,6 +6,7 @@ Which of them a file is is guessed from its beginning, and can be set by the use
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from engine.catalogue.traits import FileForm
 from engine.data import splits
 from engine.data.open.opening import Opened, reader, stamp
-from engine.data.tables.sniff import encoding_of, number_in
+from engine.data.tables.sniff import encoding_of, form_of, number_in, rows_of
 from engine.data.text.lines import json_place, labelled_rows, read_text, rows_of_folders, text_pairs
 from engine.data.text.texts import corpus_parts
 from engine.data.text.token_names import named_tokens
@@ -28,6 +29,7 @@ MOST_CLASSES = 1000
 WORDS = 2000
 LONGEST = 128
 TEXT_FIELDS = ("text", "sentence", "review", "content", "body", "message", "comment")
+SPARSE = re.compile(r"[-+\d.,eE]+(\s+\d+:[-+\d.eE]+)+\s*(#.*)?$")
 LABEL_FIELDS = ("label", "class", "category", "sentiment", "target", "intent")
 
 
@@ -44,9 +46,27 @@ def open_it(path: Path, watch: Watch) -> Opened:
         return open_series(path, watch)
     if path.suffix.casefold() in (".jsonl", ".ndjson"):
         return _asked(open_labelled, path, watch)
+    if lines and all(SPARSE.match(line) for line in lines):
+        raise DataError(
+            f'"{path.name}" holds sparse rows (libsvm), which are not read.',
+            fix="Write them as a table: sklearn.datasets.load_svmlight_file reads them.",
+        )
+    if _numbers_in_columns(text):
+        from engine.data.open import tables as open_table
+
+        return open_table.open_it(path, watch)
     if lines and sum(line.startswith("__label__") for line in lines) >= 0.9 * len(lines):
         return _asked(open_labelled, path, watch)
     return _asked(open_corpus, path, watch)
+
+
+def _numbers_in_columns(text: str) -> bool:
+    """Whether a text is a table, most cells of which are numbers."""
+    form = form_of(text, "utf-8")
+    rows = [row for row in rows_of(text.splitlines()[:200], form.delimiter, form.quote) if row][form.skip :]
+    cells = [cell for row in rows[form.header :] for cell in row]
+    known = sum(number_in(cell, form.decimal) is not None for cell in cells)
+    return len(rows) > 4 and len({len(row) for row in rows}) == 1 < len(rows[0]) and known > 0.5 * len(cells)
 
 
 def _asked(opener: Any, path: Path, watch: Watch) -> Opened:
@@ -119,7 +139,7 @@ def open_labelled(path: Path, watch: Watch) -> Opened:
         elif head.lstrip().startswith(b"__label__"):
             params |= {"kind_of_file": "label first"}
         else:
-            table = _columns(path, watch, params)
+            table = _columns(path, watch, params, remarks)
         rows, splits = labelled_rows(
             path,
             str(params["kind_of_file"]),
@@ -156,10 +176,11 @@ def open_pairs(path: Path, watch: Watch, other: Path | None = None) -> Opened:
     encoding = _encoding(path, _head(path))
     params: dict[str, Value] = {"path": str(path), "stamp": stamp(path), "encoding": encoding}
     table: dict[str, Any] = {}
+    remarks: list[str] = []
     if other is not None:
         params["other"] = str(other)
     else:
-        table = _columns(path, watch, params, pairs=True)
+        table = _columns(path, watch, params, remarks, pairs=True)
     left, right = text_pairs(
         path.parent,
         path.name,
@@ -172,19 +193,22 @@ def open_pairs(path: Path, watch: Watch, other: Path | None = None) -> Opened:
     for name, texts in (("length", left), ("target_length", right)):
         params[name] = max(2, min(LONGEST, max(len(words_of(one)) for one in texts) + 1))
     params["count"] = len(left)
-    return Opened(reader(FileForm.PAIRS), params, path.stem, (f"{len(left):,} pairs of texts.",))
+    return Opened(reader(FileForm.PAIRS), params, path.stem, (f"{len(left):,} pairs of texts.", *remarks))
 
 
-def _columns(path: Path, watch: Watch, params: dict[str, Value], pairs: bool = False) -> dict[str, Any]:
+def _columns(
+    path: Path, watch: Watch, params: dict[str, Value], remarks: list[str], pairs: bool = False
+) -> dict[str, Any]:
     """Finds the columns of a table of texts, and how its cells are parted."""
     from engine.data.open import tables as open_table
 
     opened = open_table.open_it(path, watch)
+    remarks += opened.reading
     found = opened.params["table"]
     assert isinstance(found, tuple)
     rows = [row for row in found if isinstance(row, tuple)]
     texts = [str(row[0]) for row in rows if row[1] in ("text", "category", "path")]
-    for name in ("delimiter", "quote", "header"):
+    for name in ("delimiter", "quote", "header", "aside"):
         if name in opened.params:
             params[name] = opened.params[name]
     if opened.params.get("skip"):
@@ -209,6 +233,7 @@ def _columns(path: Path, watch: Watch, params: dict[str, Value], pairs: bool = F
         "decimal": ".",
         "header": params.get("header", True),
         "skip": params.get("lines_before", 0),
+        **({"aside": params["aside"]} if "aside" in params else {}),
     }
 
 

@@ -109,9 +109,10 @@ def read_sheet_series(
     header: bool,
     skip: int,
     blanks: tuple[str, ...],
+    aside: tuple[int, ...] = (),
 ) -> tuple[np.ndarray[Any, Any], Any, Any, int]:
     """Readings in a sheet of an Excel or OpenDocument file."""
-    frame = read_sheet(path, sheet, header=header, skip=skip)
+    frame = read_sheet(path, sheet, header=header, skip=skip, aside=aside)
     check_columns(path.name, list(frame.columns), [one for one in (*names, time, series) if one])
     return frame_series(frame, path.name, columns, names, time, series, skip + header + 1, blanks, ".")
 
@@ -226,5 +227,5 @@ def form_for(path: Path, form: dict[str, Any]) -> dict[str, Any]:
     reader = reader_of(path)
     if reader is read_text_series:
         return {name: value for name, value in form.items() if name != "sheet"}
-    wanted = ("sheet", "header", "skip", "blanks") if reader is read_sheet_series else ()
-    return {name: form[name] for name in wanted}
+    wanted = ("sheet", "header", "skip", "blanks", "aside") if reader is read_sheet_series else ()
+    return {name: form[name] for name in wanted if name in form}

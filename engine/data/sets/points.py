@@ -48,19 +48,18 @@ def plane_points(
 ) -> tuple[Tensor, Tensor]:
     """Points (rows, 2), half of them of each class, and their classes (rows,).
 
-    `noise` is a deviation; `margin` keeps two halves, disc and ring apart, `spread` is the deviation of
-    blobs, `turns` is how often spirals turn.
+    `noise` is a deviation; `margin` is the width of the gap between two halves, with noise too, and of that
+    between disc and ring without; `spread` is the deviation of blobs, `turns` how often spirals turn.
     """
     side = torch.arange(rows) % 2
     along, across = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)
     jitter = noise * torch.randn(rows, 2, generator=draw)
     sign = 2 * side - 1.0
-    if form == "two halves":  # apart by a straight line, with a gap to each side of it
-        x, y = 2 * along - 1, 2 * across - 1
-        depth = margin + (x + y + 2) / 5  # how far behind the line, along its normal
-        shift = (x - y) / 2
-        jitter = jitter.clamp(-margin / 2, margin / 2)  # the gap stays open
-        x, y = shift + sign * depth, sign * depth - shift
+    if form == "two halves":  # on both sides of x + y = 0
+        shift = along - across + (jitter[:, 0] - jitter[:, 1]) / 2
+        behind = 2 * (along + across) / 5 + sign * jitter.sum(1) / 2
+        depth = margin / math.sqrt(8) + behind.abs()  # noise turns back at the gap; √2 depth is the distance
+        x, y, jitter = shift + sign * depth, sign * depth - shift, torch.zeros_like(jitter)
     elif form == "blobs":
         away = spread * torch.randn(rows, 2, generator=draw)
         x, y = sign + away[:, 0], sign + away[:, 1]

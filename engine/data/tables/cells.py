@@ -71,7 +71,7 @@ class Cells:
         """Days since 1970-01-01."""
         import polars as pl
 
-        series = self.series
+        series = self.series.cast(pl.String) if form and self.series.dtype.is_integer() else self.series
         if series.dtype == pl.String:
             series = series.str.to_datetime(form or None, strict=False, time_unit="us")
             self.check(series, f'is no date written as "{form}"')
@@ -122,7 +122,8 @@ class Cells:
 def written_numbers(texts: Any, form: str) -> Any:
     """Stripped texts as numbers, null where they don't follow `form`, which shows 1234.5 as they would.
 
-    A percent sign or a currency changes no value; in parentheses stands what is below 0, as in books.
+    A percent sign or a currency changes no value, the letters of 12k, 1.5M and 2B (the unit kMB) do; in
+    parentheses stands what is below 0, as in books.
     """
     import polars as pl
 
@@ -133,7 +134,10 @@ def written_numbers(texts: Any, form: str) -> Any:
         rf"(?:[1-9]\d{{0,2}}(?:{part}\d{{3}})+|\d+)(?:[{point}]\d*)?" if group else rf"\d+(?:[{point}]\d*)?"
     )
     beside = "".join(f"[{letter}]" for letter in unit)
-    if unit:
+    times = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9} if unit == "kMB" else {}
+    if times:
+        number = rf"{number}{spaces}*[kKMB]?"
+    elif unit:
         number = rf"(?:{beside}{spaces}*[-+]?{number}|{number}{spaces}*{beside})"
     texts = texts.str.replace("−", "-", literal=True)
     follows = texts.str.contains(rf"^(?:[-+]?{number}|\({number}\))$")
@@ -141,5 +145,8 @@ def written_numbers(texts: Any, form: str) -> Any:
     if group in (".", ","):
         plain = plain.str.replace_all(group, "", literal=True)
     found = plain.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    if times:
+        letter = texts.str.extract("([kKMB])$").fill_null("")
+        found = found * letter.replace_strict(times, default=1.0, return_dtype=pl.Float64)
     found = (-found).zip_with(texts.str.starts_with("(").fill_null(False), found)
     return found.set(~follows.fill_null(False), None)

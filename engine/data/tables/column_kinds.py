@@ -12,12 +12,14 @@ from engine.data.tables.number_forms import number_form, unsure_comma
 from engine.data.tables.sniff import BLANKS, DATES, IMAGE_ENDINGS, TIMES, YES_NO, ZONES
 from engine.data.watch import Watch
 
-SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "Null", "?", "#NULL!")
+SURE = ("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "Null", "?", "#NULL!", "\\N")
 MOST_CLASSES = 100  # of an input; more of them are texts
 MOST_TARGETS = 1000
 ODD = 0.05  # fraction of cells that may be odd in a column of numbers, and count as missing then
 TOGETHER = 2000  # columns that are looked at at once
 INTEGER = r"^[-+−]?(0|[1-9]\d*)$"
+EXACT = 2**53  # larger whole numbers are names: as numbers, neighbours become equal
+DAYS = (19_000_101, 21_001_231)  # whole numbers between which may be days, as 20210131 is
 
 
 @dataclass(slots=True)
@@ -41,6 +43,7 @@ class Guess:
     steps: bool = False
     spread: float = 0.0
     middle: float = 0.0
+    holds: str = ""  # what is no number, text or time, in words
     unsure: bool = False  # day and month could be the other way round, or a comma stand between thousands
 
 
@@ -65,7 +68,11 @@ def _plain_numbers(frame: Any, decimal: str) -> dict[str, Guess]:
     if not frame.width or not len(frame):
         return {}
     numbers = frame.select(as_numbers(pl.all(), decimal))
-    sure = numbers.select(pl.all().is_finite().fill_null(False).all()).row(0)
+    finite = pl.all().is_finite().fill_null(False).all()
+    days = pl.all().is_between(*DAYS).all()  # they need a closer look, as names do
+    sure = numbers.select(
+        finite & (pl.all().abs().max() <= EXACT).fill_null(False) & ~days.fill_null(False)
+    ).row(0)
     padded = frame.select(pl.all().str.contains(r"^[-+]?0\d").any()).row(0)
     names = [
         name
@@ -107,6 +114,8 @@ def _guess(name: str, series: Any, decimal: str) -> Guess:
     if series.dtype == pl.Boolean:
         return Guess(name, "yes-no", ("no", "yes"), missing, distinct=series.drop_nulls().n_unique())
     if series.dtype.is_numeric():
+        if series.dtype.is_integer() and _no_plain_numbers(series):
+            return _of_texts(name, series.cast(pl.String), decimal)
         numbers = series.cast(pl.Float64)
         lost = int((~numbers.is_finite()).sum())
         whole = series.dtype.is_integer()
@@ -115,7 +124,24 @@ def _guess(name: str, series: Any, decimal: str) -> Guess:
         )
     if series.dtype in (pl.Date, pl.Datetime):
         return Guess(name, "date", (), missing, distinct=series.drop_nulls().n_unique())
-    return Guess(name, "text", (), missing)
+    return Guess(name, "text", (), missing, holds=_in_words(series.dtype) if missing < len(series) else "")
+
+
+def _in_words(kind: Any) -> str:
+    """What a column of Parquet holds that is no single number, text or time."""
+    import polars as pl
+
+    if isinstance(kind, pl.Struct):
+        return "structs of bytes, as images are: save those as files"
+    if isinstance(kind, (pl.List, pl.Array)):
+        return "lists of different lengths"
+    return "bytes" if kind == pl.Binary else str(kind)
+
+
+def _no_plain_numbers(numbers: Any) -> bool:
+    """Whether numbers may be something else: too large to differ as floats, or all of them days."""
+    least, most = numbers.min(), numbers.max()
+    return least is not None and (max(-least, most) > EXACT or DAYS[0] <= least <= most <= DAYS[1])
 
 
 def _of_texts(name: str, series: Any, decimal: str) -> Guess:
@@ -125,6 +151,16 @@ def _of_texts(name: str, series: Any, decimal: str) -> Guess:
     if marked.null_count() == len(series):
         return Guess(name, "text", (), len(series))
     numbers = as_numbers(marked, decimal)
+    if numbers.null_count() == marked.null_count() and _no_plain_numbers(numbers):
+        days = _follows(marked.drop_nulls(), "%Y%m%d") and marked.str.len_chars().max() == 8
+        if days:
+            made = Guess(
+                name, "date", ("%Y%m%d",), marked.null_count(), marks, marked.drop_nulls().n_unique()
+            )
+            made.unsure = True
+            return made
+        if numbers.abs().max() > EXACT and marked.drop_nulls().str.contains(INTEGER).all():
+            numbers = numbers.clear(len(numbers))  # names
     if numbers.null_count() > marked.null_count() and (form := number_form(marked.drop_nulls(), decimal)):
         return _of_form(name, marked, form, marks)
     endless = (~numbers.is_finite()).fill_null(False)  # no number that anything can be learned from
@@ -157,6 +193,9 @@ def _of_texts(name: str, series: Any, decimal: str) -> Guess:
         found.kind, found.details = "category", tuple(sorted(texts.unique().to_list()))
     if found.kind in ("category", "yes-no"):
         found.counts = _counts(texts)
+    if found.kind in ("category", "text") and odd.sum() < known / 2:  # numbers, but for these
+        found.odd = tuple((int(at), str(series[int(at)])) for at in odd.arg_true()[:1])
+        found.odds = int(odd.sum())
     return found
 
 
@@ -262,7 +301,9 @@ def _date_form(texts: Any) -> tuple[str, ...]:
     ):
         return ()
     found = [form for form in _forms(str(sample[0])) if _follows(sample, form)]
-    return tuple(form for form in found if _follows(texts, form))[:2]
+    found = [form for form in found if _follows(texts, form)]
+    others = [form for form in found[1:] if not _times(texts, form).equals(_times(texts, found[0]))]
+    return (*found[:1], *others[:1])
 
 
 def _forms(text: str) -> Iterator[str]:
@@ -273,4 +314,10 @@ def _forms(text: str) -> Iterator[str]:
 
 
 def _follows(texts: Any, form: str) -> bool:
-    return not texts.str.to_datetime(form, strict=False, time_unit="us").null_count()
+    if "%Y" in form and not texts.str.contains(r"\d{4}").all():
+        return False  # a year of two digits is none of the first century
+    return not _times(texts, form).null_count()
+
+
+def _times(texts: Any, form: str) -> Any:
+    return texts.str.to_datetime(form, strict=False, time_unit="us")

@@ -52,6 +52,9 @@ def roles(found: Sequence[Guess], rows: int, first: int = 1) -> Plan:
     """
     plan = Plan([_first_role(one, rows) for one in found])
     _say_ignored(found, plan)
+    for one in found:
+        if one.name.casefold() in TARGETS and one.distinct == 1 and rows > 1:
+            plan.remarks.append(f'"{one.name}" cannot be the target: it is the same in every row.')
     _special(found, plan)
     target = _target(found, plan)
     if target is None:
@@ -81,7 +84,9 @@ def _say_ignored(found: Sequence[Guess], plan: Plan) -> None:
     reasons: dict[str, list[str]] = {}
     for one, role in zip(found, plan.roles, strict=True):
         if role == "ignore":
-            if not one.distinct:
+            if one.holds:
+                why = one.holds
+            elif not one.distinct:
                 why = "empty"
             elif one.distinct == 1:
                 why = "the same in every row"
@@ -140,7 +145,7 @@ def _aim(one: Guess, plan: Plan, at: int, rows: int) -> None:
     few = len(one.counts) <= FEW and len(one.counts) <= rows / 2
     if one.kind == "whole" and one.counts and (named or few):
         one.kind, one.details = "category", tuple(sorted(one.counts, key=int))
-    what = f"{len(one.details)} classes" if one.details else "a number"
+    what = f"{len(one.details)} classes" if one.kind in ("category", "yes-no") else "a number"
     plan.remarks.append(f'The target is "{one.name}", {why}: {what}.')
     if one.kind in ("number", "whole") and (abs(one.middle) > 10 or one.spread > 10):
         plan.params["target_scaling"] = "standardise"
@@ -155,7 +160,11 @@ def _dates(found: Sequence[Guess], plan: Plan) -> None:
         plan.roles[dates[0]] = "time"
         plan.remarks.append(f'"{found[dates[0]].name}" is the time of each row, and no input.')
     for at in dates:
-        if found[at].unsure:
+        if found[at].unsure and found[at].details == ("%Y%m%d",):
+            plan.remarks.append(
+                f'"{found[at].name}" is read as days, as 20210131 is one: are they? If not, set it to whole.'
+            )
+        elif found[at].unsure:
             plan.remarks.append(f'"{found[at].name}" is read as day, then month; it could be the other way.')
 
 
@@ -193,9 +202,9 @@ def _say_odd(found: Sequence[Guess], plan: Plan, first: int) -> None:
             more = f" (and {one.odds - 1:,} more cells)" if one.odds > 1 else ""
             at, text = one.odd[0]
             where = f"Row {first + at:,}" if at >= 0 else "Some row"
+            so = "and counts as missing" if one.kind in ("number", "whole") else "so all of them are texts"
             plan.remarks.append(
-                f'{where} has "{text[:40]}" in "{one.name}"{more}, which is no number '
-                'and counts as missing ("Missing is").'
+                f'{where} has "{text[:40]}" in "{one.name}"{more}, which is no number {so} ("Missing is").'
             )
 
 
@@ -219,6 +228,7 @@ def _say_forms(found: Sequence[Guess], plan: Plan) -> None:
     for form, names in forms.items():
         unit = form.partition("5 ")[2]
         value = f"1234.5, without the {unit}" if unit else "1234.5"
+        value = "numbers, k for thousands, M for millions, B for billions" if unit == "kMB" else value
         plan.remarks.append(f"Numbers written as {form} are read as {value}: {listed(names)}.")
 
 

@@ -29,16 +29,20 @@ def load_text_table(
     header: bool = True,
     skip: int = 0,
     blanks: tuple[str, ...] = (),
+    aside: tuple[int, ...] = (),
     splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """A file of delimited text as {split: {column: values}}; `skip` lines stand before the table.
 
+    Lines set `aside` (numbers from 1) are read as blank ones.
+
     Errors: `ValueError` with the row, counted from the file's first, and the column.
     """
     form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "decimal": decimal, "encoding": encoding}
     path, wanted = folder / file, wanted_columns(columns)
-    frame = read_text_table(path, wanted, columns, **form, header=header, skip=skip, blanks=blanks)
+    form |= {"header": header, "skip": skip, "blanks": blanks, "aside": aside}
+    frame = read_text_table(path, wanted, columns, **form)
     first = skip + header + 1
     return split_table(
         frame,
@@ -79,11 +83,12 @@ def load_sheet(
     header: bool = True,
     skip: int = 0,
     blanks: tuple[str, ...] = (),
+    aside: tuple[int, ...] = (),
     splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """A sheet of an Excel or OpenDocument file as {split: {column: values}}; the first one if not named."""
-    frame = read_sheet(folder / file, sheet, header=header, skip=skip)
+    frame = read_sheet(folder / file, sheet, header=header, skip=skip, aside=aside)
     check_columns(file, list(frame.columns), wanted_columns(columns))
     first = skip + header + 1
     return split_table(

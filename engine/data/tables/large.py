@@ -162,13 +162,14 @@ def load_large_text_table(
     header: bool = True,
     skip: int = 0,
     blanks: tuple[str, ...] = (),
+    aside: tuple[int, ...] = (),
     memory: int,
     splitter: Callable[..., dict[str, Tensor]],
     **how: Any,
 ) -> dict[str, dict[str, Any]]:
     """As `load_text_table`, a piece at a time; above `memory` MiB the numbers stay on disk."""
     form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "decimal": decimal, "encoding": encoding}
-    form |= {"header": header, "skip": skip, "blanks": blanks}
+    form |= {"header": header, "skip": skip, "blanks": blanks, **({"aside": aside} if aside else {})}
     path, used = folder / file, used_columns(columns)
     reading = how_read(columns, form)
     place = kept_numbers(path, reading, lambda into: text_numbers(path, into, used, **form))

@@ -14,7 +14,7 @@ from engine.data.tables.cells import Cells
 from engine.data.tables.column_kinds import as_numbers, guesses
 from engine.data.tables.number_forms import number_form
 from engine.data.tables.reading import decoded, read_sheet, text_form, typed_scan
-from engine.data.tables.sniff import RECORDS, SHEETS, TYPED
+from engine.data.tables.sniff import RECORDS, SHEETS, TYPED, form_in
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value
@@ -152,10 +152,12 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
     import polars as pl
 
     end = path.suffix.casefold()
-    header, skip = bool(params.get("header", True)), int(str(params.get("skip", 0)))
+    how = form_in(params)
     try:
         if end in SHEETS:
-            return read_sheet(path, str(params.get("sheet", "")), header=header, skip=skip)
+            return read_sheet(
+                path, str(params.get("sheet", "")), header=how.header, skip=how.skip, aside=how.aside
+            )
         if end in TYPED:
             scan, _ = typed_scan(path, end in (".parquet", ".pq"))
             return (scan.select(wanted) if wanted else scan).head(most or 2**40).collect()
@@ -163,13 +165,11 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
             from engine.data.tables.records import read_records  # it brings torch
 
             return read_records(path, wanted).head(most or 2**40)
-        delimiter = {"tab": "\t"}.get(str(params["delimiter"]), str(params["delimiter"]))
-        source = decoded(path, str(params["encoding"]), delimiter)
-        quote = "" if params["quote"] == "none" else str(params["quote"])
-        form, names = text_form(path, source, delimiter, quote, header, skip)
+        source = decoded(path, how.encoding, how.delimiter, how.quote, how.aside)
+        form, names = text_form(path, source, how.delimiter, how.quote, how.header, how.skip)
         frame = pl.read_csv(source, new_columns=names, n_rows=most, truncate_ragged_lines=True, **form)
         return frame.select(wanted) if wanted else frame
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(f'"{path.name}" cannot be read: {str(error).splitlines()[0]}.') from error
 
 

@@ -15,11 +15,12 @@ UNITS = (
     *("%", "‰", "$", "€", "£", "¥", "₹", "₩", "₽", "₺", "₴", "₫", "₪", "¢"),
     *("US$", "R$", "A$", "C$", "USD", "EUR", "GBP", "JPY", "CHF", "CNY", "kr", "zł", "Kč", "Ft"),
 )
+TIMES = {"", "k", "K", "M", "B"}  # thousands, millions, billions
 SPACES = " \u00a0\u2009\u202f"
 SAMPLE = 200  # cells that a form is looked for in
 AMOUNT = re.compile(
     rf"[(]?[-+−]?(?:{'|'.join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))})?"
-    rf"[{SPACES}]*[-+−]?\d[\d.,'’{SPACES}]*(?:{'|'.join(re.escape(unit) for unit in UNITS)})?[)]?"
+    rf"[{SPACES}]*[-+−]?\d[\d.,'’{SPACES}]*(?:{'|'.join(re.escape(unit) for unit in UNITS)}|[kKMB])?[)]?"
 )
 
 
@@ -62,6 +63,8 @@ def unsure_comma(texts: Any) -> bool:
 def _unit(sample: Any) -> str | None:
     """What stands beside every number, "" for nothing; None where that differs or is not known."""
     found = {re.sub(rf"[-+−\d.,'’(){SPACES}]", "", str(cell)) for cell in sample}
+    if found != {""} and found <= TIMES:
+        return "kMB"
     unit = found.pop() if len(found) == 1 else None
     return unit if unit == "" or unit in UNITS else None
 

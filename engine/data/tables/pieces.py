@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from engine.data.tables.cells import Cells, blank_rows
 from engine.data.tables.reading import (
     check_columns,
     decoded,
-    nameable,
+    is_plain,
     parquet_or_arrow,
+    plain_lines,
     text_form,
     text_trouble,
     typed_scan,
@@ -36,11 +36,12 @@ def text_numbers(
     header: bool,
     skip: int,
     blanks: tuple[str, ...],
+    aside: tuple[int, ...] = (),
 ) -> None:
     """Write the numbers of a text table into `folder`. Errors: `ValueError` as `read_text_table` has."""
     import polars as pl
 
-    source = text_as_utf8(path, folder / "text", encoding, delimiter)
+    source = text_as_utf8(path, folder / "text", encoding, delimiter, quote, aside)
     form, names = text_form(path, source, delimiter, quote, header, skip)
     wanted = [name for name, *_ in used]
     check_columns(path.name, names, wanted)
@@ -62,7 +63,7 @@ def text_numbers(
             pieces = (piece.select(wanted) for piece in in_pieces(frame, len(names)))
             write_numbers(folder, pieces, used, path.name, skip + header + 1, blanks, decimal, count)
             break
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             if not types:
                 raise ValueError(text_trouble(path, source, error, {**form, "new_columns": names})) from error
     (folder / "text").unlink(missing_ok=True)
@@ -86,7 +87,7 @@ def typed_numbers(
         count = int(frame.select(pl.len()).collect().item())
         pieces = in_pieces(frame.select(wanted), len(wanted))
         write_numbers(folder, pieces, used, path.name, 1, blanks, ".", count)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(typed_trouble(path, parquet)) from error
 
 
@@ -153,25 +154,22 @@ def text_codes(texts: np.ndarray[Any, Any], known: dict[str, int]) -> np.ndarray
     return numbers
 
 
-def text_as_utf8(path: Path, copy: Path, encoding: str, delimiter: str) -> Path:
-    """The file itself where polars can read it, or a `copy` of its text as UTF-8, cut at tabs.
+def text_as_utf8(
+    path: Path, copy: Path, encoding: str, delimiter: str, quote: str, aside: tuple[int, ...]
+) -> Path:
+    """The file itself where polars can read it, or a `copy` of its text that it can.
 
     Errors: `ValueError` with the byte that is not of the encoding.
     """
-    if encoding == "utf-8" and delimiter != "spaces" and nameable(path):
+    if is_plain(path, encoding, delimiter, quote, aside):
         return path
-    cells = re.compile(r'"[^"]*"|\S+')
     try:
         with (
             open(path, encoding="utf-8-sig" if encoding == "utf-8" else encoding) as source,
             open(copy, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out,
         ):
-            for number, line in enumerate(source):
-                line = line if number else line.removeprefix("\ufeff")
-                if delimiter == "spaces":
-                    end = "\n" if line.endswith("\n") else ""
-                    line = "\t".join(cells.findall(line)) + end
-                out.write(line)
+            lines = (line.removeprefix("\ufeff").removesuffix("\n") for line in source)
+            out.writelines(f"{line}\n" for line in plain_lines(lines, delimiter, quote, aside))
     except UnicodeDecodeError:
         decoded(path, encoding, delimiter)  # knows in which byte
         raise

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from engine.data.file_there import file_there
-from engine.data.tables.sheet_size import opened_book
+from engine.data.tables.nested import flattened
+from engine.data.tables.sheet_size import sheet_cells
 
 
 def check_columns(file: str, names: list[str], wanted: list[str]) -> None:
@@ -28,6 +29,7 @@ def column_names(cells: list[Any]) -> list[str]:
     found: list[str] = []
     taken: set[str] = set()
     for at, cell in enumerate(cells, start=1):
+        cell = re.sub(r"^#\s*(?=\w)", "", str(cell or "")) if at == 1 else cell  # a mark before a header
         plain = "".join(letter if letter.isprintable() else " " for letter in str(cell or "")[:400])
         name = wanted = " ".join(plain.split())[:120] or f"column {at}"
         number = 2
@@ -50,16 +52,17 @@ def read_text_table(
     header: bool,
     skip: int,
     blanks: tuple[str, ...],
+    aside: tuple[int, ...] = (),
     most: int | None = None,
 ) -> Any:
     """The wanted columns (all by default) as a polars frame of text, numbers where `columns` say so.
 
-    Only the first `most` rows where that is given.
+    Lines set `aside` (numbers from 1) are read as blank ones. Only the first `most` rows where that is given.
     Errors: `ValueError` where a row is longer than the first, or bytes are not of the encoding.
     """
     import polars as pl
 
-    source = decoded(file_there(path), encoding, delimiter)
+    source = decoded(file_there(path), encoding, delimiter, quote, aside)
     form, names = text_form(path, source, delimiter, quote, header, skip)
     if wanted is not None:
         check_columns(path.name, names, wanted)
@@ -70,7 +73,7 @@ def read_text_table(
             comma = decimal == "," and bool(types)
             # every column is read, as polars only then notices rows that are too long
             frame = pl.read_csv(source, **form, schema_overrides=types, decimal_comma=comma)
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             if not types:
                 raise ValueError(text_trouble(path, source, error, form)) from error
         else:
@@ -84,39 +87,48 @@ def text_form(
     """How polars is to read a text table, and the names of its columns."""
     import polars as pl
 
-    form: dict[str, Any] = {
-        "separator": "\t" if delimiter == "spaces" else delimiter,
-        "quote_char": quote or None,
-        "skip_lines": skip,
-        "eol_char": line_end(source) if isinstance(source, Path) else "\n",
-        "infer_schema": False,
-        "glob": False,  # a name with * or [1] in it is a name
-    }
+    form = cell_form(source, delimiter, quote, skip)
     top = None
     for given in (beginning(source), source):  # of a large file, polars would look at much more for one row
         try:
             top = pl.read_csv(given, has_header=False, n_rows=1, truncate_ragged_lines=True, **form)
             break
-        except pl.exceptions.PolarsError as error:
-            why = str(error).splitlines()[0]
-            if given is not source:
-                continue
-            if "utf-8" in why:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            if given is source:
                 raise ValueError(text_trouble(path, source, error, form)) from error
-            raise ValueError(f'"{path.name}" holds no table that can be read: {why}.') from error
     assert top is not None
     form["has_header"] = header and bool(len(top))
-    if form["has_header"] and unnamed_first(source, form, top.width):
+    if not form["has_header"]:
+        return form, column_names([None] * top.width)
+    names = named_by(list(top.row(0)), source, form)
+    if len(names) > top.width:
         form |= {"has_header": False, "skip_lines": skip + 1}
-        return form, column_names([None, *top.row(0)])
-    return form, column_names(list(top.row(0)) if header and len(top) else [None] * top.width)
+    return form, column_names(names)
 
 
-def unnamed_first(source: Any, form: dict[str, Any], width: int) -> bool:
-    """Whether a header of `width` cells lacks one of each row below it: R leaves its rows' names unnamed."""
-    rows = zip(range(200), row_sizes(beginning(source), form), strict=False)
-    sizes = [size for _, (_, size) in rows if size]
-    return len(sizes) > 2 and all(size == width + 1 for size in sizes[1:])
+def cell_form(source: Any, delimiter: str, quote: str, skip: int) -> dict[str, Any]:
+    """How polars is to part cells."""
+    return {
+        "separator": separator(delimiter),
+        "quote_char": quote[-1:] or None,
+        "skip_lines": skip,
+        "eol_char": line_end(source) if isinstance(source, Path) else "\n",
+        "infer_schema": False,
+        "glob": False,  # a name with * or [1] in it is a name
+    }
+
+
+def named_by(header: list[Any], source: Any, form: dict[str, Any]) -> list[Any]:
+    """The cells of a header, with None for a column that it lacks, by the first rows.
+
+    R leaves the names of its rows unnamed, and rows may end in a delimiter that the header lacks.
+    """
+    rows = [cells for _, (_, cells) in zip(range(200), text_rows(beginning(source), form), strict=False)]
+    longer = [cells for cells in rows[1:] if len(cells) == len(header) + 1]
+    if longer and not any(cells[-1].strip() for cells in longer):
+        return [*header, None]
+    whole = len(longer) > 1 and len(longer) == sum(bool(cells) for cells in rows[1:])
+    return [None, *header] if whole else header
 
 
 def beginning(source: Any) -> Any:
@@ -128,12 +140,12 @@ def beginning(source: Any) -> Any:
     return head[: head.rfind(b"\n") + 1] or source
 
 
-def decoded(path: Path, encoding: str, delimiter: str) -> Any:
-    """What polars can read: the file itself where it is UTF-8, or its text again as UTF-8.
+def decoded(path: Path, encoding: str, delimiter: str, quote: str = '"', aside: tuple[int, ...] = ()) -> Any:
+    """What polars can read: the file itself where it is plain UTF-8, or its text again so.
 
     Errors: `ValueError` with the byte that is not of the encoding.
     """
-    if encoding == "utf-8" and delimiter != "spaces" and nameable(path):
+    if is_plain(path, encoding, delimiter, quote, aside):
         return path
     raw = path.read_bytes()
     try:
@@ -143,10 +155,42 @@ def decoded(path: Path, encoding: str, delimiter: str) -> Any:
             f'"{path.name}" is not {encoding} from byte {error.start + 1:,} on. Choose another encoding.'
         ) from error
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if delimiter == "spaces":
-        cells = re.compile(r'"[^"]*"|\S+')
-        text = "\n".join("\t".join(cells.findall(line)) for line in text.split("\n"))
+    text = "\n".join(plain_lines(text.split("\n"), delimiter, quote, aside))
     return text.encode("utf-8", "surrogatepass")
+
+
+def separator(delimiter: str) -> str:
+    """What parts the cells once the lines are plain."""
+    return {"spaces": "\t", "arff": ","}.get(delimiter, delimiter)
+
+
+def is_plain(path: Path, encoding: str, delimiter: str, quote: str, aside: tuple[int, ...]) -> bool:
+    """Whether polars can read a file as it is."""
+    as_it_is = delimiter == separator(delimiter) and len(quote) < 2 and not aside
+    return as_it_is and encoding == "utf-8" and nameable(path)
+
+
+def plain_lines(
+    lines: Iterable[str], delimiter: str, quote: str, aside: tuple[int, ...] = ()
+) -> Iterator[str]:
+    """Lines without their ends as polars can read them.
+
+    Words are parted by tabs, a quote in quotes is doubled in place of its backslash, and what is set `aside`
+    is blank. A mark before a header is no word; the names of columns in Weka's files become a header.
+    """
+    blank, names = set(aside), list[str]()
+    attribute = re.compile(r"(?i)\s*@attribute\s+('[^']*'|\"[^\"]*\"|\S+)")
+    for number, line in enumerate(lines, start=1):
+        if number in blank:
+            line = ""
+        elif delimiter == "spaces":
+            line = "\t".join(re.findall(r'"[^"]*"|\S+', re.sub(r"^\s*#\s*(?=[^\W\d])", "", line)))
+        elif delimiter == "arff" and line.lstrip()[:1] in ("@", "%"):
+            names += attribute.findall(line)
+            line = ",".join(names) if line.lstrip()[:5].casefold() == "@data" else ""
+        if len(quote) > 1:
+            line = re.sub(r'\\(["\\])', lambda found: found[1] * (1 + (found[1] == '"')), line)
+        yield line
 
 
 def nameable(path: Path) -> bool:
@@ -165,7 +209,7 @@ def line_end(path: Path) -> str:
     return "\r" if b"\n" not in head and b"\r" in head else "\n"
 
 
-def text_trouble(path: Path, source: Any, error: Exception, form: dict[str, Any]) -> str:
+def text_trouble(path: Path, source: Any, error: BaseException, form: dict[str, Any]) -> str:
     """Why a text table could not be read, and in which row."""
     text = str(error)
     if "utf-8" in text:
@@ -181,18 +225,19 @@ def text_trouble(path: Path, source: Any, error: Exception, form: dict[str, Any]
                 f'Row {long[0]:,} of "{path.name}" has {long[1]:,} cells, but the first has '
                 f"{len(form['new_columns']):,}. Choose another delimiter or quote, or fix that row."
             )
-    if text.startswith('could not parse `"'):
+    if text.startswith(('could not parse `"', "CSV malformed")):
         return f'"{path.name}" has a quote that nothing closes. Choose another quote, or fix that row.'
     return f'"{path.name}" cannot be read as a table: {text.splitlines()[0]}.'
 
 
 def longer_row(source: Any, width: int, form: dict[str, Any]) -> tuple[int, int] | None:
     """The first row that has more cells than `width`: its number in the file from 1, and how many cells."""
-    return next(((at, size) for at, size in row_sizes(source, form) if size > width), None)
+    rows = enumerate(text_rows(source, form), start=form["skip_lines"] + 1)
+    return next(((number, len(cells)) for number, (_, cells) in rows if len(cells) > width), None)
 
 
-def row_sizes(source: Any, form: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """The number of each row in the file, from 1, and how many cells it has; ends where quotes go wrong."""
+def text_rows(source: Any, form: dict[str, Any]) -> Iterator[tuple[range, list[str]]]:
+    """Each row's lines in the file, from 1, and its cells; ends where quotes go wrong."""
     mark = form["quote_char"]
     quoting: dict[str, Any] = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
     if isinstance(source, Path):
@@ -202,9 +247,13 @@ def row_sizes(source: Any, form: dict[str, Any]) -> Iterator[tuple[int, int]]:
     lines = io.StringIO(text.replace("\r", "\n") if form["eol_char"] == "\r" else text, newline="")
     for _ in range(form["skip_lines"]):
         lines.readline()
+    reader = csv.reader(lines, delimiter=form["separator"], **quoting)
+    begun = form["skip_lines"] + 1
     try:
-        for number, row in enumerate(csv.reader(lines, delimiter=form["separator"], **quoting), start=1):
-            yield number + form["skip_lines"], len(row)
+        for cells in reader:
+            ended = form["skip_lines"] + reader.line_num + 1
+            yield range(begun, ended), cells
+            begun = ended
     except csv.Error:
         return
 
@@ -219,7 +268,7 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
         if wanted is not None:
             check_columns(path.name, names, wanted)
         return frame.select(names if wanted is None else wanted).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(typed_trouble(path, parquet)) from error
 
 
@@ -228,7 +277,7 @@ def typed_scan(path: Path, parquet: bool) -> tuple[Any, list[str]]:
     import polars as pl
 
     source: Any = path if nameable(path) else path.read_bytes()
-    frame = (pl.scan_parquet if parquet else pl.scan_ipc)(source, glob=False)
+    frame = flattened((pl.scan_parquet if parquet else pl.scan_ipc)(source, glob=False))
     return frame, list(frame.collect_schema())
 
 
@@ -244,44 +293,21 @@ def typed_trouble(path: Path, parquet: bool) -> str:
     return f'"{path.name}" is no whole {kind} file: it is damaged, cut short or another kind of file.'
 
 
-def sheet_trouble(path: Path, error: Exception) -> str:
-    """Why a spreadsheet could not be read."""
-    if "password" in str(error).casefold():
-        return f'"{path.name}" is locked with a password: save it without.'
-    return f'"{path.name}" is no whole spreadsheet: it is damaged, cut short or another kind of file.'
-
-
 def sheet_names(path: Path) -> list[str]:
     """The sheets of a spreadsheet. Errors: `ValueError` where it is none."""
-    import fastexcel
-
-    try:
-        return list(opened_book(path).sheet_names)
-    except fastexcel.FastExcelError as error:
-        raise ValueError(sheet_trouble(path, error)) from error
+    return sheet_cells(file_there(path), "", 0)[0]
 
 
-def read_sheet(path: Path, sheet: str, *, header: bool, skip: int) -> Any:
-    """A sheet as a polars frame of text; the first sheet if not named.
+def read_sheet(path: Path, sheet: str, *, header: bool, skip: int, aside: tuple[int, ...] = ()) -> Any:
+    """A sheet as a polars frame of text; the first sheet if not named. Rows set `aside` are read as blank.
 
     Errors: `ValueError` where the file cannot be read or has no such sheet.
     """
-    try:
-        import fastexcel
-    except ImportError as error:
-        raise ImportError("Excel files are read with fastexcel: pip install fastexcel.") from error
     import polars as pl
 
-    file_there(path)
-    try:
-        book = opened_book(path)
-        if sheet and sheet not in book.sheet_names:
-            raise ValueError(
-                f'"{path.name}" has no sheet "{sheet}"; it has {", ".join(book.sheet_names[:8])}.'
-            )
-        found = book.load_sheet(sheet or 0, header_row=None, skip_rows=skip, dtypes="string")
-    except fastexcel.FastExcelError as error:
-        raise ValueError(sheet_trouble(path, error)) from error
-    cells = pl.DataFrame(found)
+    _, cells = sheet_cells(file_there(path), sheet, skip)
     names = column_names(list(cells.row(0)) if header and len(cells) else [None] * cells.width)
+    if aside:
+        blank = pl.int_range(skip + 1, skip + 1 + pl.len()).is_in(aside)
+        cells = cells.select(pl.when(~blank).then(pl.all()).name.keep())
     return cells.slice(int(header)).rename(dict(zip(cells.columns, names, strict=True)))

@@ -6,13 +6,48 @@ import re
 from pathlib import Path
 from typing import Any
 
+from engine.data.tables.apart import apart
 
-def opened_book(path: Path) -> Any:
-    """A spreadsheet as fastexcel opens it. Errors: `ValueError` where it is larger than may be read."""
-    import fastexcel
+
+def sheet_cells(path: Path, sheet: str, skip: int) -> tuple[list[str], Any]:
+    """The names of a book's sheets, and a polars frame of one's cells as text, below `skip` rows.
+
+    The first sheet if not named. Errors: `ValueError` where there is none, or it is larger than may be read.
+    """
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise ImportError("Excel files are read with fastexcel: pip install fastexcel.") from error
+    import polars as pl
 
     check_book(path)
-    return fastexcel.read_excel(path.read_bytes())  # a name may be of bytes that are no letters
+    try:
+        book = fastexcel.read_excel(path.read_bytes())  # a name may be of bytes that are no letters
+        names = list(book.sheet_names)
+        if not names:
+            raise ValueError(f'"{path.name}" has no sheet.')
+        if sheet and sheet not in names:
+            raise ValueError(f'"{path.name}" has no sheet "{sheet}"; it has {", ".join(names[:8])}.')
+        found = book.load_sheet(sheet or 0, header_row=None, skip_rows=skip, dtypes="string")
+    except fastexcel.FastExcelError as error:
+        raise ValueError(sheet_trouble(path, error)) from error
+    return names, pl.DataFrame(found)
+
+
+def sheet_trouble(path: Path, error: BaseException) -> str:
+    """Why a spreadsheet could not be read."""
+    if "password" in str(error).casefold():
+        return f'"{path.name}" is locked with a password: save it without.'
+    with open(path, "rb") as file:
+        head = file.read(4096)
+    if re.search(rb"(?i)<(html|table|!doctype html)", head):
+        return f'"{path.name}" is an HTML table under the name of a spreadsheet: save it as .xlsx or .csv.'
+    if b"\0" not in head:
+        parts = {b"\t": "tabs", b";": "semicolons", b",": "commas"}
+        by = next((name for mark, name in parts.items() if mark in head.split(b"\n")[0]), "lines")
+        end = ".tsv" if by == "tabs" else ".csv"
+        return f'"{path.name}" is text parted by {by} under the name of a spreadsheet: name it {end}.'
+    return f'"{path.name}" is no whole spreadsheet: it is damaged, cut short or another kind of file.'
 
 
 def check_book(path: Path, most_cells: int = 50_000_000, most_bytes: int = 2**31) -> None:
@@ -52,3 +87,6 @@ def check_book(path: Path, most_cells: int = 50_000_000, most_bytes: int = 2**31
                     )
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError):
         return  # of another kind, or damaged: its reader says so
+
+
+globals()["sheet_cells"] = apart(sheet_cells)  # under the same name, which a script has for the one in it

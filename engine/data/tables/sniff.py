@@ -8,19 +8,39 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from engine.data.tables.number_forms import is_amount, thousands
+from engine.data.tables.reading import plain_lines, separator
+from engine.values import Value
 
 MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 DELIMITERS = ("\t", ";", "|", ",", ":")  # in this order where several would do
+ESCAPED = '\\"'  # quotes, and in them a backslash before each that is a letter
+LOGGERS = ("TOA5", "TOACI1", "TOB1")  # what the first line of a logger's file begins with
 FEW_ROWS = 4  # fewer say little of how a table is written
 LINES = 200  # of the beginning, for the delimiter and the header
 BLANKS = (
     *("NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan"),
-    *("null", "NULL", "Null", "None", "none", "nil", "?", "-", "--", ".", "..", "*", "missing", "#NULL!"),
+    *(
+        "\\N",
+        "null",
+        "NULL",
+        "Null",
+        "None",
+        "none",
+        "nil",
+        "?",
+        "-",
+        "--",
+        ".",
+        "..",
+        "*",
+        "missing",
+        "#NULL!",
+    ),
 )
 NUMBER = re.compile(r"[-+−]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COMMA_NUMBER = re.compile(r"[-+−]?(\d+,?\d*|,\d+)([eE][-+]?\d+)?")
@@ -45,6 +65,7 @@ DATES = (
         "%d %B %Y",
         "%B %d, %Y",
         "%m-%d-%Y",
+        "%d-%b-%y",
         "%d.%m.%y",
         "%d/%m/%y",
         "%m/%d/%y",
@@ -71,6 +92,22 @@ class Form:
     decimal: str = "."
     header: bool = True
     skip: int = 0
+    aside: tuple[int, ...] = ()  # lines, from 1, that are read as blank ones
+
+
+def form_in(params: Mapping[str, Value]) -> Form:
+    """The form that a node's parameters say; what they leave out is as usual."""
+    found = {one.name: params.get(one.name, one.default) for one in fields(Form)}
+    aside, delimiter = found["aside"], str(found["delimiter"])
+    return Form(
+        delimiter="\t" if delimiter == "tab" else delimiter,
+        quote="" if found["quote"] == "none" else str(found["quote"]),
+        decimal=str(found["decimal"]),
+        encoding=str(found["encoding"]),
+        header=bool(found["header"]),
+        skip=int(str(found["skip"])),
+        aside=tuple(int(str(line)) for line in aside) if isinstance(aside, tuple) else (),
+    )
 
 
 def encoding_of(head: bytes, whole: bool = True) -> str:
@@ -99,6 +136,10 @@ def encoding_of(head: bytes, whole: bool = True) -> str:
 def form_of(text: str, encoding: str) -> Form:
     """How the table at the beginning of a file's `text` is written down."""
     lines = [line for line in text.splitlines()[:LINES]]
+    told = next((line for line in lines if line.strip() and not line.startswith("%")), "")
+    weka = re.search(r"(?im)^\s*@data\b", text) if told[:9].casefold() == "@relation" else None
+    if weka:
+        return Form(encoding, "arff", "'" if "'" in text else '"', skip=text.count("\n", 0, weka.end()))
     quote = '"' if '"' in text or not re.search(r"(?m)(^|[;,\t|])'[^'\n]*'([;,\t|]|$)", text) else "'"
     body = lines[len(lines) // 2 :]  # what stands above a table is not written as the table is
     found = _delimiter(lines, quote) or (_delimiter(body, quote) if len(body) >= FEW_ROWS else None)
@@ -106,23 +147,46 @@ def form_of(text: str, encoding: str) -> Form:
         wide = _aligned(lines) or (_aligned(body) if len(body) >= FEW_ROWS else 0)
         if found is None or not _even(lines, found, quote, wide):
             found = "spaces" if wide else found or ","
+    if '\\"' in text and not _one_size(lines, found, quote) and _one_size(lines, found, ESCAPED):
+        quote = ESCAPED
     numbered = numbered_rows(lines, found, quote)
     rows = [row for _, row in numbered]
     decimal = _decimal(rows, found)
-    skip, header = header_in(rows, decimal)
-    return Form(encoding, found, quote, decimal, header, numbered[skip][0] if skip else 0)
+    skip, header, below = header_in(rows, decimal)
+    aside = tuple(numbered[skip + at][0] + 1 for at in range(1, below + 1))
+    return Form(encoding, found, quote, decimal, header, numbered[skip][0] if skip else 0, aside)
 
 
-def header_in(rows: list[list[str]], decimal: str) -> tuple[int, bool]:
-    """How many rows stand before the table that `rows` begin with, and whether its first row is a header."""
+def header_in(rows: list[list[str]], decimal: str) -> tuple[int, bool, int]:
+    """How many rows stand before the table that `rows` begin with, whether its first row is a header.
+
+    The last number counts rows below the header that are no examples: units of the columns.
+    """
     full = [len([cell for cell in row if cell.strip()]) for row in rows]
     usual = Counter(one for one in full if one).most_common(1)
     # a header may leave the numbers of the rows unnamed
     begins = (at for at, row in enumerate(rows) if full[at] > 1 or (full[at] and not row[0].strip()))
     skip = next(begins, 0) if usual and usual[0][0] > 1 else 0
     skip = _above(rows, skip)
+    if rows and len(rows) > 1 and rows[0][:1] and rows[0][0] in LOGGERS:
+        skip = 1
     body = [row for row in rows[skip:] if row and len(row) == len(rows[skip])] if rows else []
-    return skip, _has_header(body, decimal)
+    below = next((count for count in (2, 1) if _are_units(body[1:], count, decimal)), 0)
+    header = _has_header(body[:1] + body[1 + below :], decimal)
+    return skip, header, below if header else 0
+
+
+def _are_units(rows: list[list[str]], count: int, decimal: str) -> bool:
+    """Whether the first `count` rows hold no number in any column that is one of numbers below them."""
+    top, rest = rows[:count], rows[count:]
+    if len(rest) < FEW_ROWS:
+        return False
+    columns = [[cell for cell in column if not is_blank(cell)] for column in zip(*rest, strict=True)]
+    numbers = [
+        at for at, column in enumerate(columns) if column and all(_numeric(cell, decimal) for cell in column)
+    ]
+    named = all(any(not is_blank(row[at]) for at in numbers) for row in top)
+    return named and not any(_numeric(row[at], decimal) for row in top for at in numbers)
 
 
 def _above(rows: list[list[str]], first: int) -> int:
@@ -142,12 +206,9 @@ def rows_of(lines: Iterable[str], delimiter: str, quote: str) -> list[list[str]]
 
 def numbered_rows(lines: Iterable[str], delimiter: str, quote: str) -> list[tuple[int, list[str]]]:
     """The same with the line, from 0, that each row begins in."""
-    if delimiter == "spaces":
-        return list(enumerate(re.findall(r'"[^"]*"|\S+', line) for line in lines))
     rows: list[tuple[int, list[str]]] = []
-    reader = csv.reader(
-        (line + "\n" for line in lines), delimiter=delimiter, quotechar=quote, skipinitialspace=False
-    )
+    plain = (line + "\n" for line in plain_lines(lines, delimiter, quote))
+    reader = csv.reader(plain, delimiter=separator(delimiter), quotechar=quote[-1], skipinitialspace=False)
     at = 0
     with suppress(csv.Error):
         for row in reader:
@@ -199,6 +260,12 @@ def _aligned(lines: Sequence[str]) -> int:
     cells = [cell for row in rows[1:] for cell in row]
     known = sum(number_in(cell) is not None or is_blank(cell) for cell in cells)
     return len(rows[1]) if known >= 0.5 * len(cells) else 0
+
+
+def _one_size(lines: Sequence[str], delimiter: str, quote: str) -> bool:
+    """Whether all rows have as many cells, and none was lost."""
+    rows = numbered_rows(lines, delimiter, quote)
+    return len({len(row) for _, row in rows if row}) == 1 and rows[-1][0] == len(lines) - 1
 
 
 def _even(lines: Sequence[str], delimiter: str, quote: str, wide: int) -> bool:

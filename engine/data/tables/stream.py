@@ -69,7 +69,7 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
                 hit += rows_hit(piece, [name for name in inputs if name in lost], SURE)
                 watch.look(min(1.0, rows / total), "reading")
             return [tally.made(form.decimal, marks, odds[tally.guess.name]) for tally in tallies], rows, hit
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             odd = re.search(r"could not parse `(.*)` as dtype `f64` at column '(.*)' \(column", str(error))
             if odd is None or odd[2] not in as_numbers:
                 raise ValueError(text_trouble(path, path, error, {**how, "new_columns": names})) from error

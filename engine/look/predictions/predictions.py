@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from engine.feed.feed import Probe
-from engine.look import reduce
+from engine.look import asking, reduce
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, Values
 from engine.shapes.heads import CLASSES, VALUES, YES_NO, Head
@@ -41,7 +41,7 @@ def _probabilities(head: Head, look: Look) -> Taken:
     scores = head.by_class(seen[head.prediction[0]][head.prediction[1]])[0].float()
     right = seen[head.target[0]][head.target[1]][0]
     if head.kind == YES_NO:
-        found = scores.sigmoid().flatten()
+        found = asking.yes_probability(head, scores, signs=asking.with_signs(look, head)).flatten()
     else:
         found = scores.softmax(0)
         found = found.flatten(1).mean(1) if found.dim() > 1 else found

@@ -238,3 +238,19 @@ def test_an_empty_canvas_says_what_to_do(view: GraphView, workspace: Workspace) 
     QTest.keyClick(view.popup.field, Qt.Key.Key_Escape)
     view.add_node("Linear", QPointF(0, 0))
     assert not view.empty.isVisible() and view.minimap.isVisible()
+
+
+def test_the_hint_of_an_empty_canvas_leaves_the_pointer_to_the_canvas(view: GraphView, hands: Hands) -> None:
+    empty = view.empty
+    place = empty.text.geometry().center()
+    QTest.mouseDClick(empty, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    assert view.popup.isVisible()
+    corner = view.viewport().mapTo(view, empty.mapToParent(place))
+    assert (view.popup.pos() - corner).manhattanLength() < 4 or view.popup.geometry().contains(corner)
+    QTest.keyClick(view.popup.field, Qt.Key.Key_Escape)
+    QTest.mousePress(empty, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    assert view.interaction is not None
+    QTest.mouseRelease(empty, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    assert view.interaction is None
+    view.resize(700, 500)
+    assert abs(empty.geometry().center().x() - 350) < 3

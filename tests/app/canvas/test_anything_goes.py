@@ -72,12 +72,12 @@ def _act(chance: random.Random, view: GraphView, hands: Hands) -> None:
     if view.popup.active and roll < 0.6:
         QTest.keyClicks(view.popup.field, chance.choice(("lin", "conv", "add", "cross", "zzz")))
         QTest.keyClick(view.popup.field, chance.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape)))
-    elif view.name_field.owner is not None and roll < 0.6:
-        QTest.keyClicks(view.name_field, "name")
-        QTest.keyClick(view.name_field, chance.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape)))
-    elif view.note_field.note_id is not None and roll < 0.6:
-        QTest.keyClicks(view.note_field, "note")
-        QTest.keyClick(view.note_field, chance.choice((Qt.Key.Key_F, Qt.Key.Key_Escape)))
+    elif view.naming.owner is not None and roll < 0.6:
+        QTest.keyClicks(view.naming.field, "name")
+        QTest.keyClick(view.naming.field, chance.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape)))
+    elif view.noting.owner is not None and roll < 0.6:
+        QTest.keyClicks(view.noting.field, "note")
+        QTest.keyClick(view.noting.field, chance.choice((Qt.Key.Key_F, Qt.Key.Key_Escape)))
     elif roll < 0.02:
         view.compose.add_note()
     elif roll < 0.03:
@@ -113,8 +113,8 @@ def test_random_gestures_and_keys(
             hands.key(Qt.Key.Key_Escape)
             if view.popup.active:
                 view.popup.dismiss()
-            view.name_field.finish(keep=False)
-            view.note_field.finish(keep=False)
+            view.naming.finish(keep=False)
+            view.noting.finish(keep=False)
             view.cancel_interaction()
             fresh = GraphView(workspace)
             assert picture(view) == picture(fresh)

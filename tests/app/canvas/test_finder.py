@@ -20,7 +20,7 @@ def grouped(view: GraphView, workspace: Workspace, chain: None) -> str:
     workspace.apply("Connect", Connect(Link("n3", "output", "n4", "x")))
     workspace.select(("n2", "n3"))
     view.compose.group()
-    view.name_field.finish(keep=False)
+    view.naming.finish(keep=False)
     return workspace.selection[0]
 
 

@@ -111,7 +111,7 @@ def test_what_is_wrong_inside_a_block_shows_on_the_node_that_stands_for_it(
 ) -> None:
     inferred.select(("n2", "n3"))
     view.compose.group()
-    view.name_field.finish(keep=False)
+    view.naming.finish(keep=False)
     (instance,) = inferred.selection
     assert view.graph_scene.node_items[instance].problem is None
     inferred.apply("Edit", SetParam("n3", "units", -5))

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.canvas.view import GraphView
+from app.widgets.typing import finish_typing
 from app.workspace.workspace import Workspace
 from engine.document.graph import Link
 from tests.app.canvas.conftest import Hands, picture
@@ -193,7 +194,7 @@ def test_a_lone_node_dropped_on_a_wire_goes_into_it(
 def test_f2_renames_in_place(view: GraphView, workspace: Workspace, hands: Hands, chain: None) -> None:
     workspace.select(("n2",))
     hands.key(Qt.Key.Key_F2)
-    field = view.name_field
+    field = view.naming.field
     assert field.isVisible() and field.text() == "linear-n2"
     QTest.keyClicks(field, "hidden")
     QTest.keyClick(field, Qt.Key.Key_Return)
@@ -211,7 +212,7 @@ def test_keys_in_a_text_field_stay_there(
     """V5, E-3."""
     workspace.select(("n2", "n3"))
     hands.key(Qt.Key.Key_F2 if opened == "name" else Qt.Key.Key_Tab)
-    field: QLineEdit = view.name_field if opened == "name" else view.popup.field
+    field: QLineEdit = view.naming.field if opened == "name" else view.popup.field
     before = picture(view)
     QTest.keyClicks(field, "f c")
     for key, modifiers in (
@@ -226,9 +227,47 @@ def test_keys_in_a_text_field_stay_there(
         (Qt.Key.Key_V, CONTROL),
     ):
         QTest.keyClick(field, key, modifiers)
-    assert picture(view) == before and workspace.document.undo_label is None
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert not field.isVisible()
+    assert picture(view) == before and workspace.document.undo_label is None
+
+
+def test_a_name_is_in_the_document_while_it_is_typed(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    """A save, a close or a crash in mid-word loses nothing; the whole word is one step."""
+    workspace.select(("n2",))
+    hands.key(Qt.Key.Key_F2)
+    field = view.naming.field
+    QTest.keyClicks(field, "hid")
+    assert workspace.node("n2").name == "hid"
+    save = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_S, CONTROL)
+    save.ignore()
+    QApplication.sendEvent(field, save)
+    assert not save.isAccepted()  # so it is the window's
+    finish_typing()
+    assert workspace.node("n2").name == "hid" and view.hasFocus()
+    hands.key(Qt.Key.Key_F2)
+    field.setText("")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert workspace.node("n2").name == "hid"
+    assert workspace.document.undo() == "Rename" and workspace.document.undo_label is None
+    assert workspace.node("n2").name == "linear-n2"
+
+
+def test_a_field_over_a_node_follows_pan_and_zoom(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    view.navigation.set_zoom(1.0)
+    workspace.select(("n2",))
+    hands.key(Qt.Key.Key_F2)
+    field, item = view.naming.field, view.graph_scene.node_items["n2"]
+    before = field.pos()
+    view.navigation.pan_by(30, 20)
+    assert field.pos() == before + QPoint(30, 20) and field.isVisible()
+    view.navigation.zoom_by(2.0, QPointF(50, 60))
+    assert (field.pos() - view.mapFromScene(item.x() + 8, item.y() + 4)).manhattanLength() <= 1
+    assert field.width() > 200
 
 
 def test_a_release_that_was_lost_ends_the_drag(

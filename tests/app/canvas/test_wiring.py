@@ -241,3 +241,45 @@ def test_selecting_a_wire_and_deleting_it(
     assert view.graph_scene.selected_links == {SECOND} and item.selected
     hands.key(Qt.Key.Key_Backspace)
     assert _links(workspace) == {FIRST} and not view.graph_scene.selected_links
+
+
+def test_a_class_is_no_input_of_a_layer_that_needs_measurements(
+    view: GraphView, shaped: Workspace, hands: Hands, build: Callable[..., None]
+) -> None:
+    """Nor does a drop take the good wire away, and what is offered for a class is what compares it."""
+    build(
+        [("n1", "Digits", 0, 0), ("n2", "Linear", 200, 0), ("n3", "Embedding", 200, 150)],
+        [("n1", "image", "n2", "x")],
+    )
+    digit = view.port_point("n1", "digit", "out")
+    for place in (view.port_point("n2", "x", "in"), view.node_point("n2")):
+        hands.drag(digit, place)
+        assert _links(shaped) == {Link("n1", "image", "n2", "x")}
+    hands.drag(digit, view.port_point("n3", "x", "in"))
+    assert Link("n1", "digit", "n3", "x") in _links(shaped)
+    hands.drag(digit, view.mapFromScene(500.0, 300.0))
+    assert view.popup.list.item(0).text() == "Cross-entropy"
+    QTest.keyClick(view.popup.field, Qt.Key.Key_Return)
+    (added,) = shaped.selection
+    assert Link("n1", "digit", added, "target") in _links(shaped)
+
+
+def test_a_wire_into_space_offers_layers_and_losses_first(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    hands.drag(view.port_point("n2", "output", "out"), QPoint(600, 520))
+    offered = [view.popup.list.item(row).text() for row in range(14)]
+    assert {"Linear", "Conv 2-D", "ReLU", "Dropout", "Cross-entropy"} <= set(offered)
+    assert offered.index("Linear") < offered.index("Cross-entropy")
+
+
+def test_a_node_whose_inputs_are_taken_keeps_its_wires_unless_a_port_is_meant(
+    view: GraphView, workspace: Workspace, hands: Hands, chain: None
+) -> None:
+    said: list[str] = []
+    workspace.message.connect(lambda text, _kind: said.append(text))
+    before = _links(workspace)
+    hands.drag(view.port_point("n4", "output", "out"), view.node_point("n2"))
+    assert _links(workspace) == before and "no free input" in said[-1]
+    hands.drag(view.port_point("n4", "output", "out"), view.port_point("n2", "x", "in"))
+    assert Link("n4", "output", "n2", "x") in _links(workspace) and "replaces the wire" in said[-1]

@@ -13,7 +13,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.charts.segments import Segments
 from app.data.facts import (
     Source,
     facts_of,
@@ -24,6 +23,7 @@ from app.data.facts import (
 )
 from app.data.panel import DataPanel
 from app.data.samples import DataSamples
+from app.widgets.segments import Segments
 from app.workspace.workspace import Workspace
 from engine.data.checks.findings import Asked
 from engine.data.loading.node import read_node

@@ -337,3 +337,14 @@ def test_the_state_of_a_scanned_block_is_chosen_among_its_outputs_by_name(
     shaped.undo()
     shaped.undo()
     assert combo.currentText() == NO_STATE
+
+
+def test_pages_that_come_and_go_leave_nothing_at_the_document(
+    shaped: Workspace, inspector: InspectorPanel
+) -> None:
+    """PySide keeps a weak reference for good for each connection to what is no QObject."""
+    before = weakref.getweakrefcount(shaped.document)
+    for ids in (("n2",), (), ("n2", "n3"), ()):
+        shaped.select(ids)
+    inspector.edit_plan()
+    assert weakref.getweakrefcount(shaped.document) == before == 0

@@ -65,7 +65,8 @@ def shown(qtbot: QtBot, tmp_path: Path) -> Iterator[Shown]:
 
 def test_without_a_selection_views_are_of_the_whole_network(shown: Shown) -> None:
     dock = shown.panel.dock
-    assert [card.kind.id for card in dock.cards] == ["try-it", "layer_table"]
+    assert [card.kind.id for card in dock.cards] == ["worst-and-best", "try-it", "layer_table"]
+    assert [card.size_name for card in dock.cards] == ["L", "M", "M"]
     assert shown.words("viewsTitle") == "Whole model"
     menu = dock.strip.menu(Subject(shown.workspace))
     heads = [one.text() for one in menu.actions() if not one.isEnabled() and one.text()]
@@ -73,6 +74,10 @@ def test_without_a_selection_views_are_of_the_whole_network(shown: Shown) -> Non
     shown.workspace.select(["n2", "n4"])
     assert dock.cards == [] and shown.words("viewsMessage") == SEVERAL
     dock._toggle_kind("try-it", False)  # switched off, it stays away
+    shown.workspace.select([])
+    assert [card.kind.id for card in dock.cards] == ["worst-and-best", "layer_table"]
+    dock._toggle_kind("worst-and-best", False)
+    shown.workspace.select(["n4"])
     shown.workspace.select([])
     assert [card.kind.id for card in dock.cards] == ["layer_table"]
 
@@ -110,7 +115,7 @@ def test_exactly_the_probes_of_the_visible_cards_are_watched(shown: Shown, qtbot
 
 def test_views_come_from_the_feed(shown: Shown, qtbot: QtBot) -> None:
     shown.workspace.select(["n2"])
-    assert shown.card("activations").state.words != ""
+    qtbot.waitUntil(lambda: shown.card("activations").state.words != "")
     snapshots(shown.trainer.feed, 100)
     shown.workspace.ticked.emit()
     qtbot.waitUntil(lambda: shown.view("activations").view.tiles.shown == 32)

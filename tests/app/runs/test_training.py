@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.charts.bars import Bar
-from app.charts.segments import Segments
 from app.runs.run_csv import metrics_csv
 from app.runs.training import TrainingPanel
 from app.runs.training_answers import NO_ANSWERS
 from app.runs.training_curves import REDRAW_MS
 from app.runs.training_layers import NORMS, health
+from app.widgets.segments import Segments
 from app.workspace.workspace import POLL_MS, Workspace
 from engine.document.edits import AddNodes, Remove
 from engine.document.graph import Node

@@ -114,10 +114,22 @@ def test_every_type_describes_itself(node_type: type) -> None:
         ("bce", "BCEWithLogits"),
         ("mnist", "Mnist"),
         ("skip", "Add"),
+        ("lin", "Linear"),
+        ("batch", "BatchNorm"),
+        ("drop", "Dropout"),
+        ("conv", "Conv2d"),
+        ("loss", "CrossEntropy"),
+        ("fc", "Linear"),
+        ("pool", "MaxPool2d"),
     ],
 )
 def test_search_finds_what_is_meant(query: str, first: str) -> None:
     assert catalogue().search(query)[0].type_id == first
+
+
+def test_letters_here_and_there_count_only_where_no_name_has_them_together() -> None:
+    assert catalogue().search("lstm")[0].type_id == "LSTM"
+    assert {found.title for found in catalogue().search("fc")} == {"Linear"}
 
 
 @pytest.mark.parametrize("query", ["qqqq", "層", "\\", "*§"])

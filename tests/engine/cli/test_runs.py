@@ -94,6 +94,28 @@ def test_tags_are_added_and_taken_away(capsys: Captured) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["{outside}", "../outside", "link/inner", ".", "link/../outside"])
+def test_delete_and_restore_touch_nothing_outside_the_folder_of_the_runs(
+    name: str, capsys: Captured, tmp_path: Path
+) -> None:
+    for outside in (
+        tmp_path / "outside",
+        tmp_path / "runs" / "outside" / "inner",
+        tmp_path / "elsewhere" / "inner",
+    ):
+        write_run(outside.parent, outside.name)
+    write_run(tmp_path / "runs" / ".deleted", "known")
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "runs" / ".deleted" / "link").symlink_to(tmp_path / "elsewhere")
+    before = sorted(tmp_path.rglob("*"))
+    name = name.format(outside=tmp_path / "outside")
+    for command in (["delete"], ["delete", "--for-ever"], ["restore"]):
+        status, _, said = called(capsys, "runs", *command, name)
+        assert status == cli.PROBLEMS and ("is not a run in" in said or "There is no" in said)
+    index = tmp_path / "runs" / "index.sqlite"
+    assert sorted(path for path in tmp_path.rglob("*") if path != index) == [p for p in before if p != index]
+
+
 def test_delete_can_be_taken_back_unless_it_was_for_ever(capsys: Captured, tmp_path: Path) -> None:
     assert called(capsys, "runs", "delete", "first")[0] == 0
     assert [row["name"] for row in objects(called(capsys, "runs", "list", "--json")[1])] == ["second"]

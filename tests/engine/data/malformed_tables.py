@@ -15,11 +15,12 @@ MALFORMED: dict[str, bytes] = {
     "white.csv": b"\n\n   \n\n",
     "only names.csv": b"a,b,c\n",
     "long row.csv": b"a,b,y\n" + ROWS + b"1,2,x,9,9\n" + ROWS,
-    "open quote.csv": b'a,b,y\n1,"2,x\n' + ROWS,
+    "open quote.csv": b'a,b,y\n1,"2,x\n4,5\n' + ROWS,
 }
 
 MENDED: dict[str, tuple[bytes, int]] = {
     "blank lines.csv": (b"a,b,y\n\n" + ROWS + b"\n\n\n", 20),
+    "open quote whole rows.csv": (b'a,b,y\n1,"2,x\n' + ROWS, 21),
     "short row.csv": (b"a,b,y\n" + ROWS + b"1\n", 21),
     "mac.csv": (b"a,b,y\r" + ROWS.replace(b"\n", b"\r"), 20),
     "dos.csv": (b"a,b,y\r\n" + ROWS.replace(b"\n", b"\r\n"), 20),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from engine.document.files import load_project, save_project
 from engine.document.graph import Graph, Node, Project
 from engine.document.shipped import datasets_folder
@@ -44,3 +46,36 @@ def test_saving_leaves_the_project_in_memory_as_it_is(tmp_path: Path) -> None:
     project = project_with(tmp_path / "x.csv")
     save_project(project, tmp_path / "p.nloom")
     assert project == project_with(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.csv", "{outside}", "a/../../secret.csv", "link/secret.csv", "link.csv", "a\0b"]
+)
+def test_a_name_in_a_file_never_leads_out_of_its_folder(name: str, tmp_path: Path) -> None:
+    """It stays the name it is, under which there is no file."""
+    here = tmp_path / "here"
+    here.mkdir()
+    (secret := tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    (here / "link").symlink_to(tmp_path)
+    (here / "link.csv").symlink_to(secret)
+    value = f"project:{name.format(outside=secret)}"
+    save_project(project_with(value), here / "p.nloom")
+    assert load_project(here / "p.nloom").graph.node("n1").params["path"] == value
+
+
+def test_a_file_that_a_link_leads_to_keeps_its_absolute_path(tmp_path: Path) -> None:
+    here, data = tmp_path / "here", tmp_path / "data"
+    here.mkdir()
+    data.mkdir()
+    (here / "data").symlink_to(data)
+    (here / "inner").symlink_to(here / "own")
+    linked = project_with(here / "data" / "x.csv")
+    save_project(linked, here / "p.nloom")
+    assert (
+        "project:" not in (here / "p.nloom").read_text("utf-8") and load_project(here / "p.nloom") == linked
+    )
+    inner = project_with(here / "inner" / "x.csv")
+    save_project(inner, here / "p.nloom")
+    assert (
+        "project:inner" in (here / "p.nloom").read_text("utf-8") and load_project(here / "p.nloom") == inner
+    )

@@ -243,3 +243,37 @@ def test_what_is_kept_is_the_average() -> None:
             seen.append(run.model.get_submodule("first").weight.detach().clone())
         run.advance()
     torch.testing.assert_close(run.model.get_submodule("first").weight, torch.stack(seen).mean(0))
+
+
+@pytest.mark.parametrize("measured", [True, False], ids=["with a loss", "alone"])
+def test_a_score_of_a_rule_is_measured_on_what_came_into_the_layer(measured: bool) -> None:
+    nodes = [
+        Node("n1", "Digits", "digits"),
+        Node("n2", "Flatten", "pixels"),
+        Node("n3", "RBM", "rbm", {"hidden": 9}),
+        Node("n4", "Linear", "head", {"units": 10}),
+        Node("n5", "CrossEntropy", "cost"),
+    ]
+    links = [
+        Link("n1", "image", "n2", "x"),
+        Link("n2", "output", "n3", "x"),
+        Link("n3", "output", "n4", "x"),
+        Link("n4", "output", "n5", "prediction"),
+        Link("n1", "digit", "n5", "target"),
+    ]
+    if not measured:
+        nodes, links = nodes[:3], links[:2]
+    plan = Plan((phase(Rule("n3"), epochs=1),), 32)
+    project = Project("Scores", graph=Graph(nodes, links), plan=plan, next_id=6)
+    records, run = trained(project)
+    program, model = run.program, run.model
+    validation = run.data["validation"]
+    torch.manual_seed(1)
+    found = program.evaluate(model, validation)["pseudo_likelihood"]
+    torch.manual_seed(1)
+    batches = [batch["image"].flatten(1) for batch in program.batches(validation)]
+    with torch.no_grad():
+        wanted = sum(len(one) * model.rbm.pseudo_likelihood(one).item() for one in batches)
+    assert found == pytest.approx(wanted / sum(map(len, batches)), rel=1e-5)
+    assert any("val_pseudo_likelihood" in record for record in records)
+    assert not any("pseudo_likelihood" in record for record in records)  # not of single batches

@@ -10,7 +10,7 @@ import pytest
 from engine.document.locks import hold
 from engine.runs.index import INDEX, RunIndex, read_run
 from engine.runs.records import LOCK, Labels, lower_is_better, write_labels
-from tests.engine.train.stored_runs import write_run
+from tests.engine.train.stored_runs import METRICS, write_run
 
 
 def test_a_run_is_read_with_its_settings_and_the_best_and_last_of_each_value(tmp_path: Path) -> None:
@@ -89,7 +89,55 @@ def test_a_folder_that_cannot_be_read_is_listed_with_the_reason(tmp_path: Path) 
     found = {record.name: record for record in RunIndex(tmp_path).refresh()}
     assert found["good"].state == "finished"
     assert found["bad"].state == found["odd"].state == "unreadable"
-    assert "cannot be read" in found["bad"].error and "not understood" in found["odd"].error
+    assert "cannot be read" in found["bad"].error and "could not convert" in found["odd"].error
+
+
+DEEP = "[" * 100_000
+DAMAGES = {
+    "metrics.csv": (METRICS + "1,10,1.5,0.1,1.0,2.0,0.5,9,9\n", METRICS + "many,10\n", METRICS + "inf,10\n"),
+    "labels.json": ('{"tags": 5}', "[1]", DEEP, '{"tags": [1], "note": "\\ud800"}'),
+    "settings.json": (
+        '{"seed": 123456789012345678901234567, "state": "finished"}',
+        '{"seconds": Infinity}',
+        '{"epochs": NaN}',
+        '{"plan": {"phases": 3}}',
+        '{"plan": {"phases": [{"objectives": [{"optimiser": {"name": []}}]}]}}',
+        '{"title": "\\ud800"}',
+        '{"results": [1]}',
+        DEEP,
+        "\xff",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in DAMAGES.items() for text in texts]
+)
+def test_a_damaged_run_hides_no_other(name: str, text: str, tmp_path: Path) -> None:
+    """Each file in turn, whatever stands in it: the run is listed, mostly as unreadable with the reason."""
+    write_run(tmp_path, "good")
+    (write_run(tmp_path, "odd") / name).write_text(text, "latin-1")
+    for _ in range(2):  # the second time from the index
+        found = {record.name: record for record in RunIndex(tmp_path).refresh()}
+        assert found["good"].state == "finished" and len(found) == 2
+        RunIndex(tmp_path).note(tmp_path / "odd")
+        if "ud800" not in text:
+            assert found["odd"].state == "unreadable"
+            assert f"{name} of odd cannot be read: " in found["odd"].error
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+@pytest.mark.parametrize("name", ["settings.json", "metrics.csv", "labels.json", LOCK])
+def test_what_is_no_file_in_the_place_of_one_hides_no_run_and_holds_up_nobody(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    write_run(tmp_path, "good")
+    odd = write_run(tmp_path, "odd", state="running")
+    (odd / name).unlink(missing_ok=True)
+    os.mkfifo(odd / name) if kind == "pipe" else (odd / name).mkdir()
+    found = {record.name: record for record in RunIndex(tmp_path).refresh()}
+    assert found["good"].state == "finished"
+    assert found["odd"].state == ("interrupted" if name == LOCK else "unreadable")
 
 
 def test_a_run_whose_program_is_gone_is_interrupted(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.document.graph import Block, Graph, Node
 from tests.engine.sketches import Sketch, coded, flowers, mended
 
 
@@ -31,3 +32,12 @@ def test_a_sketch_without_a_loss_has_no_dead_end() -> None:
     entry = sketch.add("Input", "image", {"shape": (4,)})
     sketch.add("Linear", "hidden", {"units": 2}, x=entry)
     assert coded(sketch, "dead-end") == []
+
+
+def test_a_block_that_is_used_nowhere_is_told_and_can_go() -> None:
+    sketch, _ = flowers(("Linear", "layer", {}))
+    sketch.project.blocks["b9"] = Block("b9", "Encoder", Graph([Node("n91", "BlockInput")]))
+    [problem] = coded(sketch, "unused-block")
+    assert "Encoder" in problem.message and problem.severity == "warning"
+    mended(sketch, problem)
+    assert not sketch.project.blocks

@@ -9,6 +9,7 @@ import pytest
 from engine.catalogue import Catalogue, Column, Data, Emitted, Emitter, Layer, Port, Wire
 from engine.catalogue.params import param
 from engine.catalogue.symbols import F, carried, torch
+from engine.document.edits import Disconnect
 from engine.document.graph import Graph, Link, Node, Project
 from engine.emit.program import compile_program
 from engine.errors import EmitError
@@ -57,6 +58,7 @@ def test_a_wire_from_or_to_a_port_that_is_not_there_is_named(link: Link, words: 
     [found] = [found for found in book.errors if found.node_id == link.target]
     assert words in found.message and found.port == link.target_port
     assert len(found.message) < 150
+    assert found.fix is not None and found.fix.edits(Project()) == (Disconnect(link),)
 
 
 def test_a_loss_gives_nothing_to_wire() -> None:

@@ -112,6 +112,7 @@ class ByHand:
     """
 
     trains = True
+    joins = False
     threads = None
     data_node = "n1"
     data_files: tuple[str, ...] = ()
@@ -162,6 +163,9 @@ class ByHand:
 
     def make_model(self, device: str) -> nn.Module:
         return self.Model().to(device)
+
+    def batch_count(self, rows: int, size: int) -> int:
+        return -(-rows // size)
 
     def tap(self, node_id: str, value: Tensor) -> Tensor:
         if self._watcher is not None:

@@ -27,7 +27,7 @@ from engine.runs.records import read_metrics, read_settings
 from engine.train.distributed import Part, World, differences
 from engine.train.headless import run_headless
 from tests.engine.sketches import gallery
-from tests.engine.train.networks import DATASETS, catalogue, iris, run_of
+from tests.engine.train.networks import DATASETS, catalogue, iris, run_of, with_node
 
 ROOT = Path(__file__).parents[3]
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
@@ -106,13 +106,29 @@ def test_an_exported_script_trains_as_one(tmp_path: Path) -> None:
     close(again, two[-len(again) :])
 
 
+def test_processes_weigh_classes_as_one_does(tmp_path: Path) -> None:
+    project = with_node(iris(dropout=0.0, epochs=2), "n5", class_weights=(1.0, 9.0, 0.0))
+    one = alone(project)
+    close(
+        records(
+            *(*TORCHRUN, "2", "-m", "engine.cli", "train", stored(tmp_path, project), "--json"),
+            *("--device", "cpu", "--out", str(tmp_path / "two")),
+        ),
+        one,
+    )
+    assert read_settings(tmp_path / "two")["differs_from_one_process"] == []
+    script = tmp_path / "flowers.py"
+    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
+    close(records(*TORCHRUN, "2", str(script), "--json"), one)
+
+
 def test_a_line_that_is_not_there_is_an_error() -> None:
     project = iris()
     lines = block(export_script(project, catalogue()).text)
-    assert len(shared(lines, project.plan, False)) > len(lines)
+    assert len(shared(lines, project.plan, False, False)) > len(lines)
     for line in ("loss.backward()", "if args.save:", "for epoch in range(epochs):"):
         with pytest.raises(EmitError, match="no line"):
-            shared([one for one in lines if one.plain.strip() != line], project.plan, False)
+            shared([one for one in lines if one.plain.strip() != line], project.plan, False, False)
 
 
 def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
@@ -161,8 +177,8 @@ def test_leaving_writes_what_was_printed_and_skips_what_python_does_at_its_end()
 def test_parts_make_up_the_batch(rows: int, size: int) -> None:
     batch = {"x": torch.arange(rows), "y": torch.arange(rows) * 2}
     parts = [Part(batch, rank, size) for rank in range(size)]
-    assert sum(part.fraction for part in parts) == pytest.approx(1.0)
-    real = [part["x"] for part in parts if part.fraction]
+    assert sum(part.size for part in parts) == rows
+    real = [part["x"] for part in parts if part.size]
     assert torch.equal(torch.cat(real), batch["x"])
     assert all(len(part["x"]) for part in parts)
 

@@ -96,9 +96,12 @@ def test_a_vocabulary_of_another_size_is_an_error_that_mends_itself() -> None:
     assert [one.node_id for one in sketch.check().errors] == ["n3"]
 
 
-def test_several_processes_say_that_rows_count_differently() -> None:
-    found = differences(run_of(masked()))
-    assert [sentence.split()[0] for sentence in found] == ["Dropout", "A"]
+def test_several_processes_say_where_losses_count_different_places() -> None:
+    sketch = Sketch()
+    sketch.project = masked()
+    assert [sentence.split()[0] for sentence in differences(run_of(sketch.project))] == ["Dropout"]
+    sketch.add("CrossEntropy", "other", {"ignored": 5}, prediction="n4", target="n2.targets")
+    assert [sentence.split()[0] for sentence in differences(run_of(sketch.project))] == ["Dropout", "Losses"]
 
 
 def test_an_accuracy_over_places_alone_is_no_difference() -> None:

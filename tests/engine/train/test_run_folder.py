@@ -34,7 +34,8 @@ from engine.runs.records import (
 )
 from engine.train.headless import run_headless
 from engine.train.run_folder import BusyRun, Keep, RunFolder, new_folder
-from tests.engine.train.networks import DATASETS, catalogue, iris
+from engine.train.trainer import Trainer
+from tests.engine.train.networks import DATASETS, catalogue, iris, settle
 from tests.engine.train.networks import run_of as made_run
 
 PROJECT = iris(epochs=6)
@@ -318,6 +319,28 @@ def test_a_run_whose_checkpoint_was_taken_away_does_not_start_over(tmp_path: Pat
     (tmp_path / "checkpoint.json").unlink()
     with pytest.raises(TrainingError, match="There is no checkpoint"):
         train(tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("damage", [b"", b"no archive", b"PK\x03\x04" + b"\0" * 60])
+def test_damaged_pictures_do_not_keep_a_run_from_going_on(damage: bytes, tmp_path: Path) -> None:
+    train(tmp_path, stop_at=4)
+    (tmp_path / "pictures.npz").write_bytes(damage)
+    trainer = Trainer(catalogue(), DATASETS)
+    trainer.continue_from(tmp_path)
+    settle(trainer, "finished")
+    assert [one.message for one in trainer.feed.events if "recorded views" in one.message]
+    assert trainer.close()
+
+
+def test_epochs_that_were_cut_off_a_stopped_run_are_told(tmp_path: Path) -> None:
+    train(tmp_path, stop_at=10)
+    (tmp_path / "metrics.csv").unlink()
+    told: list[str] = []
+    run_headless(
+        PROJECT, catalogue(), DATASETS, device="cpu", folder=tmp_path, resume=True, on_notice=told.append
+    )
+    assert f"metrics.csv of {tmp_path.name} holds 0 of 2 epochs" in told[0]
+    assert read_settings(tmp_path)["state"] == "finished"
 
 
 def test_what_a_killed_program_left_half_written_is_swept(tmp_path: Path) -> None:

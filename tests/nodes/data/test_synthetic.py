@@ -67,11 +67,14 @@ def test_every_parameter_reaches_the_loader(node_type):
 # -- points in the plane
 
 
-def test_two_halves_keep_their_margin():
+@pytest.mark.parametrize("noise", [0.0, 0.1, 2.0])
+def test_the_gap_of_two_halves_is_as_wide_as_said(noise):
     for margin in (0.05, 0.2, 1.0):
-        found = together(Points({"form": "two halves", "margin": margin, "noise": 2.0, "rows": 2000}))
-        far = found["point"].sum(1, keepdim=True) / math.sqrt(2) * found["side"]
-        assert far.min() >= margin / math.sqrt(2) - 1e-6
+        found = together(Points({"form": "two halves", "margin": margin, "noise": noise, "rows": 20_000}))
+        far = (found["point"].sum(1, keepdim=True) / math.sqrt(2) * found["side"]).flatten()
+        assert far.min() >= margin / 2 - 1e-6
+        first, second = (far[found["label"] == one].min().item() for one in (0, 1))
+        assert first + second == pytest.approx(margin, abs=0.02)
 
 
 def test_the_best_line_through_overlapping_classes_errs_as_often_as_it_must():

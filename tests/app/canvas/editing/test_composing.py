@@ -78,9 +78,9 @@ def test_a_frame_goes_around_the_selection_and_asks_its_title(
     workspace.select(("n2", "n3"))
     hands.key(Qt.Key.Key_F, BOTH)
     (frame,) = workspace.document.project.frames.values()
-    assert frame.members == {"n2", "n3"} and view.name_field.isVisible()
-    QTest.keyClicks(view.name_field, "encoder")
-    QTest.keyClick(view.name_field, Qt.Key.Key_Return)
+    assert frame.members == {"n2", "n3"} and view.naming.field.isVisible()
+    QTest.keyClicks(view.naming.field, "encoder")
+    QTest.keyClick(view.naming.field, Qt.Key.Key_Return)
     (item,) = view.graph_scene.dressing.frames.values()
     assert item.frame.title == "encoder"
     assert item.outline.contains(view.graph_scene.bounds(("n2", "n3")))
@@ -177,12 +177,12 @@ def test_a_note_is_written_where_it_lies(
     view: GraphView, workspace: Workspace, hands: Hands, chain: None
 ) -> None:
     view.compose.add_note()
-    QTest.keyClicks(view.note_field, "Watch the *loss*")
-    QTest.keyClick(view.note_field, Qt.Key.Key_Z, CONTROL)
-    QTest.keyClicks(view.note_field, "Watch")
-    QTest.keyClick(view.note_field, Qt.Key.Key_Return, CONTROL)
+    QTest.keyClicks(view.noting.field, "Watch the *loss*")
+    QTest.keyClick(view.noting.field, Qt.Key.Key_Z, CONTROL)
+    QTest.keyClicks(view.noting.field, "Watch")
+    QTest.keyClick(view.noting.field, Qt.Key.Key_Return, CONTROL)
     (found,) = workspace.document.project.notes_on_canvas.values()
-    assert found.text == "Watch" and not view.note_field.isVisible() and view.hasFocus()
+    assert found.text == "Watch" and not view.noting.field.isVisible() and view.hasFocus()
     view.grab()
     hands.key(Qt.Key.Key_Z, CONTROL)
     assert not workspace.document.project.notes_on_canvas and not view.graph_scene.dressing.notes
@@ -256,8 +256,8 @@ def test_grouping_asks_the_name_and_ungrouping_is_the_inverse(
     workspace.select(("n2", "n3"))
     hands.key(Qt.Key.Key_G, CONTROL)
     (instance,) = workspace.selection
-    QTest.keyClicks(view.name_field, "encoder")
-    QTest.keyClick(view.name_field, Qt.Key.Key_Return)
+    QTest.keyClicks(view.naming.field, "encoder")
+    QTest.keyClick(view.naming.field, Qt.Key.Key_Return)
     face = view.graph_scene.node_items[instance].face
     assert face.form == "block" and face.name == "encoder" and len(face.layout.inputs) == 1
     assert len(view.graph_scene.link_items) == 1
@@ -274,8 +274,8 @@ def test_grouping_and_naming_the_block_are_one_step(
     workspace.select(("n2", "n3"))
     hands.key(Qt.Key.Key_G, CONTROL)
     (instance,) = workspace.selection
-    QTest.keyClicks(view.name_field, "encoder")
-    QTest.keyClick(view.name_field, Qt.Key.Key_Return)
+    QTest.keyClicks(view.naming.field, "encoder")
+    QTest.keyClick(view.naming.field, Qt.Key.Key_Return)
     workspace.apply("Rename", Rename(instance, "other"))
     assert workspace.document.undo() == "Rename"
     assert workspace.document.undo() == "Group"
@@ -285,8 +285,8 @@ def test_grouping_and_naming_the_block_are_one_step(
     assert workspace.document.redo() == "Group"
     assert view.graph_scene.node_items[instance].face.name == "encoder"
     view.compose.name_block(instance)
-    view.name_field.setText("decoder")
-    QTest.keyClick(view.name_field, Qt.Key.Key_Return)
+    view.naming.field.setText("decoder")
+    QTest.keyClick(view.naming.field, Qt.Key.Key_Return)
     assert workspace.document.undo() == "Rename block"
 
 
@@ -296,7 +296,7 @@ def grouped(view: GraphView, workspace: Workspace, chain: None) -> str:
     workspace.apply("Connect", Connect(Link("n3", "output", "n4", "x")))
     workspace.select(("n2", "n3"))
     view.compose.group()
-    view.name_field.finish(keep=False)
+    view.naming.finish(keep=False)
     return workspace.selection[0]
 
 
@@ -348,7 +348,8 @@ def test_wires_can_be_drawn_to_a_block(
     view: GraphView, workspace: Workspace, hands: Hands, grouped: str
 ) -> None:
     workspace.apply("Disconnect", Disconnect(workspace.graph.outgoing(grouped)[0]))
-    hands.drag(view.port_point("n4", "output", "out"), view.node_point(grouped))
+    taken = workspace.graph.incoming(grouped)[0].target_port
+    hands.drag(view.port_point("n4", "output", "out"), view.port_point(grouped, taken, "in"))
     assert workspace.graph.incoming(grouped)[0].source == "n4"
 
 

@@ -142,7 +142,7 @@ def test_nodes_inside_a_block_show_views_too(
     workspace.engine_ready.emit()
     workspace.select(("n2", "n3"))
     view.compose.group()
-    view.name_field.finish(keep=False)
+    view.naming.finish(keep=False)
     trainer.feed.put(Probe("n3", "activations"), _snapshot(8, 5, 5))
     view.compose.enter()
     assert Probe("n3", "activations") in watching(workspace).union

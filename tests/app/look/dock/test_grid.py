@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
 from app.look.dock.card import MIME
-from app.look.dock.grid import GAP, LOWEST, columns_for, pack, plan
+from app.look.dock.grid import GAP, LOWEST, columns_for, filled, pack, plan
 from tests.app.look.dock.conftest import Shown
 
 
@@ -27,17 +27,37 @@ def test_a_small_card_fills_a_hole_that_a_large_one_left() -> None:
     assert pack(["M", "L", "M"], 9, 2) == [(0, 0, 3, 1), (3, 0, 6, 2), (0, 1, 3, 1)]
 
 
-@pytest.mark.parametrize(("width", "columns"), [(300, 3), (700, 6), (1060, 12), (1192, 12), (1900, 18)])
-def test_columns_are_a_multiple_of_three_near_their_best_width(width: int, columns: int) -> None:
+@pytest.mark.parametrize(("width", "columns"), [(300, 3), (700, 6), (1060, 9), (1192, 9), (1900, 9)])
+def test_there_are_as_many_columns_as_leave_a_view_its_room(width: int, columns: int) -> None:
     assert columns_for(width) == columns
 
 
-@pytest.mark.parametrize(("width", "height"), [(1192, 490), (1032, 400)])
-def test_twelve_views_have_room_in_the_enlarged_dock(width: int, height: int) -> None:
-    found = plan(["S"] * 12, width, height)
+@given(
+    st.lists(st.sampled_from("SML"), min_size=1, max_size=14), st.integers(260, 2500), st.integers(80, 1300)
+)
+def test_views_are_three_in_a_row_at_most_and_never_too_small(
+    sizes: list[str], width: int, height: int
+) -> None:
+    found = plan(sizes, width, height)
     assert found.row >= LOWEST
-    rows = max(top + high for _, top, _, high in found.cells)
-    assert rows * (found.row + GAP) - GAP <= height
+    for row in range(max(top + high for _, top, _, high in found.cells)):
+        assert sum(top <= row < top + high for _, top, _, high in found.cells) <= 3
+    least = min(wide for _, _, wide, _ in found.cells)
+    assert (width + GAP) * least / found.columns - GAP >= min(width, 160)
+
+
+@given(
+    st.lists(st.sampled_from("SML"), min_size=1, max_size=9), st.sampled_from([3, 6, 9]), st.integers(1, 2)
+)
+def test_what_is_left_over_goes_to_the_cards(sizes: list[str], columns: int, rows: int) -> None:
+    cells = filled(pack(sizes, columns, rows), columns)
+    taken = [(left + x, top + y) for left, top, wide, high in cells for x in range(wide) for y in range(high)]
+    assert len(taken) == len(set(taken))
+    lowest = max(top + high for _, top, _, high in cells)
+    for row in range(lowest):
+        assert max(x for x, y in taken if y == row) == columns - 1
+    if len(cells) == 1:
+        assert cells == [(0, 0, columns, lowest)]
 
 
 def test_few_cards_are_made_larger_until_they_fill_the_dock() -> None:

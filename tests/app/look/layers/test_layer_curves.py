@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.charts.segments import Segments
 from app.look.base import Subject
 from app.look.layers.layer_curves import MOST_LAYERS, LayerCurves
 from app.look.layers.layer_measures import NORMS
 from app.look.registry import proposed
+from app.widgets.segments import Segments
 from app.workspace.workspace import Workspace
 from engine.feed.feed import Snapshot
 from engine.feed.history import History

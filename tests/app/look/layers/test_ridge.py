@@ -7,12 +7,12 @@ import pytest
 import torch
 from pytestqt.qtbot import QtBot
 
-from app.charts.segments import Segments
 from app.look.base import Subject
 from app.look.layers.ridge import MOST, RidgeView
 from app.look.registry import proposed
 from app.look.through_time import ThroughTime
 from app.theme import current_theme
+from app.widgets.segments import Segments
 from app.workspace.workspace import Workspace
 from engine.feed.feed import Probe, Snapshot
 from engine.feed.history import History

@@ -321,3 +321,20 @@ def test_damage_of_every_kind_is_a_sentence(tmp_path: Path) -> None:
             assert "good" not in path.name
         else:
             assert found.shape == (3, 3, 3)
+
+
+def test_splits_at_the_end_of_names_and_folders_within_their_like(tmp_path: Path) -> None:
+    for name in (
+        "seg_train/seg_train/sea/1.png",
+        "seg_train/seg_train/hill/1.png",
+        "seg_pred/seg_pred/9.png",
+    ):
+        picture(tmp_path / "all" / name)
+    picture(tmp_path / "all/seg_test/seg_test/sea/2.png")
+    found, remarks = opened(tmp_path / "all")
+    assert found.params["classes"] == ("hill", "sea") and found.params["split_folders"]
+    assert "2 train, 0 validation, 1 test" in remarks and "1 other image in the folder is left out" in remarks
+    found, remarks = opened(tmp_path / "all" / "seg_train")
+    assert found.params["classes"] == ("hill", "sea")
+    assert found.params["path"] == str(tmp_path / "all/seg_train/seg_train")
+    assert '"seg_train" holds one folder, "seg_train", which is read.' in remarks

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEv
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from app.theme import SMALL, Theme, current_theme, themes
+from app.widgets.labels import plain
 
 PAD = 7
 GAP = 2
@@ -134,7 +135,7 @@ class Segments(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             index = self._at(event.pos())
             if index >= 0:
-                QToolTip.showText(event.globalPos(), self._shown()[index][2], self)
+                QToolTip.showText(event.globalPos(), plain(self._shown()[index][2]), self)
             return True
         return super().event(event)
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.charts.segments import Segments
+from app.widgets.segments import Segments
 
 OPTIONS = [("step", "step", "one"), ("epoch", "epoch", "two"), ("time", "time", "three")]
 

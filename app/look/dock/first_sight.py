@@ -1,0 +1,50 @@
+"""The view of the whole network that says best what it does, by its task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.look.asked import features
+from app.look.base import Subject, ViewKind
+from app.look.registry import view_kinds
+from app.workspace.open_document import TrainableDocument
+
+# The best for a task first: points in the plane are regions or a surface, a series its forecast, images the
+# examples with what is predicted for them.
+BY_TASK = (
+    "samples",
+    "masks",
+    "hidden-tokens",
+    "forecast",
+    "energy-landscape",
+    "reconstructions",
+    "decision-regions",
+    "fit",
+    "next-token",
+    "predicted-against-right",
+    "worst-and-best",
+)
+PLANE = {
+    "decision-regions": 2,
+    "fit": 1,
+}  # the features that these are drawn over whole
+
+
+def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None:
+    """The kind that shows the task, and the first layer that it suits; None while there is none."""
+    kinds = view_kinds()
+    subjects = list(_answering(workspace))
+    for name in BY_TASK:
+        kind = kinds[name]
+        for subject in subjects:
+            if kind.suits(subject) and PLANE.get(name) in (None, len(features(subject))):
+                return kind, subject
+    return None
+
+
+def _answering(workspace: TrainableDocument) -> Iterator[Subject]:
+    graph = workspace.document.project.graph
+    for node_id in graph.order():
+        subject = Subject(workspace, node_id)
+        if subject.kind in ("layer", "block"):
+            yield subject

@@ -1,0 +1,42 @@
+"""What the views show of a network by themselves: the view that says best what it does."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.look.dock.first_sight import first_sight
+from app.workspace.workspace import Workspace
+from engine.document.files import load_project
+from engine.document.graph import Project
+from tests.engine.train.networks import DATASETS
+
+EXPECTED = {
+    "two-spirals": ("decision-regions", "scores"),
+    "perceptron-gates": ("decision-regions", "AND unit"),
+    "iris": ("worst-and-best", "species"),
+    "mnist-cnn": ("worst-and-best", "classes"),
+    "gan-digits": ("samples", "generator"),
+    "shapes-masks": ("masks", "scores"),
+    "santa-fe-lstm": ("forecast", "forecast"),
+    "romeo-letters": ("next-token", "scores"),
+    "masked-letters": ("hidden-tokens", "scores"),
+    "rbm-mnist": ("reconstructions", "RBM"),
+    "hopfield-2d": ("energy-landscape", "Hebb"),
+    "linear-regression": ("fit", "by gradient"),
+    "graph-classes": ("worst-and-best", "kind"),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_first_view_is_that_of_the_task(shaped: Workspace, name: str) -> None:
+    shaped.document.replace(load_project(DATASETS.parent / "gallery" / f"{name}.nloom"), None)
+    found = first_sight(shaped)
+    assert found is not None
+    kind, subject = found
+    assert subject.node is not None
+    assert (kind.id, subject.node.name) == EXPECTED[name]
+
+
+def test_an_empty_project_has_none(shaped: Workspace) -> None:
+    shaped.document.replace(Project(), None)
+    assert first_sight(shaped) is None

@@ -1,0 +1,169 @@
+"""Paints the images on the cards of the gallery: `python -m tests.gallery.card_images [EXAMPLE ...]`.
+
+Each example is trained as its plan says, for `SECONDS` at most, and one view of it is painted in both themes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["QT_SCALE_FACTOR"] = "2"  # drawn as on a dense screen
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication
+
+from app.look.base import Subject
+from app.look.dock.states import is_drawable
+from app.look.registry import proposed, view_kinds
+from app.theme import current_theme, set_theme
+from app.window.example_card import IMAGE
+from app.window.gallery import example_path, examples
+from app.workspace.engine_parts import EngineParts
+from app.workspace.places import Places
+from app.workspace.workspace import Workspace
+from engine.document.files import load_project
+from engine.emit.script import export_script
+from engine.feed.feed import Feed
+from engine.runs.settings import Settings, Stage
+from engine.shapes.heads import loss_heads
+from engine.shapes.shapes import ShapeBook
+from engine.train.begin import begin_run
+from engine.train.loop import Run
+from engine.train.sources import Sources
+from tests.app.fake_run import RestingTrainer
+from tests.engine.look.taking import take
+from tests.engine.train.networks import DATASETS, catalogue
+
+SECONDS = 100.0
+SCALE = 2  # pixels of the file for one of the card
+MARGIN = 6
+
+
+@dataclass(frozen=True)
+class Painted:
+    """The view that shows best what was learnt, at the node of this name; "" is the whole model."""
+
+    kind: str
+    node: str = ""
+    wide: float = 1.6  # how much larger than on the card it is laid out
+
+
+IMAGES = {
+    "two-spirals": Painted("decision-regions", "cross-entropy"),
+    "iris": Painted("projection", "hidden2"),
+    "linear-regression": Painted("fit", "gradient error"),
+    "perceptron-gates": Painted("decision-regions", "AND unit"),
+    "delta-rule": Painted("decision-regions", "gradient"),
+    "drawn-points": Painted("decision-regions", "cross-entropy"),
+    "mnist-cnn": Painted("filters", "conv1"),
+    "mnist-mlp": Painted("pixel-weights", "hidden"),
+    "digits-augmented": Painted("augmented", "affine"),
+    "shapes-masks": Painted("masks", "cross-entropy"),
+    "residual-blocks": Painted("confusion-matrix", "cross-entropy"),
+    "santa-fe-lstm": Painted("forecast", "forecast"),
+    "romeo-letters": Painted("next-token", "scores"),
+    "end-marks": Painted("confusion-matrix", "surprise"),
+    "numbers-in-words": Painted("gates", "read"),
+    "masked-letters": Painted("hidden-tokens", "scores"),
+    "shifted-digits": Painted("confusion-matrix", "conv loss"),
+    "gan-digits": Painted("samples", "generator"),
+    "rbm-mnist": Painted("filters", "RBM"),
+    "hopfield-2d": Painted("energy-landscape", "saturating", 2.2),
+    "gaussian-mixture": Painted("decision-regions", "cross-entropy"),
+    "karate-club": Painted("decision-regions", "club"),
+    "graph-classes": Painted("projection", "whole graph"),
+    "point-clouds": Painted("projection", "hidden"),
+    "optimiser-race": Painted("fit", "error"),
+    "uneven-noise": Painted("fit", "likelihood"),
+    "two-heads": Painted("activations", "conv1"),
+    "stacked-autoencoder": Painted("reconstructions", "reconstruction 1"),
+    "teacher-student": Painted("calibration", "distillation"),
+    "penguins": Painted("neurons"),
+    "faces-folder": Painted("grad-cam", "conv2"),
+    "array-digits": Painted("confusion-matrix", "cross-entropy"),
+    "co2-series": Painted("forecast", "forecast"),
+}
+
+
+def main(names: list[str]) -> None:
+    """Paints those named, or all."""
+    application = QApplication.instance() or QApplication([])
+    assert isinstance(application, QApplication)
+    set_theme("dark")
+    for example in examples():
+        if names and example.path.stem not in names:
+            continue
+        with TemporaryDirectory() as folder:
+            workspace = Workspace(Places.under(Path(folder)))
+            workspace.adopt_engine(EngineParts(ShapeBook, lambda *_: RestingTrainer(), export_script))
+            _paint(workspace, example.path.stem)
+            workspace.close()
+
+
+def trained(name: str) -> Run:
+    """The example after its plan, or after `SECONDS`."""
+    sources = Sources(catalogue(), DATASETS)
+    project = load_project(example_path(name))
+    program = sources.program(project, 1)
+    settings = Settings.of(project.plan, device="cpu")
+    run = begin_run(program, catalogue(), sources.loader(program, "cpu"), settings, Feed(), 1)
+    run.heads = loss_heads(run.program.project, run.program.book)
+    ends = time.monotonic() + SECONDS
+    while run.stage is not Stage.DONE and time.monotonic() < ends:
+        run.advance()
+    return run
+
+
+def _paint(workspace: Workspace, name: str) -> None:
+    workspace.document.replace(load_project(example_path(name)), None)
+    nodes = workspace.document.project.graph.nodes
+    asked = IMAGES.get(name)
+    if asked is None:
+        for node_id in ("", *nodes):
+            kinds = ", ".join(kind.id for kind in proposed(Subject(workspace, node_id)))
+            print(f"{name}: {nodes[node_id].name if node_id else 'whole'}: {kinds}")
+        return
+    node_id = next((one for one, node in nodes.items() if node.name == asked.node), "")
+    view = view_kinds()[asked.kind].make(Subject(workspace, node_id))
+    run = trained(name)
+    wanted = sorted(view.probes())
+    found = dict(zip(wanted, take(run, *wanted), strict=True)) if wanted else {}
+    view.draw({probe: snapshot for probe, snapshot in found.items() if is_drawable(snapshot)})
+    size = QSize(round(IMAGE.width() * asked.wide), round(IMAGE.height() * asked.wide))
+    for theme in ("dark", "light"):
+        set_theme(theme)
+        view.resize(size - QSize(2 * MARGIN, 2 * MARGIN))
+        view.show()
+        for _ in range(5):
+            QApplication.processEvents()
+            time.sleep(0.05)
+        grabbed = view.grab().toImage()
+        grabbed.setDevicePixelRatio(1)
+        inner = IMAGE * SCALE - QSize(2 * MARGIN, 2 * MARGIN)
+        image = QImage(IMAGE * SCALE, QImage.Format.Format_RGB32)
+        image.fill(current_theme().panel)
+        painter = QPainter(image)
+        painter.drawImage(
+            MARGIN,
+            MARGIN,
+            grabbed.scaled(
+                inner, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+            ),
+        )
+        painter.end()
+        path = example_path(name).parent / "images" / f"{name}-{theme}.png"
+        path.parent.mkdir(exist_ok=True)
+        image.convertToFormat(QImage.Format.Format_RGB888).save(str(path))
+        print(path)
+    view.hide()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
