@@ -475,19 +475,19 @@ class ViewsDock(QWidget):
     def _state_changed(self, state: str) -> None:
         if state == "loading":  # another run begins: what was recorded of the last one is gone
             self.playback.go_live()
+        elif state == "running" and self._dirty:  # nobody has seen the cards yet, and they are recorded
+            self._bring_up_to_date()
         self._record()
         self._live.ask()
 
     def record_while_hidden(self, on: bool) -> None:
-        """Whether pinned views are recorded while the dock is hidden."""
+        """Whether views are recorded while the dock is hidden."""
         self.recording.set_while_hidden(on)
         self._record()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._record()
-
-    # -- menus ------------------------------------------------------------------------------------
 
     def _offer_card_menu(self, card: ViewCard, place: QPoint) -> None:
         menu = self._card_menu.menu(card)
