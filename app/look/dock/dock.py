@@ -475,7 +475,7 @@ class ViewsDock(QWidget):
             self.playback.go_live()
         if (
             state in ("loading", "running") and self._dirty
-        ):  # nobody has seen the cards, and they are recorded
+        ):  # they are recorded, seen or not
             self._bring_up_to_date()
         self._record()
         self._live.ask()

@@ -27,7 +27,7 @@ class Recording(QObject):
         self._set_budget()
 
     def record(self, cards: Iterable[ViewCard], *, hidden: bool) -> None:
-        """Record what these cards show; of a hidden dock the first, the pinned and what is cheap, during a run."""
+        """Record what these cards show; of a hidden dock the first, pinned and cheap ones."""
         cards = list(cards)
         trainer = self._workspace.trainer
         if trainer is not None:
