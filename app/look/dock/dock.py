@@ -473,9 +473,7 @@ class ViewsDock(QWidget):
     def _state_changed(self, state: str) -> None:
         if state == "loading":  # another run begins, and its history with it, seen or not
             self.playback.go_live()
-        if (
-            state in ("loading", "running") and self._dirty
-        ):  # they are recorded, seen or not
+        if state in ("loading", "running") and self._dirty:  # they are recorded, seen or not
             self._bring_up_to_date()
         self._record()
         self._live.ask()
