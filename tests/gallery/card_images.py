@@ -1,6 +1,7 @@
 """Paints the images on the cards of the gallery: `python -m tests.gallery.card_images [EXAMPLE ...]`.
 
-Each example is trained as its plan says, for `SECONDS` of the processor's time at most, and one view of it is painted in both themes.
+Each example is trained as its plan says, for `SECONDS` of the processor's time at most, and one view of it is
+painted in both themes.
 """
 
 from __future__ import annotations
