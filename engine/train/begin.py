@@ -29,6 +29,7 @@ from engine.shapes.heads import Head, loss_heads
 from engine.shapes.problems import Problem
 from engine.train import state
 from engine.train.autotune import fastest, made_with
+from engine.train.epochs import Epochs
 from engine.train.failures import explain
 from engine.train.loop import Run
 from engine.train.warm_start import warm_start
@@ -147,7 +148,7 @@ def continue_run(
     state.restore(run, tensors, facts)
     if world is not None:
         world.draw_apart(run)
-    run.history = [record for record in read_metrics(folder) if record["epoch"] < run.epoch]
+    run.history = Epochs(record for record in read_metrics(folder) if record["epoch"] < run.epoch)
     _put_back_curves(run, folder)
     if len(run.history) < run.epoch:
         found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"

@@ -14,9 +14,10 @@ from engine.errors import TrainingError
 from engine.feed.feed import Feed
 from engine.runs.settings import Settings, Stage
 from engine.train.begin import begin_run, continue_run
+from engine.train.epochs import Record
 from engine.train.failures import explain
 from engine.train.health import Health
-from engine.train.loop import Interrupted, Record, Run
+from engine.train.loop import Interrupted, Run
 from engine.train.more import train_up_to
 from engine.train.run_folder import LAST_AND_BEST, Keep, RunFolder
 from engine.train.saving import Saver
