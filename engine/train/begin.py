@@ -34,6 +34,7 @@ from engine.shapes.heads import Head, loss_heads
 from engine.shapes.problems import Problem
 from engine.train import state
 from engine.train.autotune import fastest, made_with
+from engine.train.epochs import Epochs
 from engine.train.failures import explain
 from engine.train.loop import Run
 from engine.train.sources import Sources
@@ -165,7 +166,7 @@ def continue_run(
     writes = world is None or world.first
     none: list[dict[str, int | float]] = []
     records = _curves(folder, METRICS, read_metrics, none, feed, writes)
-    run.history = [record for record in records if record["epoch"] < run.epoch]
+    run.history = Epochs(record for record in records if record["epoch"] < run.epoch)
     _put_back_curves(run, _curves(folder, STEPS, read_step_series, {}, feed, writes))
     if len(run.history) < run.epoch:
         found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"
