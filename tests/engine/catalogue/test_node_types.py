@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.catalogue import Catalogue, Emitted, Emitter, Layer, Port, Wire, load_catalogue, param, registry
+import engine.catalogue.registry as registry
+from engine.catalogue import Catalogue, Emitted, Emitter, Layer, Port, Wire, load_catalogue, param
 from engine.catalogue.symbols import F
 from engine.document.graph import Node
 from engine.errors import EmitError, ParamError
