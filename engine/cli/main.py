@@ -25,8 +25,10 @@ from engine.cli.words import declared, say, warn
 from engine.data.sets.needed import as_error, not_here
 from engine.document.files import from_text, load_project
 from engine.document.graph import Project
+from engine.document.plan import LARGEST_COUNT
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.shapes.problems import Problem
+from engine.values import shown
 
 if TYPE_CHECKING:
     from engine.emit.fast import Fast
@@ -138,7 +140,9 @@ def _parser() -> argparse.ArgumentParser:
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is below 1")
+        raise argparse.ArgumentTypeError(f"{shown(number)} is below 1")
+    if number > LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{shown(number)} is above {LARGEST_COUNT:,}")
     return number
 
 

@@ -12,7 +12,17 @@ from typing import Any
 
 from engine.document.files import write_atomically
 from engine.errors import ProjectFileError, TrainingError
-from engine.runs.records import CHECKPOINT, CHECKPOINTS, METRICS, PROJECT, SETTINGS, STEPS, read_settings
+from engine.runs.records import (
+    CHECKPOINT,
+    CHECKPOINTS,
+    DAMAGE,
+    METRICS,
+    PROJECT,
+    SETTINGS,
+    STEPS,
+    read_json,
+    read_settings,
+)
 
 # What the first run became, not what it was told: the branch finds its own.
 _OWN = ("started", "ended", "error", "results", "steps", "epochs_done", "seconds", "host", "process")
@@ -33,11 +43,11 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
     source = run_of(checkpoint)
     settings = read_settings(source)
     try:
-        facts = json.loads((checkpoint / CHECKPOINT).read_text("utf-8"))
+        facts = read_json(checkpoint / CHECKPOINT)
         tensors = Path(facts["tensors"]).name
         epoch, step = int(facts["epoch"]), int(facts["step"])
         origin = {"run": source.name, "epoch": epoch, "step": step}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except DAMAGE as error:
         raise TrainingError(f"There is no checkpoint in {checkpoint.name} that can be read.") from error
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -74,13 +74,14 @@ def reading(folder: Path, name: str) -> Iterator[None]:
 def read_settings(folder: Path) -> dict[str, Any]:
     """What is known of a run. Errors: `TrainingError` when it cannot be read."""
     with reading(folder, SETTINGS):
-        found = _json(folder / SETTINGS)
+        found = read_json(folder / SETTINGS)
         if not isinstance(found, dict):
             raise ValueError("it holds something else")
         return found
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """What a file of a run holds. Errors: those of `DAMAGE`."""
     return json.loads(_text(path))
 
 
@@ -209,7 +210,7 @@ def read_labels(folder: Path) -> Labels:
     if not os.path.lexists(folder / LABELS):
         return Labels()
     with reading(folder, LABELS):
-        found = _json(folder / LABELS)
+        found = read_json(folder / LABELS)
         return Labels(tags_from(found.get("tags", ())), str(found.get("note", "")))
 
 
