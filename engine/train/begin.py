@@ -103,12 +103,11 @@ def _leaves_one_row(run: Run) -> bool:
     return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 
-def refusal(project: Project, catalogue: Catalogue, datasets: Path) -> Problem | None:
+def refusal(project: Project, catalogue: Catalogue, sources: Sources) -> Problem | None:
     """Why training would end before its first step; its data are read for that, but no weights are made.
 
     A network that has no layer, data or loss yet is not finished: a warning says what it lacks.
     """
-    sources = Sources(catalogue, datasets)
     program: Program | None = None
     kinds = {kind.kind for node in project.graph.nodes.values() if (kind := catalogue.get(node.type))}
     try:
