@@ -41,7 +41,7 @@ def test_what_changes_in_a_folder_is_seen_and_what_is_gone_is_forgotten(tmp_path
     assert record.best["val_loss"] == 0.05 and record.tags == ("good",) and record.note == "the best so far"
 
 
-@pytest.mark.parametrize("damage", ["gone", "junk", "torn", "other version"])
+@pytest.mark.parametrize("damage", ["gone", "junk", "torn", "other version", "other values"])
 def test_a_damaged_index_is_made_anew_from_the_folders(damage: str, tmp_path: Path) -> None:
     write_run(tmp_path, "one")
     before = RunIndex(tmp_path).refresh()
@@ -56,7 +56,8 @@ def test_a_damaged_index_is_made_anew_from_the_folders(damage: str, tmp_path: Pa
         import sqlite3
 
         base = sqlite3.connect(path)
-        base.execute("PRAGMA user_version = 99")
+        values = damage == "other values"
+        base.execute("UPDATE runs SET tags = '[', seed = 'x'" if values else "PRAGMA user_version = 99")
         base.commit()
         base.close()
     assert RunIndex(tmp_path).refresh() == before
