@@ -139,6 +139,9 @@ def test_what_is_no_file_in_the_place_of_one_hides_no_run_and_holds_up_nobody(
     found = {record.name: record for record in RunIndex(tmp_path).refresh()}
     assert found["good"].state == "finished"
     assert found["odd"].state == ("interrupted" if name == LOCK else "unreadable")
+    if name == LOCK:
+        with pytest.raises(OSError):
+            hold(odd / LOCK)
 
 
 def test_a_run_whose_program_is_gone_is_interrupted(tmp_path: Path) -> None:
