@@ -95,7 +95,13 @@ def test_a_folder_that_cannot_be_read_is_listed_with_the_reason(tmp_path: Path) 
 
 DEEP = "[" * 100_000
 DAMAGES = {
-    "metrics.csv": (METRICS + "1,10,1.5,0.1,1.0,2.0,0.5,9,9\n", METRICS + "many,10\n", METRICS + "inf,10\n"),
+    "metrics.csv": (
+        METRICS + "1,10,1.5,0.1,1.0,2.0,0.5,9,9\n",
+        METRICS + "many,10\n",
+        METRICS + "inf,10\n",
+        "step\n1\n",
+        METRICS + "9" * 200_000 + "\n",
+    ),
     "labels.json": ('{"tags": 5}', "[1]", DEEP, '{"tags": [1], "note": "\\ud800"}'),
     "settings.json": (
         '{"seed": 123456789012345678901234567, "state": "finished"}',
