@@ -339,7 +339,7 @@ class RunFolder:
 
     def _write_settings(self) -> None:
         text = json.dumps(self._facts, indent=2, ensure_ascii=False, default=str) + "\n"
-        write_atomically(self.path / SETTINGS, text.encode())
+        write_atomically(self.path / SETTINGS, text.encode("utf-8", "backslashreplace"))  # as JSON writes it
 
     def _write_steps(self, run: Run) -> None:
         known = dict.fromkeys((*self._objectives, *self._step_columns))
@@ -390,7 +390,7 @@ class RunFolder:
         self._rewrite_steps(kept or {"train_loss": np.empty(0, POINT)})
 
     def _write_metrics(self, run: Run) -> None:
-        fresh = run.history[self._epochs_written :]
+        fresh = run.history.since(self._epochs_written)
         if not fresh:
             return
         if any(name not in self._columns for record in fresh for name in record):

@@ -170,7 +170,7 @@ class Saver:
             self._refused(error, run)
 
     def _ready(self, run: Run) -> RunFolder:
-        """The folder, begun anew where that is due."""
+        """The folder, begun again where that is due."""
         if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
             self._renew(run)
         assert self.store is not None

@@ -15,14 +15,13 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from collections.abc import Iterable
 from torch import Tensor, nn
 
 SEED, BATCH, EPOCHS = 0, 32, 60
