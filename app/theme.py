@@ -165,6 +165,7 @@ CHOICES = ("system", "dark", "light")
 class Themes(QObject):
     """Tells everything painted by hand that the theme has changed."""
 
+    sheet_changed = Signal()  # first, so that whoever is told of the theme finds the sizes of its style sheet
     theme_changed = Signal(object)
 
     def __init__(self) -> None:
@@ -189,7 +190,7 @@ def set_theme(name: str) -> None:
     if isinstance(app, QApplication):
         app.setFont(theme.font())
         app.setPalette(_palette(theme))
-        app.setStyleSheet(style_sheet(theme))
+    themes.sheet_changed.emit()
     themes.theme_changed.emit(theme)
 
 

@@ -11,6 +11,8 @@ HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # kinds of letters that names of files 
 
 def in_one_line(text: str) -> str:
     """Text with line ends, and marks that turn around what follows, written out."""
+    if text.isprintable():
+        return text
     odd = {one for one in text if category(one) in HIDDEN and one not in "\u200d\t"}
     return "".join(ascii(one)[1:-1] if one in odd else one for one in text)
 
@@ -32,6 +34,14 @@ def kind_and_reason(error: BaseException) -> str:
     """The reason with the type of the error before it, for errors that nobody foresaw."""
     kind, reason = type(error).__name__, reason_of(error)
     return reason if reason.startswith(kind) or isinstance(error, NeuroloomError) else f"{kind}: {reason}"
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, on whatever device."""
+    if isinstance(error, MemoryError):
+        return True
+    torchs = type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in reason_of(error)
+    return isinstance(error, RuntimeError) and torchs
 
 
 class NeuroloomError(Exception):

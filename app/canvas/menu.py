@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtWidgets import QMenu
 
 from app.canvas.canvas_commands import CanvasCommands
+from app.canvas.editing import editing
 from app.canvas.items.frame_item import frame_colour
 from app.canvas.scene.shown import labels_always, shows_thumbnails
 from app.theme import current_theme
@@ -18,8 +19,8 @@ from engine.document.dressing import COLOURS
 Entry = tuple[str, Callable[[], object]]
 
 
-def canvas_menu(view: CanvasCommands) -> QMenu:
-    """What can be done with the selection, or with the canvas when nothing is selected."""
+def canvas_menu(view: CanvasCommands, at: QPointF) -> QMenu:
+    """What can be done with the selection, or with the canvas at a scene point when nothing is selected."""
     menu = QMenu(view.viewport())
     menu.setObjectName("canvasMenu")
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -29,8 +30,10 @@ def canvas_menu(view: CanvasCommands) -> QMenu:
     elif scene.dressing.chosen:
         _for_dressing(view, menu)
         _add(menu, [("Delete\tDel", view.delete_selection)])
-    elif scene.selected_links or scene.picked_bend is not None:
-        _add(menu, [("Delete\tDel", view.delete_selection)])
+    elif scene.picked_bend is not None:
+        _add(menu, [("Remove the bend\tDel", view.delete_selection)])
+    elif scene.selected_links:
+        _add(menu, _for_wires(view, at), [("Delete\tDel", view.delete_selection)])
     else:
         _add(menu, _for_canvas(view))
         _switches(view, menu)
@@ -54,6 +57,19 @@ class _Call:
 
     def __call__(self, _checked: bool = False) -> None:
         self._command()
+
+
+def _for_wires(view: CanvasCommands, at: QPointF) -> list[Entry]:
+    scene, place = view.graph_scene, (at.x(), at.y())
+    links = sorted(scene.selected_links)
+    if len(links) != 1:
+        return []
+    bend = partial(editing.add_bend, view.workspace, scene.link_items[links[0]].polyline(), links[0], place)
+    return [
+        ("Add a bend", bend),
+        ("Show where it begins", partial(view.workspace.reveal, links[0].source)),
+        ("Show where it ends", partial(view.workspace.reveal, links[0].target)),
+    ]
 
 
 def _for_nodes(view: CanvasCommands) -> list[Entry]:

@@ -167,8 +167,8 @@ class GraphView(PaintedView):
 
     def node_point(self, node_id: str) -> QPoint:
         """Where to press a node, in viewport pixels, away from its ports. KeyError if it is not there."""
-        item = self.graph_scene.node_items[node_id]
-        return self.mapFromScene(QPointF(item.x() + WIDTH / 2, item.y() + item.face.layout.height / 2))
+        left, top, right, bottom = self.graph_scene.node_items[node_id].box()
+        return self.mapFromScene(QPointF((left + right) / 2, (top + bottom) / 2))
 
     def port_point(self, node_id: str, port: str, side: str) -> QPoint:
         """Where a port is, in viewport pixels; `side` is "in" or "out". KeyError if it is not there."""
@@ -331,9 +331,12 @@ class GraphView(PaintedView):
             event.accept()  # the right button draws a stroke
             return
         self.cancel_interaction()
-        self._cursor = event.pos()
-        self.gestures.point_out(self.mapToScene(event.pos()))
-        canvas_menu(self).popup(event.globalPos())
+        self._cursor = place = event.pos()
+        if mouse:
+            self.gestures.point_out(self.mapToScene(place))
+        elif self.workspace.selection:  # the menu key means what is selected
+            place = self.node_point(self.workspace.selection[0])
+        canvas_menu(self, self.mapToScene(place)).popup(self.viewport().mapToGlobal(place))
         event.accept()
 
     # -- navigation events
@@ -355,8 +358,7 @@ class GraphView(PaintedView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for overlay in self.overlays:
-            overlay.settle()
+        self._settle()
         # Until the user moves the viewport it keeps showing the whole project, whatever the panels do.
         if not self._travelled:
             self.fit()

@@ -10,11 +10,12 @@ from app.data.roles import TABLE, filled, rows_of
 from app.workspace.classes import classes_of
 from app.workspace.engine_parts import Shapes
 from app.workspace.open_document import CheckedDocument
-from engine.catalogue import Data, Loss, NodeType
+from engine.catalogue import Column, Data, Loss, NodeType
 from engine.catalogue.traits import Answer, Preparation
 from engine.data.checks.findings import Asked, Compared
 from engine.document.graph import Link, Node, Project
 from engine.errors import NeuroloomError
+from engine.shapes.heads import names_of
 from engine.shapes.remedies import units_parameter
 
 
@@ -135,11 +136,20 @@ def _compared(project: Project, book: Shapes, link: Link) -> Compared | None:
     return replace(found, layer_id=layer.id, layer_name=layer.name, units=units)
 
 
-def feature_names(workspace: CheckedDocument, node: Node) -> tuple[str, ...]:
-    """What the numbers of a table's features are called; empty where they have no names."""
+def scaled(workspace: CheckedDocument, node: Node) -> dict[str, str]:
+    """What a data node does to the numbers of its columns, in a word, by column."""
+    return {one.name: one.scaled for one in _columns(workspace, node) if one.scaled}
+
+
+def _columns(workspace: CheckedDocument, node: Node) -> tuple[Column, ...]:
     try:
         made = workspace.catalogue.make(node)
-        names = getattr(made, "feature_names", tuple)
-        return tuple(names())
-    except (NeuroloomError, TypeError):
+        return made.columns() if isinstance(made, Data) else ()
+    except NeuroloomError:
         return ()
+
+
+def row_of_numbers(workspace: CheckedDocument, node: Node) -> Column | None:
+    """The column of data whose rows are numbers with names of their own; None without one."""
+    found = _columns(workspace, node)
+    return next((one for one in found if len(one.shape) == 1 and names_of(one)[0] != f"{one.name} 1"), None)

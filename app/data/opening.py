@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -17,14 +17,17 @@ from app.canvas.editing.first_plan import first_plan
 from app.canvas.items.geometry import FIRST_PORT, TALL, WIDTH, Point, finite, free_spot, snapped
 from app.canvas.view import GraphView
 from app.data.card import OpeningCard
+from app.data.import_page import ImportPage
 from app.widgets.background import Background
 from app.widgets.banner import Notice
 from app.workspace.data_files import choose, path_spec, table_params
 from app.workspace.document_file import DocumentFile
 from app.workspace.thread_progress import ThreadProgress
 from app.workspace.workspace import Workspace
+from engine.data.open.importing import guessed_form, is_text
 from engine.data.open.opening import Opened, open_data, open_for, stamp
 from engine.data.open.replacing import replaced
+from engine.data.tables.sniff import TYPED, Form, form_in, params_of
 from engine.data.watch import Stopped, Watch
 from engine.document.document import Change
 from engine.document.edits import AddNodes, Edit, SetParam
@@ -39,6 +42,7 @@ log = logging.getLogger(__name__)
 PATIENCE_MS = 200  # what is opened sooner needs no card
 LOOK_MS = 60
 PAIRS = "TextPairs"
+TEXTS = (".csv", ".tsv", ".tab", ".dat", ".arff", ".txt", ".data")  # that hold tables, by their names
 SECOND = "Its lines belong to those of a second file: choose that one, too."
 STEP = TALL + 24.0  # from one new node down to the next
 
@@ -70,6 +74,7 @@ class Found:
     opened: tuple[tuple[Path, Opened], ...] = ()
     errors: tuple[str, ...] = ()
     stopped: bool = False
+    ask: tuple[Form, str] | None = None  # how its one file may be written, and why the user is asked
 
 
 def look_into(wanted: Wanted, progress: ThreadProgress) -> Found:
@@ -89,7 +94,23 @@ def look_into(wanted: Wanted, progress: ThreadProgress) -> Found:
         except Exception as error:  # an opener, or a library below it, may fail in any way
             log.exception("%s could not be opened", path)
             errors.append(f'"{path.name}" could not be opened: {reason_of(error)}')
-    return Found(wanted, tuple(opened), tuple(errors))
+    return Found(wanted, tuple(opened), tuple(errors), ask=_asks(wanted, opened, errors))
+
+
+def _asks(
+    wanted: Wanted, opened: Sequence[tuple[Path, Opened]], errors: Sequence[str]
+) -> tuple[Form, str] | None:
+    """How the one file may be written, where the user has to say it."""
+    path = wanted.paths[0]
+    if len(wanted.paths) > 1 or wanted.type_id or wanted.pairs or not path.name.casefold().endswith(TEXTS):
+        return None
+    if errors and is_text(path):
+        return (form_in(wanted.form) if wanted.form is not None else guessed_form(path)), errors[0]
+    if not opened or wanted.form is not None or wanted.onto:
+        return None
+    form = form_in(opened[0][1].params)
+    odd = form.decimal == "," or form.delimiter not in (",", ";", "\t", "arff")
+    return (form, "This table is written in an unusual way: is it read as you mean it?") if odd else None
 
 
 def _opened(path: Path, wanted: Wanted, watch: Watch) -> Opened:
@@ -173,6 +194,9 @@ class DataOpening(QObject):
     def read(self, node_id: str, path: Path) -> None:
         """Lets a data node read this file, or read its own again as its parameters say."""
         node = self._workspace.node(node_id)
+        listed = node.params.get("list_file") if node is not None else None
+        if isinstance(listed, str) and listed.casefold().endswith(TYPED) and (path / listed).is_file():
+            path = path / listed  # a table that holds the images
         own = node is not None and node.params.get("path") == str(path) and node.params.get("table")
         form = table_params(self._workspace, node) if node is not None and own else None
         pairs = node is not None and node.type == PAIRS
@@ -247,7 +271,9 @@ class DataOpening(QObject):
     def _take(self, found: Found) -> None:
         wanted = found.wanted
         node = self._workspace.node(wanted.onto) if wanted.onto else None
-        if found.opened and node is not None:
+        if found.ask is not None:
+            self._import(found)
+        elif found.opened and node is not None:
             path, opened = found.opened[0]
             if wanted.type_id:
                 self._become(node, path, opened)
@@ -255,9 +281,25 @@ class DataOpening(QObject):
                 self._offer(node, path, opened, wanted)
         elif found.opened and not wanted.sure:
             self.add(found.opened, wanted.place)
-        if found.errors:
+        if found.errors and found.ask is None:
             more = f" {len(found.errors) - 1} more could not be opened." if len(found.errors) > 1 else ""
             self._workspace.message.emit(found.errors[0] + more, "error")
+
+    def _import(self, found: Found) -> None:
+        """Asks how a file is written; what was opened is taken where the guess was right."""
+        assert found.ask is not None
+        path = found.wanted.paths[0]
+        page = ImportPage(path, *found.ask, self._parent)
+        page.accepted.connect(partial(self._imported, found, page))
+        page.finished.connect(page.deleteLater)
+        page.open()
+
+    def _imported(self, found: Found, page: ImportPage) -> None:
+        wanted, chosen = found.wanted, page.chosen()
+        if found.opened and found.ask is not None and chosen == found.ask[0]:
+            self.add(found.opened, wanted.place)
+        else:
+            self._ask(replace(wanted, form=params_of(chosen)))
 
     def add(self, opened: Sequence[tuple[Path, Opened]], place: Point | None = None) -> tuple[str, ...]:
         """Adds the nodes as one step, selects them and has their data shown; returns their ids."""

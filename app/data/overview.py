@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
@@ -10,6 +11,7 @@ from app.charts.bars import Bar, Bars
 from app.data.facts import DataFacts
 from app.data.samples import DataSamples
 from app.widgets.labels import label
+from engine.catalogue import Column
 
 ROLES = {"train": "accent", "validation": "convolution", "test": "dim"}
 
@@ -61,7 +63,7 @@ class Overview(QWidget):
         facts: DataFacts,
         split: str,
         names: Mapping[str, tuple[str, ...]],
-        features: Sequence[str] = (),
+        features: Column | None = None,
     ) -> None:
         """Shows one split; the bars of rows show all."""
         rows = facts.summary.rows
@@ -75,6 +77,8 @@ class Overview(QWidget):
         self._nothing.setVisible(not rows)
         self._show_classes(facts, split, names)
         self.samples.setVisible(bool(rows))
+        if features is not None and features.scaled and features.name in facts.own:
+            features = replace(features, scaled="in their own units")
         self.samples.show_samples(facts.samples.get(split, {}), names, features, facts.graphs.get(split, ()))
 
     def _show_classes(self, facts: DataFacts, split: str, names: Mapping[str, tuple[str, ...]]) -> None:

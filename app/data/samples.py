@@ -28,6 +28,8 @@ from app.charts.series import Line, SeriesPlot
 from app.theme import SMALL, current_theme
 from app.widgets.labels import ElidedLabel
 from app.workspace.token_words import read_as_letters, token_words
+from engine.catalogue import Column
+from engine.shapes.heads import names_of
 
 if TYPE_CHECKING:
     from engine.data.graphs.positions import GraphLook
@@ -79,6 +81,7 @@ class DataSamples(QWidget):
         self._images: NDArray[Any] = np.empty(0)
         self._captions: list[str] = []
         self._features: tuple[str, ...] = ()
+        self._scaled = ""
         self._masks: tuple[str, NDArray[Any], tuple[str, ...]] | None = None  # name, maps and classes
         self._start = 0
         self._title = ElidedLabel("", "heading")
@@ -140,14 +143,15 @@ class DataSamples(QWidget):
         self,
         columns: Mapping[str, NDArray[Any]],
         classes: Mapping[str, tuple[str, ...]],
-        features: Sequence[str] = (),
+        features: Column | None = None,
         graphs: Sequence[GraphLook] = (),
     ) -> None:
         """Show rows `{column: (n, ...)}`; `classes` names the classes of the columns that have some.
 
-        `features` are the names of the numbers of a row, where they have some.
+        `features` is the column whose numbers have names, where there is one.
         """
-        self._features = tuple(features)
+        self._features = names_of(features) if features is not None else ()
+        self._scaled = features.scaled if features is not None else ""
         if not any(len(rows) for rows in columns.values()):
             self.tiles.say("There are no rows in this split.")
             self._stack.setCurrentIndex(0)
@@ -315,7 +319,7 @@ class DataSamples(QWidget):
             if count > MOST_FEATURES
             else f"{count} number{'s' if count > 1 else ''}"
         )
-        self._title.setText(f"{name}: {shown} a row")
+        self._title.setText(f"{name}: {shown} a row" + (f", {self._scaled}" if self._scaled else ""))
         self._stack.setCurrentIndex(2)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -10,10 +11,12 @@ from PySide6.QtWidgets import QStackedWidget
 from app.documents.document_page import DocumentPage
 from app.widgets.banner import Notice
 from app.widgets.document_tabs import DocumentTabs
+from app.workspace.document_file import UNTITLED
 from app.workspace.engine_start import EngineStart
 from app.workspace.event_buttons import answers_to
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
+from engine.document.graph import Project
 from engine.feed.feed import Event
 
 
@@ -77,12 +80,19 @@ class Documents(QObject):
         """A page with an empty document, in a tab of its own at the right."""
         model = self.current.workspace
         workspace = Workspace(model.places, model.catalogue)
+        workspace.document.replace(Project(title=self._free_title()))
         page = self._add(workspace)
         if model.engine is not None:
             workspace.adopt_engine(model.engine)
         elif self._engine is not None:
             workspace.wait_for(self._engine)
         return page
+
+    def _free_title(self) -> str:
+        """A title for a new project that tells it from those that are open."""
+        taken = {page.workspace.document.project.title for page in self.pages}
+        titles = (f"{UNTITLED} {number}" for number in count(2))
+        return UNTITLED if UNTITLED not in taken else next(one for one in titles if one not in taken)
 
     def _add(self, workspace: Workspace) -> DocumentPage:
         page = DocumentPage(workspace, self._recent)

@@ -108,9 +108,6 @@ class PlanFocus(QObject):
             self.workspace.document.seal()
         return self.workspace.apply(label, SetPlan(plan), merge=f"plan:{key}" if key else None)
 
-    def change_plan(self, label: str, key: str, **changes: Any) -> bool:
-        return self.change(label, key, lambda: replace(self.plan, **changes))
-
     def change_phase(self, label: str, key: str, **changes: Any) -> bool:
         phase, _ = self.place
         return self.change(

@@ -54,14 +54,14 @@ class ExportDialog(QDialog):
         browse.clicked.connect(self._browse)
         self.data_box = QCheckBox("Copy the data beside it")
         self.data_box.setObjectName("exportData")
-        self.data_box.setEnabled(bool(files))
         own = own_folder(project, workspace.catalogue)
+        self.data_box.setEnabled(bool(files) or own is not None)
         if files:
             about_data = (
                 f"{_folders(files)}, {size / 1e6:.1f} MB. Without it, the script takes --data FOLDER."
             )
         elif own is not None:
-            about_data = f"They stay in {own}; the script reads them there, or takes --data FOLDER."
+            about_data = f"Without it, the script reads them in {own}, or takes --data FOLDER."
         else:
             about_data = "This project's data are generated or come with scikit-learn, or it has none."
         self.weights_box = QCheckBox("Include the trained weights")

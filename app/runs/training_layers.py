@@ -181,7 +181,7 @@ class TrainingLayers(QWidget):
 
 
 def health(bars: list[Bar], snapshot: Snapshot, *, learns: bool) -> str:
-    """What gradients and updates are like, in one or two sentences; what to do is for `engine.train.health`.
+    """What gradients and updates are like, in one or two sentences; what to do is for advice.
 
     That the learning rate fits is said only of a run that `learns`.
     """

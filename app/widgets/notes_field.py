@@ -51,5 +51,5 @@ class NotesField(QPlainTextEdit):
         text = self.toPlainText()
         editing = self.hasFocus()
         if not editing:
-            self.read.setMarkdown(text)
+            self.read.show_markdown(text)
         self.read.setVisible(bool(text) and not editing)

@@ -212,7 +212,6 @@ class PythonText(QPlainTextEdit):
 
     def _take_theme(self, theme: Theme) -> None:
         self._highlighter.take_theme(theme)
-        self._set_fonts()
         self._mark()
 
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 MENUS = ("File", "Edit", "View", "Graph", "Train", "Help")
+SCALES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent of the size that the system gives the interface
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,10 @@ COMMANDS = (
     Command("theme_system", "View", "&As the system", group="&Theme", checkable=True),
     Command("theme_dark", "View", "&Dark", group="&Theme", checkable=True),
     Command("theme_light", "View", "&Light", group="&Theme", checkable=True),
+    *(
+        Command(f"scale_{percent}", "View", f"{percent} %", group="Interface si&ze", checkable=True)
+        for percent in SCALES
+    ),
     Command("add_node", "Graph", "&Add node…", tip="Search and add on the canvas", own_key="Tab"),
     Command("edit_node", "Graph", "&Edit in the inspector", ("Ctrl+I",), "Esc comes back to the canvas"),
     Command("find_type", "Graph", "&Search the palette", ("Ctrl+Shift+A",)),
@@ -178,8 +183,12 @@ COMMANDS = (
     Command(
         "start_from_weights", "Train", "Start from &weights…", (), "Of a run, a .safetensors or .pt file"
     ),
+    Command("show_tour", "Help", "&First-steps tour", (), "The parts of the window, one after the other"),
+    Command("show_documentation", "Help", "&Documentation…", (), "Views, runs, data and project files"),
+    Command("show_news", "Help", "&What's new…", (), "What each version brought", before_rule=True),
     Command("show_commands", "Help", "&Commands…", ("Ctrl+Shift+P",), "Find anything that can be done"),
-    Command("show_shortcuts", "Help", "&Keyboard shortcuts", ("F1",)),
+    Command("show_shortcuts", "Help", "&Keyboard shortcuts…", ("F1",), before_rule=True),
+    Command("report_problem", "Help", "&Report a problem…", (), "Versions and log to copy, without names"),
     Command("show_about", "Help", "&About Neuroloom"),
 )
 
@@ -207,7 +216,7 @@ def build_menus(
 
     Those of CANVAS_COMMANDS work where they have been added to the canvas that has the focus.
     """
-    menus = {title: QMenu(title, bar) for title in MENUS}
+    menus = {title: QMenu(f"&{title}", bar) for title in MENUS}  # Alt and a letter opens one
     groups: dict[tuple[str, str], QMenu] = {}
     for title, menu in menus.items():
         menu.setObjectName(f"menu_{title}")

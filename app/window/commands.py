@@ -8,20 +8,24 @@ from operator import attrgetter
 from typing import Protocol
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMessageBox, QStackedWidget
+from PySide6.QtWidgets import QDialog, QMessageBox, QStackedWidget
 
 from app.canvas.scene.shown import choose_labels, choose_thumbnails, labels_always, shows_thumbnails
 from app.canvas.view import GraphView
 from app.documents.document_page import DocumentPage
 from app.theme import CHOICES, choose_theme, themes
-from app.window.actions import CANVAS_COMMANDS, COMMANDS
+from app.window.actions import CANVAS_COMMANDS, COMMANDS, SCALES
 from app.window.command_entries import EntriesWindow, command_entries
 from app.window.command_palette import CommandPalette
+from app.window.gallery import example_path
 from app.window.graph_commands import GraphCommands
+from app.window.help_dialogs import DocumentationDialog, ReportDialog
 from app.window.open_files import OpenFiles
 from app.window.run_commands import RunCommands
+from app.window.scale import keep_scale, scale_of
 from app.window.shortcut_sheet import ShortcutsDialog
 from app.window.top_bar import TopBar
+from app.window.tour import FIRST_EXAMPLE, Tour
 
 # Commands that have another name on the canvas.
 _ON_CANVAS = {
@@ -115,6 +119,7 @@ class Commands:
         """The function of every command by name. AttributeError for a command that nobody runs."""
         window = self._window
         found: dict[str, Callable[[], object]] = {"show_welcome": window.show_welcome, "quit": window.close}
+        found |= {f"scale_{percent}": partial(self._scale, percent) for percent in SCALES}
         for command in COMMANDS:
             if command.name in found:
                 continue
@@ -188,6 +193,12 @@ class Commands:
         self._window.settings.keep("window/theme", choice)
         choose_theme(choice)
         self.refresh()
+
+    def _scale(self, percent: int) -> None:
+        """Sizes of the next start: Qt reads them before the first window."""
+        keep_scale(self._window.settings, percent)
+        self.refresh()
+        self._window.tell(f"The interface has {percent} % of its usual size from the next start on.", "info")
 
     def _toggle(self, name: str) -> None:
         panel = self._window.document_page.side_panels()[name]
@@ -303,7 +314,28 @@ class Commands:
 
     def show_shortcuts(self) -> None:
         """Lists all shortcuts."""
-        dialog = ShortcutsDialog(self._window.central)
+        self._run(ShortcutsDialog(self._window.central))
+
+    def show_tour(self) -> None:
+        """Shows the parts of the window one after the other, with something in them."""
+        window = self._window
+        if not window.at_work or window.document_page.untouched:
+            window.files.open_example(example_path(FIRST_EXAMPLE))
+        Tour(window.central, window.document_page)
+
+    def show_documentation(self) -> None:
+        """Opens the documentation at its first page."""
+        self._run(DocumentationDialog("First steps", self._window.central))
+
+    def show_news(self) -> None:
+        """Says what the versions brought."""
+        self._run(DocumentationDialog("What's new", self._window.central))
+
+    def report_problem(self) -> None:
+        """Offers versions and log for a report."""
+        self._run(ReportDialog(self._window.workspace.places.log_file, self._window.central))
+
+    def _run(self, dialog: QDialog) -> None:
         dialog.exec()
         dialog.deleteLater()
 
@@ -364,6 +396,8 @@ class Commands:
         actions["views_window"].setChecked(window.document_page.bottom.views.own_window is not None)
         for choice in CHOICES:
             actions[f"theme_{choice}"].setChecked(themes.choice == choice)
+        for percent in SCALES:
+            actions[f"scale_{percent}"].setChecked(scale_of(window.settings) == percent)
         actions["reopen_files"].setChecked(window.open_files.wanted)
         actions["toggle_thumbnails"].setChecked(shows_thumbnails(window.settings))
         always = labels_always(window.settings)

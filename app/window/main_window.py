@@ -19,6 +19,7 @@ from app.widgets.banner import Banner
 from app.widgets.document_tabs import DocumentTabs
 from app.widgets.questions import ask
 from app.widgets.typing import finish_typing
+from app.widgets.wearing import Wearing
 from app.window.actions import CANVAS_COMMANDS, build_menus
 from app.window.commands import Commands
 from app.window.file_commands import FileCommands
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self._welcome_page(self.documents.current)
         self._show_document(self.documents.current)
         self.setAcceptDrops(True)
+        self._wearing = Wearing((self, self.central, self.pages), self)
 
     # -- the document in front --------------------------------------------------------------------
 
@@ -141,6 +143,8 @@ class MainWindow(QMainWindow):
         again = self.open_files.paths() if self.open_files.wanted and not asked else []
         front = self.open_files.front()
         self.files.offer_recovery()
+        if left_out := self.workspace.catalogue.left_out.values():
+            self.tell(" ".join([*left_out, "Its nodes are left out."]), "warning")
         self.files.open_any(paths)
         for path in again:
             self.files.open_path(path)

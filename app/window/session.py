@@ -17,6 +17,7 @@ from app.widgets.icons import app_icon
 from app.window import crash
 from app.window.collecting import Collector
 from app.window.main_window import MainWindow
+from app.window.scale import scale_interface
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
 from engine.document import crashes
@@ -29,12 +30,13 @@ ENGINE_DELAY_MS = 60
 def run(paths: Sequence[Path] = (), examples: Sequence[str] = (), places: Places | None = None) -> int:
     """Opens the window, with the project files and examples that are named, and returns when it is closed."""
     share_one_heap()
+    places = places or Places.default()
+    scale_interface(places.settings())
     app = QApplication([sys.argv[0]])
     app.setApplicationName("Neuroloom")
     app.setQuitOnLastWindowClosed(False)
     app.setDesktopFileName("neuroloom")
     app.setWindowIcon(app_icon())
-    places = places or Places.default()
     crash.write_log(places.log_file)
     ended = crashes.left_behind(places.crashes)
     crashes.watch(places.crashes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ from app.workspace.outside_changes import OutsideChanges
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
 from engine.document import autosave
+from engine.document.edits import SetTitle
 from engine.document.files import load_project, save_project
 from engine.document.graph import Project
 from engine.errors import NeuroloomError, ProjectFileError
@@ -21,6 +23,8 @@ from engine.errors import NeuroloomError, ProjectFileError
 log = logging.getLogger(__name__)
 
 SUFFIX = ".nloom"
+UNTITLED = "Untitled"
+_NO_TITLE = re.compile(rf"({UNTITLED}( \d+)?)?")  # what a project is called that nobody has given a name
 AUTOSAVE_DELAY_MS = 800  # after an edit, so that one that follows soon is in the same copy
 AUTOSAVE_OLDEST_MS = 5000  # so long edits may follow each other before a copy is written all the same
 AUTOSAVE_AGAIN_MS = 10_000  # until a copy that could not be written is tried again
@@ -66,7 +70,7 @@ class DocumentFile(QObject):
         document = self._workspace.document
         if document.path is not None:
             return document.path.name
-        return document.project.title or "Untitled"
+        return document.project.title or UNTITLED
 
     def new(self) -> None:
         """Starts an empty project."""
@@ -106,6 +110,8 @@ class DocumentFile(QObject):
         if target is None:
             return False
         target = self.target(target)
+        if _NO_TITLE.fullmatch(document.project.title):  # the file's name is the first that it is given
+            self._workspace.apply("Title", SetTitle(target.stem))
         try:
             save_project(document.project, target)
         except NeuroloomError as error:

@@ -35,6 +35,7 @@ class Column:
     An example has one row of it, or as many as it has `rows`: "nodes" or "edges". Such columns come after
     those with a row an example. `axes` are the names of its axes, as in `engine.catalogue.axes`. `yes_no`
     says that each of its numbers is 0 or 1: labels that hold or don't.
+    `names` are those of its numbers, where they have some; `scaled` says what was done to them, in a word.
     """
 
     name: str
@@ -45,6 +46,8 @@ class Column:
     rows: str = ""
     axes: Axes = ()
     yes_no: bool = False
+    names: tuple[str, ...] = ()
+    scaled: str = ""
 
 
 class Wire(Expr):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -60,7 +61,7 @@ class Autosave:
             if self._lock is None:
                 self._lock = hold(_lock_file(self.file))
             write_atomically(self.file, to_text(copy).encode("utf-8"))
-        except (OSError, ProjectFileError) as error:
+        except (OSError, ValueError, RecursionError, ProjectFileError) as error:
             raise ProjectFileError(f"The recovery copy cannot be written: {reason(error)}.") from error
 
     def discard(self) -> None:
@@ -87,16 +88,19 @@ def find(folder: Path) -> list[Recovered]:
     """Return the copies that programs no longer running left in a folder, the newest first.
 
     Each is locked for this program, so that no other offers it too, until `discard` or `release`.
+    Locks of programs that were killed without a copy are removed.
     """
     found = []
-    for file in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else ():
-        lock = hold(_lock_file(file))
-        if lock is None:
-            continue
-        if file.exists():
-            found.append(_read(file, lock))
-        else:  # its program closed between listing and locking
-            _release(lock, file, remove=True)
+    locks = (lock.with_suffix(".nloom") for lock in folder.glob("*.recovery.lock"))
+    for file in sorted({*folder.glob(f"*{SUFFIX}"), *locks}):
+        with suppress(OSError):  # somebody else's, say, or no file at all: the others are offered beside it
+            lock = hold(_lock_file(file))
+            if lock is None:
+                continue
+            if file.exists():
+                found.append(_read(file, lock))
+            else:
+                _release(lock, file, remove=True)
     return sorted(found, key=lambda one: one.saved, reverse=True)
 
 

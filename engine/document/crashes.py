@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -122,20 +123,22 @@ def left_behind(folder: Path) -> Crash | None:
     """
     newest: tuple[float, str] | None = None
     for file in folder.glob(f"{PREFIX}*{SUFFIX}") if folder.is_dir() else ():
-        lock = hold(_lock_of(file))
-        if lock is None:
-            continue
-        if file.exists():
-            text, when = file.read_text(encoding="utf-8", errors="replace"), file.stat().st_mtime
-            if _FATAL.search(text) and (newest is None or when > newest[0]):
-                newest = when, text
-        file.unlink(missing_ok=True)
-        _lock_of(file).unlink(missing_ok=True)
-        lock.close()
+        with suppress(OSError):  # one that cannot be read or removed keeps no window from starting
+            lock = hold(_lock_of(file))
+            if lock is None:
+                continue
+            with lock:
+                if file.is_file():
+                    text, when = file.read_text(encoding="utf-8", errors="replace"), file.stat().st_mtime
+                    if _FATAL.search(text) and (newest is None or when > newest[0]):
+                        newest = when, text
+                file.unlink(missing_ok=True)
+                _lock_of(file).unlink(missing_ok=True)
     if newest is None:
         return None
     report = folder / REPORT
-    report.write_text(newest[1][newest[1].index("Fatal") :] if "Fatal" in newest[1] else newest[1], "utf-8")
+    with suppress(OSError):
+        report.write_text(newest[1][max(0, newest[1].find("Fatal")) :], "utf-8")
     return read(newest[1], report)
 
 
@@ -144,8 +147,12 @@ def read(text: str, report: Path | None = None) -> Crash:
     found = _FATAL.search(text)
     cause = found.group(1).strip() if found else "an unknown error"
     what = _WORDS.get(cause.casefold(), f"a fatal error ({cause})")
-    networks = [json.loads(line[len(_HEAD) :]) for line in text.splitlines() if line.startswith(_HEAD)]
-    lines = {one["file"]: one["nodes"] for one in networks}
+    lines = {}
+    for line in text.splitlines():
+        if line.startswith(_HEAD):
+            with suppress(ValueError, LookupError, TypeError):  # the crash came while it was written
+                network = json.loads(line[len(_HEAD) :])
+                lines[network["file"]] = network["nodes"]
     place = ""
     for file, line in _frames(text):
         node = lines.get(file, {}).get(line)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
-from engine.errors import DataError, reason_of
+from engine.errors import DataError, out_of_memory, reason_of
 
 
 def datasets_folder() -> Path:
@@ -32,28 +32,6 @@ def installed_files(folder: Path | None, holds: Iterable[str]) -> tuple[str, ...
     return tuple(sorted(one.relative_to(installed).as_posix() for one in found))
 
 
-def copy_files(files: Iterable[str], target: Path, source: Path | None = None) -> list[Path]:
-    """Copy data files, and the texts that say whose they are, from `source` (as installed) to `target`.
-
-    `files` are relative to the folder, such as "mnist/train-labels-idx1-ubyte.gz"; files already there with
-    the same content are left alone. Errors: `DataError` if one is missing or cannot be written.
-    """
-    source = datasets_folder() if source is None else source
-    wanted = dict.fromkeys(files)
-    notes = dict.fromkeys(str(Path(name).parent / "SOURCE.txt") for name in wanted)
-    copied = []
-    with reading():
-        for name in (*wanted, *(note for note in notes if (source / note).is_file())):
-            if not (source / name).is_file():
-                raise DataError(f"There is no {source / name} to copy.")
-            content, place = (source / name).read_bytes(), target / name
-            if not (place.is_file() and place.read_bytes() == content):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
-            copied.append(place)
-    return copied
-
-
 @contextmanager
 def reading(node_id: str | None = None) -> Iterator[None]:
     """Turn what a loader raises over its files into a `DataError` at the node.
@@ -71,6 +49,9 @@ def reading(node_id: str | None = None) -> Iterator[None]:
     except (ValueError, ImportError) as error:
         raise DataError(reason_of(error), node_id=node_id) from error
     except BaseException as error:
+        if out_of_memory(error):
+            fix = 'Lower "In memory up to" where there is such a limit, or use fewer rows.'
+            raise DataError("These data do not fit into memory.", node_id=node_id, fix=fix) from error
         if type(error).__name__ != "PanicException":  # Rust's, of a native reader, which is no `Exception`
             raise
         raise DataError("The reader of these data gave up: they are damaged.", node_id=node_id) from error

@@ -26,9 +26,7 @@ def main_lines(
     title = quoted(plain_text(project.title) or "A network")
     text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
     if holds:
-        what = quoted(
-            "folder that holds " + " and ".join(plain_text(one) for one in holds).replace("%", "%%")
-        )
+        what = quoted("folder that holds " + listed(holds).replace("%", "%%"))
         text.append(f'    parser.add_argument("--data", type=Path, default={home}, help={what})')
     epochs = ["type=int, default=EPOCHS", 'type=int, help="of each phase, in place of the plan\'s own"']
     text += [
@@ -103,6 +101,12 @@ def model_only_lines(project: Project, made: Assembly, weights: str | None) -> l
         "        print(tuple(result.shape))",
     ]
     return laid_out([Line(one) for one in text])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence, as text that means nothing else: `a.csv, b.csv and c.csv`."""
+    *first, last = (plain_text(one) for one in names)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def plain_text(text: str) -> str:

@@ -16,8 +16,11 @@ from engine.errors import EmitError
 from engine.shapes.folding import Prepared, Step
 
 
-def home_text(folder: Path | None, beside: Path | None) -> str:
-    """The folder of the data as an expression: of the script itself, below it, or somewhere else."""
+def home_text(folder: Path | None, beside: Path | None, copied: str | None = None) -> str:
+    """The folder of the data as an expression: of the script itself, below it, or somewhere else.
+
+    `copied` is what a copy of the folder is called beside the script, "" for a copy in the script's own.
+    """
     own = "Path(__file__).parent"
     if folder is None:
         return own
@@ -26,6 +29,8 @@ def home_text(folder: Path | None, beside: Path | None) -> str:
     if beside is not None and folder.is_relative_to(beside):
         below = folder.relative_to(beside).as_posix()
         return own if below == "." else f"{own} / {quoted(below)}"
+    if copied is not None:
+        return f"{own} / {quoted(copied)}" if copied else own
     return f"Path({quoted(folder.as_posix())})"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,12 +19,12 @@ from engine.data.reading_ahead import read_ahead
 from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import Plan, Rule
-from engine.document.shipped import installed_files
 from engine.emit.alternating import Features, train_text
+from engine.emit.beside import Copies, files_beside, name_beside
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
-from engine.emit.entry import main_lines, model_only_lines, plain_text
+from engine.emit.entry import listed, main_lines, model_only_lines, plain_text
 from engine.emit.fast import FUSED, Fast, quickened, rewrite
-from engine.emit.lines import Line, block, compiled, laid_out, quoted, tidy
+from engine.emit.lines import WIDTH, Line, block, compiled, laid_out, quoted, tidy
 from engine.emit.loading import home_text, load_lines, loaders
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
@@ -57,27 +58,6 @@ PACKAGES = {
     "PIL": "pillow",
     "tokenizers": "tokenizers",
 }
-STANDARD = (
-    "argparse",
-    "csv",
-    "gzip",
-    "io",
-    "json",
-    "math",
-    "operator",
-    "os",
-    "re",
-    "sys",
-    "time",
-    "unicodedata",
-    "Callable",
-    "Iterator",
-    "Sequence",
-    "dataclass",
-    "field",
-    "Path",
-    "Any",
-)
 # Multiply-adds of a batch's forward pass below which one thread is faster than two.
 SMALL_BATCH = 2_000_000
 
@@ -107,7 +87,7 @@ class Script:
     twin: str
     assembly: Assembly
     trains: bool
-    files: tuple[str, ...]
+    files: Copies  # to lie beside it
     threads: int | None = None
     fast: Fast | None = None
     players: Players | None = None
@@ -126,6 +106,7 @@ def export_script(
     fast: Fast | None = None,
     distributed: bool = False,
     beside: Path | None = None,
+    with_data: bool = False,
 ) -> Source:
     """The script of a project as the user reads it.
 
@@ -148,8 +129,9 @@ def write_script(
     fast: Fast | None = None,
     distributed: bool = False,
     beside: Path | None = None,
+    with_data: bool = False,
 ) -> Script:
-    """The script in both readings. Errors: as for `export_script`."""
+    """The script in both readings; `with_data`, the files that are to lie beside it. Errors: as above."""
     plan = project.plan
     check_plan(plan)
     general = is_general(plan)
@@ -161,8 +143,10 @@ def write_script(
     types, data_node = book.types, source_of(project.graph, book.types)
     data = types[data_node] if data_node else None
     holds = data.holds() if isinstance(data, Data) else ()
-    home = data.folder() if isinstance(data, Data) else None
-    files = (data.files or installed_files(home, holds)) if isinstance(data, Data) else ()
+    folder = data.folder() if isinstance(data, Data) else None
+    below = name_beside(data) if isinstance(data, Data) and with_data else None
+    home = home_text(folder, beside, below)
+    files: Copies = files_beside(data, beside) if isinstance(data, Data) and with_data and beside else ()
     rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
     trains = isinstance(data, Data) and (
         rules or any(isinstance(types[one], Loss) for one in project.graph.nodes)
@@ -190,7 +174,7 @@ def write_script(
             parts += _general_parts(made, plan, load, players)
         else:
             parts += _plain_parts(made, plan, load, distributed)
-        parts.append(main_lines(project, holds, home_text(home, beside), weights, threads, players))
+        parts.append(main_lines(project, holds, home, weights, threads, players))
     else:
         parts.append(model_only_lines(project, made, weights))
     needed += _by_name(made.carries | made.classes.carries)
@@ -210,7 +194,7 @@ def write_script(
     text = "\n".join(line.plain for line in body) + "\n"
     compiled(text, "script")
     tree = ast.parse(text)
-    doc = _docstring(project, made, holds, home_text(home, beside), trains, text)
+    doc = _docstring(project, made, holds, home, trains, text)
     head = [*doc, Line(""), *_imports(tree), Line(""), *constants, *[Line("")] * (2 if constants else 1)]
     lines = [*head, *body]
     plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
@@ -221,7 +205,7 @@ def write_script(
     load_text = "\n".join(line.plain for line in load)
     apart = len(counts) > 1
     joins = joins_rows(made.book)
-    return Script(source, twin, made, trains, files, threads, fast, players, home, load_text, apart, joins)
+    return Script(source, twin, made, trains, files, threads, fast, players, folder, load_text, apart, joins)
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
@@ -252,7 +236,7 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
         parts.append(schedule)
     parts.append(block(REPORT))
     if distributed:
-        parts.append(parts_lines(first))
+        parts.append(parts_lines(first, joins))
     return [*parts, _train_lines(plan, first, bool(schedule), joins)]
 
 
@@ -335,21 +319,16 @@ def _docstring(
         usage += (" --data FOLDER" if holds else "") + epochs
     lines = [f'"""{title}', "", f"Exported from Neuroloom. Needs {needs} only.", "", usage]
     if trains and holds:
-        what = ", ".join(plain_text(one) for one in holds)
-        lines += ["", f"FOLDER holds {what}"]
         own = home == "Path(__file__).parent"
-        lines[-1] += (
-            " and is the script's own by default." if own else "; --data names another than the usual."
-        )
+        default = " and is the script's own by default." if own else "; --data names another than the usual."
+        lines += ["", *textwrap.wrap(f"FOLDER holds {listed(holds)}{default}", WIDTH)]
     return [Line(text) for text in [*lines, '"""']]
 
 
 def _imports(tree: ast.Module) -> list[Line]:
     used = {"nn", "torch"}.union(*(names_read(part) for part in tree.body))
-    groups = (
-        [LIBRARY[one] for one in LIBRARY if one in used and one in STANDARD],
-        [LIBRARY[one] for one in LIBRARY if one in used and one not in STANDARD],
-    )
+    asked = [line for one, line in LIBRARY.items() if one in used]
+    groups = ([line for line in asked if _standard(line)], [line for line in asked if not _standard(line)])
     lines = [Line("from __future__ import annotations"), Line("")]
     for group in groups:
         plain = sorted(one for one in group if one.startswith("import "))
@@ -358,6 +337,11 @@ def _imports(tree: ast.Module) -> list[Line]:
         if group:
             lines.append(Line(""))
     return lines[:-1]
+
+
+def _standard(line: str) -> bool:
+    """Whether an import is of Python's own library."""
+    return line.split()[1].partition(".")[0] in sys.stdlib_module_names
 
 
 def _joined(froms: Sequence[str]) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from engine.catalogue import Catalogue
 from engine.document.files import write_atomically
 from engine.document.graph import Project
-from engine.document.shipped import copy_files
+from engine.emit.beside import copy_beside, remove
 from engine.emit.fast import Fast
-from engine.emit.lines import compiled
-from engine.errors import DataError, NeuroloomError
+from engine.emit.lines import compiled, quoted
+from engine.errors import DataError
 
 
 def export(
@@ -27,32 +28,57 @@ def export(
 
     `weights` is a safetensors file of this project's model, `fast` the settings that a run was fastest with;
     `distributed` adds what torchrun needs. Errors: `NeuroloomError`; what this call had
-    written by then is removed again.
+    written by then is removed again, and no file but the script is replaced by another.
     """
     from engine.emit.script import write_script
 
     weights_file = target.with_suffix(".safetensors")
     named = weights_file.name if weights else None
     script = write_script(
-        project, catalogue, weights=named, fast=fast, distributed=distributed, beside=target.absolute().parent
+        project,
+        catalogue,
+        weights=named,
+        fast=fast,
+        distributed=distributed,
+        beside=target.absolute().parent,
+        with_data=with_data,
     )
-    wanted = [target, *([weights_file] if weights else [])]
-    if with_data:
-        wanted += [target.parent / name for name in script.files]
-    fresh = [path for path in wanted if not path.exists()]
+    compiled(script.plain.text, target.name)
+    if any((target.parent / name).absolute() == target.absolute() for _, name in script.files):
+        raise DataError(f"{target} would take the place of the data: name the script differently.")
+    content = _read(weights) if weights is not None else b""
+    if weights is not None:
+        _check_place(weights_file, content, target)
+    fresh = [one for one in reversed(target.parents) if not one.exists()]
     try:
-        compiled(script.plain.text, target.name)
-        if with_data:
-            copy_files(script.files, target.parent)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh += copy_beside(script.files, target.parent)
         if weights is not None:
-            write_atomically(weights_file, _read(weights))
+            fresh += [] if weights_file.exists() else [weights_file]
+            write_atomically(weights_file, content)
         # The script last: where it stands, everything it needs stands too.
         write_atomically(target, script.plain.text.encode("utf-8"))
-    except (NeuroloomError, OSError):
-        for path in fresh:
-            path.unlink(missing_ok=True)
+    except BaseException:
+        remove(fresh)
         raise
-    return wanted
+    taken = [target.parent / name for _, name in script.files]
+    return [target, *([weights_file] if weights else []), *taken]
+
+
+def _check_place(place: Path, weights: bytes, script: Path) -> None:
+    """Errors: `DataError` where other weights lie there than those of the script that is replaced."""
+    if not os.path.lexists(place):
+        return
+    try:
+        own = place.is_file() and quoted(place.name) in script.read_text("utf-8")
+        same = place.is_file() and place.read_bytes() == weights
+    except (OSError, ValueError):
+        own = same = False
+    if not (own or same):
+        raise DataError(
+            f"There is another {place} already, which is not replaced.",
+            fix="Move it away, or name the script differently.",
+        )
 
 
 def _read(weights: Path) -> bytes:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.feed.feed import Probe, Snapshot
+from engine.feed.feed import Probe
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from engine.look.sight import Look
-    from engine.shapes.heads import Head
 
 Taken = tuple[NDArray[Any], Mapping[str, Any]]
 Answer = Taken | Callable[[], Taken] | None
@@ -56,24 +53,6 @@ class ProbeKind:
     quiet: bool = False
 
 
-class Tally(Protocol):
-    """What is counted while an evaluation runs, without a pass of its own."""
-
-    @property
-    def wanted(self) -> bool:
-        """Whether there is anything to count."""
-
-    def tap(self, node_id: str, port: str, value: Tensor) -> None:
-        """See one value of the forward pass."""
-
-    def snapshots(self, revision: int, step: int, epoch: int) -> Iterable[tuple[Probe, Snapshot]]:
-        """What was counted, when the evaluation is over."""
-
-
-TallyMaker = Callable[["Sequence[Head]"], Tally]
-_Maker = TypeVar("_Maker", bound=TallyMaker)
-
-_TALLIES: dict[str, TallyMaker] = {}
 _KINDS: dict[str, ProbeKind] = {}
 
 
@@ -97,22 +76,6 @@ def probe_kind(
         return take
 
     return register
-
-
-def tally_kind(name: str) -> Callable[[_Maker], _Maker]:
-    """Registers what makes a tally for the heads of a model."""
-
-    def register(make: _Maker) -> _Maker:
-        _TALLIES[name] = make
-        return make
-
-    return register
-
-
-def tallies(heads: Sequence[Head]) -> list[Tally]:
-    """A tally of each kind that has something to count."""
-    probe_kinds()
-    return [tally for tally in (make(heads) for make in _TALLIES.values()) if tally.wanted]
 
 
 @cache

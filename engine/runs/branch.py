@@ -12,7 +12,17 @@ from typing import Any
 
 from engine.document.files import write_atomically
 from engine.errors import ProjectFileError, TrainingError
-from engine.runs.records import CHECKPOINT, CHECKPOINTS, METRICS, PROJECT, SETTINGS, STEPS, read_settings
+from engine.runs.records import (
+    CHECKPOINT,
+    CHECKPOINTS,
+    DAMAGE,
+    METRICS,
+    PROJECT,
+    SETTINGS,
+    STEPS,
+    read_json,
+    read_settings,
+)
 
 # What the first run became, not what it was told: the branch finds its own.
 _OWN = ("started", "ended", "error", "results", "steps", "epochs_done", "seconds", "host", "process")
@@ -33,11 +43,11 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
     source = run_of(checkpoint)
     settings = read_settings(source)
     try:
-        facts = json.loads((checkpoint / CHECKPOINT).read_text("utf-8"))
+        facts = read_json(checkpoint / CHECKPOINT)
         tensors = Path(facts["tensors"]).name
         epoch, step = int(facts["epoch"]), int(facts["step"])
         origin = {"run": source.name, "epoch": epoch, "step": step}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except DAMAGE as error:
         raise TrainingError(f"There is no checkpoint in {checkpoint.name} that can be read.") from error
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -48,7 +58,7 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
         _rows(source / STEPS, target / STEPS, "step", step)
         kept = {name: value for name, value in settings.items() if name not in _OWN}
         text = json.dumps({**kept, "state": "stopped", "branched_from": origin}, indent=2, ensure_ascii=False)
-        write_atomically(target / SETTINGS, (text + "\n").encode())
+        write_atomically(target / SETTINGS, (text + "\n").encode("utf-8", "backslashreplace"))
         write_atomically(target / CHECKPOINT, json.dumps(facts).encode())
     except (OSError, ValueError, ProjectFileError) as error:
         for name in (tensors, PROJECT, METRICS, STEPS, SETTINGS, CHECKPOINT):

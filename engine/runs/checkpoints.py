@@ -17,9 +17,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from engine.document.files import write_atomically
+from engine.document.files import ordinary, write_atomically
 from engine.errors import TrainingError, reason_of
-from engine.runs.records import CHECKPOINT
+from engine.runs.records import CHECKPOINT, read_json, reading
 
 VERSION = 1
 LEFT = ("*.safetensors.part", ".tmp??????")  # half-written tensors, the second safetensors' own
@@ -44,17 +44,16 @@ def write(folder: Path, tensors: Tensors, facts: Facts) -> None:
 
 def load(folder: Path) -> tuple[Tensors, Facts]:
     """Read the checkpoint of a run. Errors: `TrainingError` when there is none or it cannot be read."""
-    try:
-        facts = json.loads((folder / CHECKPOINT).read_text("utf-8"))
+    if not os.path.lexists(folder / CHECKPOINT):
+        raise TrainingError(f"There is no checkpoint in {folder.name}.")
+    with reading(folder, CHECKPOINT):
+        facts = read_json(folder / CHECKPOINT)
         if not isinstance(facts, dict) or facts.get("version") != VERSION:
             raise TrainingError(
                 f"The checkpoint in {folder.name} was written by another version of Neuroloom."
             )
-        return load_file(folder / Path(facts["tensors"]).name), facts
-    except FileNotFoundError as error:
-        raise TrainingError(f"There is no checkpoint in {folder.name}.") from error
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise TrainingError(f"The checkpoint in {folder.name} cannot be read: {reason_of(error)}.") from error
+        path = folder / Path(facts["tensors"]).name
+    return load_weights(path), facts
 
 
 def write_tensors(path: Path, tensors: Tensors) -> None:
@@ -98,6 +97,7 @@ def weights_file(place: Path) -> Path:
 def load_weights(path: Path) -> Tensors:
     """The weights in a safetensors file. Errors: `TrainingError` when they cannot be read."""
     try:
+        ordinary(path).close()
         return load_file(path)
     except (OSError, ValueError, SafetensorError) as error:
         raise TrainingError(f"The weights in {path.name} cannot be read: {reason_of(error)}.") from error

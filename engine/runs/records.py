@@ -37,7 +37,10 @@ STEP_COLUMNS = ("step", "epoch", "seconds")
 _PIECE = 200_000  # bytes that are parsed at once
 
 # What reading may raise that was not written by a run, or was cut, mixed up or replaced since.
-DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+DAMAGE = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(RecursionError, MemoryError, csv.Error),
+)
 RUNNING, INTERRUPTED, UNREADABLE = "running", "interrupted", "unreadable"
 _HIGHER = (
     "accuracy",
@@ -67,20 +70,23 @@ def reading(folder: Path, name: str) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else reason(error)
+        why = reason(error)
+        if isinstance(error, RecursionError | KeyError):
+            why = "it is nested too deeply" if isinstance(error, RecursionError) else f"{error} is missing"
         raise TrainingError(f"{name} of {folder.name} cannot be read: {why}.") from error
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
     """What is known of a run. Errors: `TrainingError` when it cannot be read."""
     with reading(folder, SETTINGS):
-        found = _json(folder / SETTINGS)
+        found = read_json(folder / SETTINGS)
         if not isinstance(found, dict):
             raise ValueError("it holds something else")
         return found
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """What a file of a run holds. Errors: those of `DAMAGE`."""
     return json.loads(_text(path))
 
 
@@ -209,7 +215,7 @@ def read_labels(folder: Path) -> Labels:
     if not os.path.lexists(folder / LABELS):
         return Labels()
     with reading(folder, LABELS):
-        found = _json(folder / LABELS)
+        found = read_json(folder / LABELS)
         return Labels(tags_from(found.get("tags", ())), str(found.get("note", "")))
 
 
@@ -217,7 +223,7 @@ def write_labels(folder: Path, labels: Labels) -> None:
     """Keep the labels of a run. Errors: `TrainingError` when the disk refuses."""
     text = json.dumps({"tags": list(labels.tags), "note": labels.note}, indent=2, ensure_ascii=False)
     try:
-        write_atomically(folder / LABELS, (text + "\n").encode())
+        write_atomically(folder / LABELS, (text + "\n").encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise TrainingError(f"The tags could not be saved: {error.strerror or error}.") from error
 

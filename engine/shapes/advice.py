@@ -22,7 +22,6 @@ def advice(project: Project, book: ShapeBook) -> Iterator[Problem]:
     graph = project.graph
     trains = any(isinstance(book.types.get(one), Loss) for one in graph.nodes)
     yield from _doubled_names(graph)
-    yield from _unused_blocks(project)
     for one, node in graph.nodes.items():
         made = book.types.get(one)
         if not isinstance(made, Layer) or not graph.incoming(one):
@@ -48,9 +47,13 @@ def _doubled_names(graph: Graph) -> Iterator[Problem]:
             )
 
 
-def _unused_blocks(project: Project) -> Iterator[Problem]:
+def unused_blocks(project: Project) -> Iterator[Problem]:
+    """Warnings about blocks without an instance; none for a project that is the inside of a block."""
+    if not project.blocks or any(block.graph is project.graph for block in project.blocks.values()):
+        return
+    used = {node.block for _, graph in project.graphs() for node in graph.nodes.values()}
     for block in project.blocks.values():
-        if not project.instances(block.id):
+        if block.id not in used:
             yield Problem(
                 None,
                 f"The block {block.name or block.id} is used nowhere.",

@@ -27,11 +27,20 @@ UNCOUNTED = -100  # the class of a place that has none: losses and metrics leave
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One number of each row of data: number `index` of a column, None where the column holds one a row."""
+    """One number of each row of data: number `index` of a column, None where the column holds one a row.
+
+    `scaled` says in a word what the data node did to it.
+    """
 
     column: str
     index: int | None
     name: str
+    scaled: str = ""
+
+    @property
+    def as_seen(self) -> str:
+        """What to call its values as the network sees them."""
+        return f"{self.name}, {self.scaled}" if self.scaled else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +136,9 @@ def features_of(project: Project, book: ShapeBook, head: Head) -> tuple[Feature,
             return ()
         names = names_of(column)
         if column.shape:
-            found += [Feature(column.name, index, name) for index, name in enumerate(names)]
+            found += [Feature(column.name, index, name, column.scaled) for index, name in enumerate(names)]
         else:
-            found.append(Feature(column.name, None, names[0]))
+            found.append(Feature(column.name, None, names[0], column.scaled))
     return tuple(found) if len(found) <= MOST_FEATURES else ()
 
 
@@ -145,10 +154,12 @@ def input_columns(project: Project, book: ShapeBook, node_id: str) -> tuple[Colu
 
 
 def names_of(column: Column) -> tuple[str, ...]:
-    """A name for each number of a column: those its doc lists, else the column's name and a number."""
+    """A name for each number of a column: its own, those its doc lists, else the column's with a number."""
     size = column.shape[0] if column.shape else 1
     if size == 1:
         return (column.name,)
+    if len(column.names) == size:
+        return column.names
     listed = column.doc.partition(";")[0].replace(" and ", ", ").split(",")
     names = tuple(name.strip() for name in listed if name.strip())
     if len(names) == size and max(len(name) for name in names) <= 24:

@@ -33,6 +33,7 @@ from engine.catalogue.symbols import evaluate, name
 from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
 from engine.errors import NeuroloomError, reason_of
+from engine.shapes.advice import unused_blocks
 from engine.shapes.inside import Insides, composite_facts
 from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
@@ -59,6 +60,7 @@ class ShapeBook:
     def __init__(self, catalogue: Catalogue, given: Mapping[str, Signature] | None = None) -> None:
         self.catalogue = catalogue
         self.given = dict(given or {})
+        self.whole = given is None  # a project's, not that of a block's inside
         self.insides = Insides()
         self.books: dict[str, ShapeBook] = {}  # of the inside of each instance of a block
         self._inner: dict[str, ShapeBook] = {}
@@ -99,6 +101,7 @@ class ShapeBook:
         own = [replace(problem, fix=problem.fix or remedy(project, problem, self)) for problem in own]
         own += link_problems(project, self)
         failed = {problem.node_id for problem in own}
+        own += unused_blocks(project)
         as_trained = without_muted(project, self.types)
         inner = [problem for book in dict.fromkeys(self.books.values()) for problem in book.problems]
         self._own = [*own, *lint(as_trained, self, failed), *inner]
@@ -142,6 +145,11 @@ class ShapeBook:
     @property
     def total_parameters(self) -> int:
         return sum(facts.parameters for facts in self._facts.values())
+
+    @property
+    def total_layers(self) -> int:
+        """How many nodes there are with those inside blocks, each copy counted."""
+        return sum(facts.layers for facts in self._facts.values())
 
     def multiply_adds(self, node_id: str) -> int:
         """Multiply-adds of one example's forward pass through a node (matrix products and convolutions)."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.catalogue import Catalogue
 from engine.data.batch import Splits
@@ -16,13 +17,17 @@ from engine.feed.feed import Feed
 from engine.look.labels import check_labels
 from engine.runs import checkpoints
 from engine.runs.records import (
+    CHECKPOINT,
     METRICS,
     SETTINGS,
+    STEPS,
     epoch_points,
+    free_path,
     never_saved,
     read_metrics,
     read_settings,
     read_step_series,
+    reading,
 )
 from engine.runs.settings import Settings
 from engine.shapes.heads import Head, loss_heads
@@ -32,15 +37,18 @@ from engine.train.autotune import fastest, made_with
 from engine.train.epochs import Epochs
 from engine.train.failures import explain
 from engine.train.loop import Run
+from engine.train.sources import Sources
 from engine.train.warm_start import warm_start
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from engine.document.graph import Project
     from engine.emit.program import Program
     from engine.train.distributed import World
-    from engine.train.sources import Sources
 
 Loader = Callable[[], Splits]
+_Curves = TypeVar("_Curves")
 
 
 def check_trains(program: Program) -> None:
@@ -95,16 +103,20 @@ def _leaves_one_row(run: Run) -> bool:
     return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 
-def refusal(project: Project, sources: Sources, device: str = "cpu") -> Problem | None:
-    """Why training would end before its first step; its data are read for that, but no weights are made."""
+def refusal(project: Project, catalogue: Catalogue, sources: Sources) -> Problem | None:
+    """Why training would end before its first step; its data are read for that, but no weights are made.
+
+    A network that has no layer, data or loss yet is not finished: a warning says what it lacks.
+    """
     program: Program | None = None
+    kinds = {kind.kind for node in project.graph.nodes.values() if (kind := catalogue.get(node.type))}
     try:
         program = sources.program(project, 0)
         check_trains(program)
-        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, device)())
+        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, "cpu")())
     except (Exception, SystemExit) as error:  # a loader may raise anything
         found = explain(error, program)
-        whole = program is None or program.trains  # else it is a network to export
+        whole = {"data", "layer"} <= kinds and (program is None or program.trains)
         return Problem(found.node_id, str(found), severity="error" if whole else "warning", code="start")
     return None
 
@@ -138,18 +150,23 @@ def continue_run(
         feed.note("info", "The run had ended before it was first saved: it starts from its beginning.")
         return _begin_again(folder, program, catalogue, loader, feed, revision, world)
     tensors, facts = checkpoints.load(folder)
-    settings = state.settings_of(facts)
+    with reading(folder, CHECKPOINT):
+        settings = state.settings_of(facts)
     device, notice = choose_device(settings.device if world is None else world.device)
     if notice:
         feed.note("warning", notice)
     settings = replace(settings, device=device)
     fast = Fast.from_json(facts.get("fast")) or Fast()
     run = begin_run(program, catalogue, loader(device), settings, feed, revision, fast=fast, world=world)
-    state.restore(run, tensors, facts)
+    with reading(folder, CHECKPOINT):
+        state.restore(run, tensors, facts)
     if world is not None:
         world.draw_apart(run)
-    run.history = Epochs(record for record in read_metrics(folder) if record["epoch"] < run.epoch)
-    _put_back_curves(run, folder)
+    writes = world is None or world.first
+    none: list[dict[str, int | float]] = []
+    records = _curves(folder, METRICS, read_metrics, none, feed, writes)
+    run.history = Epochs(record for record in records if record["epoch"] < run.epoch)
+    _put_back_curves(run, _curves(folder, STEPS, read_step_series, {}, feed, writes))
     if len(run.history) < run.epoch:
         found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"
         feed.note("warning", f"{found}; what was cut off or removed is lost.", step=run.step)
@@ -178,8 +195,23 @@ def _begin_again(
     return run
 
 
-def _put_back_curves(run: Run, folder: Path) -> None:
-    for name, steps in read_step_series(folder).items():
+def _curves(
+    folder: Path, name: str, read: Callable[[Path], _Curves], none: _Curves, feed: Feed, writes: bool
+) -> _Curves:
+    """A table of a run; a damaged one is set aside, and the run goes on without it."""
+    try:
+        return read(folder)
+    except TrainingError as error:
+        aside = free_path(folder / f"damaged-{name}")
+        if writes:
+            with suppress(OSError):
+                (folder / name).rename(aside)
+        feed.note("warning", f"{error.message} It is kept as {aside.name}, and the run goes on without it.")
+        return none
+
+
+def _put_back_curves(run: Run, series: Mapping[str, NDArray[Any]]) -> None:
+    for name, steps in series.items():
         run.feed.open(name).extend(steps[steps["step"] <= run.step])
     for name, rows in epoch_points(run.history):
         run.feed.open(name).extend(rows)

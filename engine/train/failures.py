@@ -12,9 +12,9 @@ from torch import Tensor
 
 from engine.devices import untouched_random
 from engine.document.files import disk_is_full
-from engine.errors import DataError, NeuroloomError, TrainingError, kind_and_reason, reason_of
+from engine.errors import DataError, NeuroloomError, TrainingError, kind_and_reason, out_of_memory
 from engine.feed.feed import Remedy
-from engine.train.suggest import calmer_rate, smaller_batch
+from engine.train.advice.suggest import calmer_rate, smaller_batch
 
 if TYPE_CHECKING:
     from engine.document.graph import Project
@@ -145,13 +145,6 @@ def remedy_for(error: BaseException, run: Run | None, batch: int | None) -> Reme
     if isinstance(error, NotFinite) and run is not None and not error.from_data:
         return "lr", calmer_rate(run)
     return None
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether memory ran out, on whatever device."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and "can't allocate memory" in reason_of(error)
 
 
 def free_frames(error: BaseException) -> None:

@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from engine.devices import untouched_random
-from engine.look.registry import tallies
 from engine.look.sight import Look
+from engine.look.tallies import tallies
 from engine.runs.settings import Stage
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from engine.devices import choose_device
 from engine.errors import TrainingError
 from engine.feed.feed import Feed
 from engine.runs.settings import Settings, Stage
+from engine.train.advice.health import Health
 from engine.train.begin import begin_run, continue_run
 from engine.train.epochs import Record
 from engine.train.failures import explain
-from engine.train.health import Health
 from engine.train.loop import Interrupted, Run
 from engine.train.more import train_up_to
 from engine.train.run_folder import LAST_AND_BEST, Keep, RunFolder

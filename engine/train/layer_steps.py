@@ -20,9 +20,9 @@ from torch import Tensor
 
 from engine.feed.feed import LAYER_STEP, Feed, Snapshot
 from engine.look import reduce
+from engine.train.advice.suggest import plainly
 from engine.train.failures import node_name
 from engine.train.rewind import Moment, go_to, moment_of
-from engine.train.suggest import plainly
 
 if TYPE_CHECKING:
     from engine.train.loop import Run

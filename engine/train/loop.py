@@ -19,7 +19,7 @@ from engine.data.batch import WEIGHT, Batch, Splits, weight_in
 from engine.devices import random_state, set_random_state, use_threads
 from engine.document.names import spoken
 from engine.feed.feed import Feed, Series
-from engine.look.registry import Tally, tallies
+from engine.look.tallies import Tally, tallies
 from engine.runs.settings import Settings, Stage
 from engine.shapes.heads import Head
 from engine.train.epochs import Epochs, Record

@@ -84,10 +84,7 @@ class Saver:
         if self._folder is None:
             return
         try:
-            if self.store is None or self._failing or not self._folder.is_dir():
-                self._renew(run)
-            assert self.store is not None
-            self.store.write(run)
+            self._ready(run).write(run)
             self._write_views(run)
         except (NeuroloomError, OSError) as error:
             self._refused(error, run)
@@ -127,11 +124,9 @@ class Saver:
         if self._folder is None:
             return
         try:
-            if self.store is None or self._failing or not self._folder.is_dir():
-                self._renew(run)
-            assert self.store is not None
+            store = self._ready(run)
             self._write_views(run, at_once=True)
-            self.store.end(run, state, error)
+            store.end(run, state, error)
         except (NeuroloomError, OSError) as problem:
             self._refused(problem, run, last=True)
         else:
@@ -173,6 +168,13 @@ class Saver:
             self._renew(run)
         except (NeuroloomError, OSError) as error:
             self._refused(error, run)
+
+    def _ready(self, run: Run) -> RunFolder:
+        """The folder, begun again where that is due."""
+        if self.store is None or self._failing or self._folder is None or not self._folder.is_dir():
+            self._renew(run)
+        assert self.store is not None
+        return self.store
 
     def _renew(self, run: Run) -> None:
         """Begin the folder, or begin it again where it is gone or was left half written."""

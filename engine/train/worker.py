@@ -22,10 +22,10 @@ from engine.look.sight import Look
 from engine.look.taking import Probes
 from engine.runs.settings import Stage
 from engine.shapes.heads import loss_heads
+from engine.train.advice.health import Health
 from engine.train.begin import begin_run, check_trains, continue_run
 from engine.train.failures import explain, free_frames, remedy_for
 from engine.train.glance import Glance
-from engine.train.health import Health
 from engine.train.layer_steps import UPDATE, LayerSteps
 from engine.train.loop import Interrupted, Run
 from engine.train.more import go_further

@@ -90,6 +90,12 @@ class GraphFile(SplitData, OwnFile):
     edges: int = param(0, minimum=0, hidden=True, doc="how many edges were found")
     stamp: str = param("", hidden=True, doc="marks what the file held when it was opened")
 
+    def holds(self) -> tuple[str, ...]:
+        path = Path(self.path)
+        tables = [f"{path.name.split('.')[0]}.{what}.csv" for what in ("nodes", "graphs")]
+        beside = [one for one in tables if self.path and (path.parent / one).is_file()]
+        return (*super().holds(), *beside)
+
     def columns(self) -> tuple[Column, ...]:
         if not self.path:
             return ()

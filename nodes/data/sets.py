@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -38,6 +39,10 @@ class Table(Shuffled, abstract=True):
     standardise: bool = argument(
         doc="subtract each feature's mean and divide by its standard deviation, both of the training rows",
     )
+
+    def columns(self) -> tuple[Column, ...]:
+        first, *others = super().columns()
+        return (replace(first, scaled="standardised" if self.standardise else ""), *others)
 
 
 class Mnist(Loaded):
@@ -100,6 +105,21 @@ class Iris(Table):
     fixed_summary = "150 flowers · 3 classes"
 
 
+WINE = (
+    *("alcohol", "malic acid", "ash", "alcalinity of ash", "magnesium", "total phenols", "flavanoids"),
+    *("nonflavanoid phenols", "proanthocyanins", "colour intensity", "hue", "OD280/OD315", "proline"),
+)
+MEASURED = (
+    *("radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points"),
+    *("symmetry", "fractal dimension"),
+)
+NUCLEI = (
+    *(f"mean {one}" for one in MEASURED),
+    *(f"{one} error" for one in MEASURED),
+    *(f"worst {one}" for one in MEASURED),
+)
+
+
 class Wine(Table):
     """178 wines from one region of Italy, thirteen chemical measures each, of three cultivars."""
 
@@ -107,7 +127,7 @@ class Wine(Table):
     source = "Aeberhard and Forina, UCI Machine Learning Repository, 1991"
     loader = "engine.data.sets.scikit_learn:load_wine"
     fixed_columns = (
-        Column("features", (13,), doc="alcohol, acids, minerals, phenols, colour, ..."),
+        Column("features", (13,), doc="alcohol, acids, minerals, phenols, colour, ...", names=WINE),
         Column("cultivar", (), "int64", ("cultivar 1", "cultivar 2", "cultivar 3"), doc="the grape"),
     )
     fixed_summary = "178 wines · 3 classes"
@@ -121,7 +141,9 @@ class BreastCancer(Table):
     source = "Wolberg, Mangasarian, Street and Street, UCI Machine Learning Repository, 1993"
     loader = "engine.data.sets.scikit_learn:load_breast_cancer"
     fixed_columns = (
-        Column("features", (30,), doc="radius, texture, area, ...: mean, error and worst of each"),
+        Column(
+            "features", (30,), doc="radius, texture, area, ...: mean, error and worst of each", names=NUCLEI
+        ),
         Column("diagnosis", (), "int64", ("malignant", "benign"), doc="as a class, for cross-entropy"),
         Column("benign", (1,), doc="the same as a number: 1 for benign, else 0"),
     )
@@ -135,7 +157,12 @@ class Diabetes(Table):
     source = "Efron, Hastie, Johnstone and Tibshirani, 2004"
     loader = "engine.data.sets.scikit_learn:load_diabetes"
     fixed_columns = (
-        Column("features", (10,), doc="age, sex, body mass index, blood pressure, six of blood serum"),
+        Column(
+            "features",
+            (10,),
+            doc="age, sex, body mass index, blood pressure, six of blood serum",
+            names=("age", "sex", "body mass index", "blood pressure", *(f"serum {at}" for at in range(1, 7))),
+        ),
         Column("progression", (1,), doc="the disease a year later, 25..346 where not standardised"),
     )
     fixed_summary = "442 patients"

@@ -87,15 +87,15 @@ class TableFile(SplitData, OwnFile):
     def columns(self) -> tuple[Column, ...]:
         return self._columns
 
-    def feature_names(self) -> tuple[str, ...]:
-        """A name for each of the features, in order: a category's are `species: setosa`, ..."""
-        return self._features
-
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import files as files
 
         if not self.path:
             raise ParamError("No file is chosen yet.")
+        if self.delimiter == self.decimal and self.quote == "none":
+            raise ParamError(
+                "A comma parts the cells, so it cannot be the decimal mark, too: change one of the two."
+            )
         by, classes = self._split_by()
         options: dict[str, Any] = {
             "file": Path(self.path).name,
@@ -181,11 +181,12 @@ class TableFile(SplitData, OwnFile):
     @cached_property
     def _features(self) -> tuple[str, ...]:
         found: list[str] = []
+        units = dict(zip((row[0] for row in self.table), self.units, strict=False))
         for name, kind, details in self._with_role("input"):
             if kind == "category":
                 found += [f"{name}: {one}" for one in details]
             else:
-                found.append(name)
+                found.append(f"{name} ({units[name]})" if units.get(name) else name)
             if kind == "date" and self.dates == "days and cycles":
                 found += [
                     f"{name}: {turn} of the {of}"
@@ -199,7 +200,9 @@ class TableFile(SplitData, OwnFile):
         columns = []
         if self._features:
             named = ", ".join(self._features[:NAMED]) + (", ..." if len(self._features) > NAMED else "")
-            columns.append(Column("features", (len(self._features),), doc=named))
+            scaled = {"standardise": "standardised", "0 to 1": "scaled to 0 to 1"}.get(self.scaling, "")
+            size = (len(self._features),)
+            columns.append(Column("features", size, doc=named, names=self._features, scaled=scaled))
         for role in ("target", "weight"):
             for name, kind, details in self._with_role(role):
                 port = "features (2)" if name == "features" else name

@@ -48,3 +48,11 @@ def test_a_loader_without_words_still_gives_a_sentence() -> None:
 
 def test_no_cause_is_guessed_for_an_error_without_text() -> None:
     assert plainly(ValueError(), {}) == "ValueError without a message."
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+def test_memory_that_runs_out_in_a_loader_is_no_matter_of_the_batch(error: BaseException) -> None:
+    with pytest.raises(DataError) as caught, reading("a"):
+        raise error
+    assert caught.value.message == "These data do not fit into memory." and caught.value.node_id == "a"
+    assert "batch" not in str(caught.value)

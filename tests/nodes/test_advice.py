@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.document.graph import Node, Project
+from engine.catalogue import load_catalogue
+from engine.document.edits import SetParam
+from engine.document.graph import Graph, Node, Project
+from engine.document.plan import Phase, Plan
 from engine.shapes.node_rules import LINT_RULES, lint_rule
 from engine.shapes.problems import Problem
-from engine.shapes.shapes import ShapeBook
+from engine.shapes.shapes import ShapeBook, check
 from tests.engine.sketches import Sketch, coded, flowers, image, mended
 from tests.engine.sketches import problem as problem_of
 
@@ -52,6 +55,9 @@ def test_batch_norm_needs_company(batch: int, sound: bool) -> None:
         [problem] = coded(sketch, "batch-of-one")
         assert problem.node_id == flat and problem.severity == "error"
         assert mended(sketch, problem).problems == []
+        sketch.project.plan = Plan((Phase(), Phase(batch=1)))
+        assert mended(sketch, coded(sketch, "batch-of-one")[0]).problems == []
+        assert sketch.project.plan == Plan((Phase(), Phase(batch=32)))
 
 
 @pytest.mark.parametrize(
@@ -142,3 +148,19 @@ def test_another_package_registers_a_rule_of_its_own() -> None:
         assert [problem.node_id for problem in coded(sketch, "shy")] == [last]
     finally:
         LINT_RULES.remove(shy)
+
+
+@pytest.mark.parametrize(
+    ("broken", "unreadable", "told"), [(0, "stop", 0), (2, "stop", 1), (2, "leave out", 0)]
+)
+def test_images_that_cannot_be_read_are_told_before_training(broken: int, unreadable: str, told: int) -> None:
+    params = {
+        **{"path": "/images", "layout": "class folders", "classes": ("a", "b"), "count": 9, "size": 8},
+        **{"broken": broken, "unreadable": unreadable},
+    }
+    project = Project(graph=Graph([Node("n1", "ImageFolder", "pictures", params)]), next_id=2)
+    found = [one for one in check(project, load_catalogue()).problems if one.code == "unreadable-files"]
+    assert len(found) == told
+    for one in found:
+        assert one.message == "2 images of pictures cannot be read, and training stops there."
+        assert one.fix is not None and one.fix.edits(project) == (SetParam("n1", "unreadable", "leave out"),)

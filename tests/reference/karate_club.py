@@ -4,7 +4,7 @@ Exported from Neuroloom. Needs torch and numpy only.
 
     python karate_club.py --data FOLDER --epochs 60
 
-FOLDER holds karate.edges; --data names another than the usual.
+FOLDER holds karate.edges and karate.nodes.csv; --data names another than the usual.
 """
 
 from __future__ import annotations
@@ -200,7 +200,10 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 def main() -> None:
     parser = argparse.ArgumentParser(description="Karate club")
     parser.add_argument(
-        "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds karate.edges"
+        "--data",
+        type=Path,
+        default=Path(__file__).parent / "files",
+        help="folder that holds karate.edges and karate.nodes.csv",
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -4,7 +4,8 @@ Exported from Neuroloom. Needs torch and numpy only.
 
     python kinds_of_graphs.py --data FOLDER --epochs 120
 
-FOLDER holds gatherings.edges; --data names another than the usual.
+FOLDER holds gatherings.edges, gatherings.nodes.csv and gatherings.graphs.csv; --data names another than the
+usual.
 """
 
 from __future__ import annotations
@@ -245,7 +246,7 @@ def main() -> None:
         "--data",
         type=Path,
         default=Path(__file__).parent / "files",
-        help="folder that holds gatherings.edges",
+        help="folder that holds gatherings.edges, gatherings.nodes.csv and gatherings.graphs.csv",
     )
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -18,7 +18,7 @@ from app.canvas.editing.joining import addable
 from app.canvas.finder import Finder
 from app.canvas.in_place import InPlace
 from app.canvas.items.frame_item import TITLE
-from app.canvas.items.geometry import WIDTH, finite, snapped
+from app.canvas.items.geometry import finite, snapped
 from app.canvas.scene.canvas import Canvas
 from app.workspace import block_library
 from engine.document import blocks
@@ -90,7 +90,7 @@ class Composing:
             return
         self._view.reveal(nodes[0].id)
         item = self._scene.node_items[nodes[0].id]
-        place = partial(self._field_at, QPointF(item.x() + 8, item.y() + 4), WIDTH - 16)
+        place = partial(self._field_at, QPointF(item.x() + 8, item.y() + 4), item.face.layout.width - 16)
         self._names.begin(nodes[0].id, item.face.name, place, self._rename_node)
 
     def _rename_node(self, node_id: str, name: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from app.canvas.items.geometry import Layout, PortName, lay_out
+from app.canvas.items.text_fit import name_width
 from engine.catalogue import Catalogue, Composite, NodeType, Port
 from engine.document.graph import BLOCK, BLOCK_INPUT, BLOCK_OUTPUT, Graph, Node, Project
 from engine.document.names import fresh_name
@@ -49,8 +50,8 @@ def face_of(node: Node, graph: Graph, catalogue: Catalogue, project: Project) ->
     outgoing = [link.source_port for link in graph.outgoing(node.id)]
     found = catalogue.get(node.type)
     if found is None:
-        layout = lay_out(_named(incoming), _named(outgoing), tall=False)
         name = node.name or node.type
+        layout = lay_out(_named(incoming), _named(outgoing), tall=False, name=name_width(name))
         summary = f"unknown: {node.type}"
         return Face(name, summary, "unknown", "unknown", False, False, layout, muted=node.muted)
     made, summary = _made(node, found, project)
@@ -65,7 +66,7 @@ def face_of(node: Node, graph: Graph, catalogue: Catalogue, project: Project) ->
     block = project.blocks.get(node.block)
     name = node.name or (block.name if block is not None else "") or found.title
     form = _FORMS.get(node.type, "node")
-    layout = lay_out(inputs, outputs, tall=tall)
+    layout = lay_out(inputs, outputs, tall=tall, name=name_width(name))
     if node.muted:
         summary = "muted"
     repeated = isinstance(times := node.params.get("times", 1), int) and times > 1

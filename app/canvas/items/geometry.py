@@ -13,6 +13,7 @@ Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 WIDTH = 128.0
+WIDEST = 176.0  # of a node with a long name; the next one in a row stands COLUMN further
 HEIGHT = 56.0  # name and summary
 TALL = 88.0  # and a strip of thumbnails
 RADIUS = 8.0
@@ -75,12 +76,19 @@ class PortName:
     numbered: bool = False  # one of a family of alike ports, which need no label each
 
 
-def lay_out(inputs: Iterable[PortName], outputs: Iterable[PortName], *, tall: bool) -> Layout:
-    """The layout of a node with these ports; `tall` leaves room for a strip of thumbnails."""
+def lay_out(
+    inputs: Iterable[PortName], outputs: Iterable[PortName], *, tall: bool, name: float = 0.0
+) -> Layout:
+    """The layout of a node with these ports; `tall` leaves room for a strip of thumbnails.
+
+    `name` is the width of its name: a node is as wide as that needs, within bounds and on the grid.
+    """
     left, right = tuple(inputs), tuple(outputs)
     rows = max(len(left), len(right), 1)
     height = max(TALL if tall else HEIGHT, FIRST_PORT + (rows - 1) * PORT_PITCH + BELOW_LAST_PORT)
-    return Layout(WIDTH, height, _spots(left, 0.0), _spots(right, WIDTH))
+    needed = math.ceil((TEXT_LEFT + name + TEXT_RIGHT) / SNAP) * SNAP
+    width = max(WIDTH, min(WIDEST, needed))
+    return Layout(width, height, _spots(left, 0.0), _spots(right, width))
 
 
 def _spots(ports: tuple[PortName, ...], x: float) -> tuple[Spot, ...]:

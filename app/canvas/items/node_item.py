@@ -265,7 +265,7 @@ class NodeItem(QGraphicsItem):
         if count:
             painter.setFont(theme.mono(COUNT_SIZE))
             painter.setPen(theme.hint)
-            below = self.count_below
+            below = self.count_place == "below"
             side = Qt.AlignmentFlag.AlignLeft if below else Qt.AlignmentFlag.AlignRight
             painter.drawText(QRectF(g.TEXT_LEFT, 26 if below else 8, width, 16), middle | side, count)
 
@@ -287,29 +287,33 @@ class NodeItem(QGraphicsItem):
         The count stands beside the name, and below it where the name needs the line and nothing else does.
         """
         room = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
-        bold, count = theme.font(bold=True), self.count
-        taken = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(count) + 8 if count else 0.0
-        name = cut(self.face.name, bold, room if self.count_below else room - taken)
+        count = self.count if self.count_place else ""
+        name = cut(self.face.name, theme.font(bold=True), room)
         if self.value:
             return name, cut(self.value, theme.mono(SMALL), room), count
         return name, cut_parts(self.face.summary, theme.font(SMALL), room), count
 
     @property
-    def count_below(self) -> bool:
-        """Whether the number of parameters stands in the second line."""
-        if not self.count or self.value or self.face.summary:
-            return False
+    def count_place(self) -> str:
+        """Where the number of parameters stands: "beside" the name, "below" it, or nowhere for lack of room.
+
+        A number is shown whole, and a name before it.
+        """
+        if not self.count:
+            return ""
         theme = current_theme()
         room = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         beside = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(self.count) + 8
-        return cut(self.face.name, theme.font(bold=True), room - beside) != one_line(self.face.name)
+        if cut(self.face.name, theme.font(bold=True), room - beside) == one_line(self.face.name):
+            return "beside"
+        return "" if self.value or self.face.summary else "below"
 
     def thumbnail_room(self) -> tuple[float, float]:
         """Width and height for a thumbnail: a strip on tall nodes, otherwise beside or under the summary."""
         whole = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
         if self.face.tall:
             return whole, g.TILE
-        summary = one_line(self.face.summary) or (self.count if self.count_below else "")
+        summary = one_line(self.face.summary) or (self.count if self.count_place == "below" else "")
         taken = QFontMetricsF(current_theme().font(SMALL)).horizontalAdvance(summary) + 8 if summary else 0.0
         if whole - taken >= SMALLEST_THUMBNAIL:
             return min(LARGEST_THUMBNAIL, whole - taken), THUMBNAIL_HEIGHT

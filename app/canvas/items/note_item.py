@@ -97,7 +97,7 @@ class NoteItem(QGraphicsItem):
             self._sheet = Sheet()
             self._sheet.setDocumentMargin(0)
             self._sheet.setDefaultFont(theme.font())
-            self._sheet.setMarkdown(self.note.text or PLACEHOLDER)
+            self._sheet.show_markdown(self.note.text or PLACEHOLDER)
             self._sheet.setTextWidth(max(1.0, self.size[0] - 2 * PADDING))
         painter.save()
         painter.translate(PADDING, PADDING)

@@ -5,10 +5,19 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from app.theme import current_theme
+
+LONGEST_NAME = 60  # characters, more than any node has room for
+
 
 def one_line(text: str) -> str:
     """The text without line breaks and doubled spaces."""
     return " ".join(text.split())
+
+
+def name_width(name: str) -> float:
+    """How wide the name of a node is."""
+    return QFontMetricsF(current_theme().font(bold=True)).horizontalAdvance(one_line(name[:LONGEST_NAME]))
 
 
 def cut(text: str, font: QFont, room: float) -> str:

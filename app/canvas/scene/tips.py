@@ -49,6 +49,8 @@ def _node(view: Canvas, item: NodeItem) -> str:
     lines = []
     if item.shortened:
         lines += [f"<b>{escape(item.face.name[:200])}</b>", escape(item.face.summary)]
+    if item.count and not item.count_place:
+        lines.append(f"{item.count} parameters")
     if item.problem is not None:
         lines.append(escape(item.problem[1]))
     return "<br>".join(line for line in lines if line)

@@ -168,7 +168,10 @@ class Gestures:
         return not (wire is None and note is None and frame is None)
 
     def point_out(self, point: QPointF) -> None:
-        """Selects what the context menu is opened on, unless it is selected along with the rest."""
+        """Selects what the context menu is opened on, unless it is selected along with the rest.
+
+        Over nothing, nothing is selected: the menu is that of the canvas.
+        """
         view, scene = self._view, self._view.graph_scene
         node, note, frame = (
             scene.node_at(point),
@@ -181,7 +184,7 @@ class Gestures:
             if node.node_id not in view.workspace.selection:
                 scene.choose_nothing()
                 view.workspace.select((node.node_id,))
-        elif wire is not None or beside is not None:
+        else:
             view.workspace.select(())
             scene.select_links((wire.link,) if wire is not None else ())
             bend = scene.bend_at(point, self._wire_reach())

@@ -27,7 +27,7 @@ class Recording(QObject):
         self._set_budget()
 
     def record(self, cards: Iterable[ViewCard], *, hidden: bool) -> None:
-        """Record what these cards show; of a hidden dock the pinned ones and what is cheap, during a run."""
+        """Record what these cards show; of a hidden dock the first, pinned and cheap ones."""
         cards = list(cards)
         trainer = self._workspace.trainer
         if trainer is not None:
@@ -35,7 +35,8 @@ class Recording(QObject):
         unseen = hidden and self.while_hidden and self._workspace.training
         wanted: Probes = frozenset()
         if unseen and trainer is not None:
-            wanted = _probes(card for card in cards if card.pinned) | _cheap(_probes(cards))
+            kept = (card for card in cards if card.pinned or card is cards[0])  # the first says most
+            wanted = _probes(kept) | _cheap(_probes(cards))
         watching(self._workspace).watch(self._owner, wanted)
 
     @property

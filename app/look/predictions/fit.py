@@ -69,6 +69,9 @@ class Fit(LiveView):
         feature = feature_units(self.subject, asked[self._feature]) if self._feature < len(asked) else None
         own = answer_units(self.subject)
         curve, points = _in_own_units(curve, feature, own), _points_in_own_units(points, feature, own)
+        if feature is None and self._feature < len(asked):
+            facts = {**curve.extra, "name": asked[self._feature].as_seen}
+            curve = Snapshot(curve.revision, curve.step, curve.array, facts)
         self._found = curve
         if curve.extra["kind"] == "values":
             self._draw_values(curve, points)

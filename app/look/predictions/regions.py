@@ -93,9 +93,11 @@ class Regions(LiveView):
         known = features(self.subject)
         facts, array, own = dict(grid.extra), grid.array, answer_units(self.subject)
         rows = None if points is None else np.array(points.array, np.float64)
+        names = list(facts["names"])
         for axis, (name, index) in enumerate(zip("xy", self._pair, strict=True)):
             feature = feature_units(self.subject, known[index]) if index < len(known) else None
             if feature is None or not feature.straight:
+                names[axis] = known[index].as_seen if index < len(known) else names[axis]
                 continue
             facts[name] = tuple(feature(np.array(facts[name])).tolist())
             if rows is not None:
@@ -104,6 +106,7 @@ class Regions(LiveView):
             array, facts["target"] = own.first(array), own.name
             if rows is not None:
                 rows[:, -1] = own.first(rows[:, -1])
+        facts["names"] = tuple(names)
         made = Snapshot(grid.revision, grid.step, array, facts)
         if points is None or rows is None:
             return made, points

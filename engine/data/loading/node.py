@@ -25,12 +25,8 @@ def read_node(node: Node, catalogue: Catalogue) -> Mapping[str, Mapping[str, Any
     loader, folder, options = loader_of(node, catalogue)
     made = catalogue.make(node)
     with reading(node.id):
-        try:
-            return loader(
-                folder, "cpu", **watched(options, made.learned_key() if isinstance(made, Data) else None)
-            )
-        except MemoryError as error:
-            raise DataError("These data do not fit into memory.", node_id=node.id) from error
+        key = made.learned_key() if isinstance(made, Data) else None
+        return loader(folder, "cpu", **watched(options, key))
 
 
 def loader_of(node: Node, catalogue: Catalogue) -> tuple[Loader, Path, dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.data.tables.cells import Cells
+from engine.data.tables.cells import Cells, blank_rows
 from engine.data.tables.column_kinds import as_numbers, guesses
 from engine.data.tables.number_forms import number_form
 from engine.data.tables.reading import decoded, read_sheet, text_form, typed_scan
@@ -66,7 +66,12 @@ def look_at_table(params: Mapping[str, Value], most: int = MOST_ROWS) -> TableLo
     frame = _frame(params, None, most + 1)
     whole = len(frame) <= most
     frame = frame.head(most)
+    if frame.width > 1:  # in a series of one column, a blank line is a reading that is missing
+        frame = frame.filter(~blank_rows(frame, ()))  # blank lines, and those that are left out, are no rows
     table = {str(row[0]): row for row in _rows(params.get("table")) if len(row) >= 3}
+    last = frame.columns[-1] if frame.width > 1 else ""
+    if last == f"column {frame.width}" and last not in table and frame[last].null_count() == len(frame):
+        frame = frame.drop(last)  # after the delimiter that rows end in
     columns = tuple(_column(frame[name], table.get(name), params) for name in frame.columns)
     first = tuple(tuple(None if cell in (None, "") else str(cell) for cell in row) for row in _head(frame))
     return TableLook(tuple(frame.columns), first, columns, len(frame), whole)

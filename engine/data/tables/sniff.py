@@ -110,6 +110,19 @@ def form_in(params: Mapping[str, Value]) -> Form:
     )
 
 
+def params_of(form: Form) -> dict[str, Value]:
+    """The form as parameters of a node."""
+    found: dict[str, Value] = {one.name: getattr(form, one.name) for one in fields(Form)}
+    delimiter = "tab" if form.delimiter == "\t" else form.delimiter
+    return {**found, "delimiter": delimiter, "quote": form.quote or "none", "aside": form.aside or None}
+
+
+def written(form: Form) -> dict[str, Value]:
+    """Those of the parameters that differ from the usual."""
+    usual = params_of(Form())
+    return {name: value for name, value in params_of(form).items() if value != usual[name]}
+
+
 def encoding_of(head: bytes, whole: bool = True) -> str:
     """The encoding of text that begins with `head`; not `whole`, its last letter may be cut.
 

@@ -8,13 +8,11 @@ import torch
 from torch import Tensor
 
 from engine.feed.feed import Probe, Snapshot
-from engine.look.registry import tally_kind
 from engine.shapes.heads import CLASSES, Head, Wire
 
 _MOST_CLASSES = 200  # a view beyond this shows nothing
 
 
-@tally_kind("confusion")
 class Confusions:
     """A confusion matrix `(classes, classes)` for each classifying head; rows are right, columns answered."""
 

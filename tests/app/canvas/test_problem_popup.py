@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
@@ -92,7 +92,7 @@ def test_the_menu_has_it_only_where_something_is_wrong(view: GraphView, wrong: W
     clean = next(one for one in view.graph_scene.node_items if not view.graph_scene.problems_of(one))
     for node_id, expected in ((_mendable(view), True), (clean, False)):
         wrong.select((node_id,))
-        menu = canvas_menu(view)
+        menu = canvas_menu(view, QPointF())
         entries = [action for action in menu.actions() if action.text().startswith("Problems…")]
         assert bool(entries) is expected
         if entries:

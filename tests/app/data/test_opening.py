@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.data import opening as data_opening
+from app.data.import_page import ImportPage
 from app.data.roles import rows_of
 from app.inspector import node_page
 from app.widgets.path_field import PathField
@@ -264,6 +265,9 @@ def test_a_delimiter_that_is_corrected_leads_to_other_columns(
     path = write(tmp_path, "t.csv", "\n".join(["a;b,c", *lines]) + "\n")
     window.document_page.opening.open([path])
     settle(window, qtbot)
+    page = window.findChild(ImportPage)  # a decimal comma is asked about
+    assert page is not None
+    page.accept()
     workspace = window.workspace
     (node,) = workspace.graph.nodes.values()
     other = "," if node.params.get("delimiter") == ";" else ";"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from app.data.panel import DataPanel
 from app.data.samples import DataSamples
 from app.widgets.segments import Segments
 from app.workspace.workspace import Workspace
+from engine.catalogue import Column
 from engine.data.checks.findings import Asked
 from engine.data.loading.node import read_node
 from engine.document.edits import Remove, SetParam
@@ -132,6 +134,11 @@ def test_a_series_is_shown_in_order_and_a_table_by_histograms(qtbot: QtBot) -> N
     assert samples.series.lines[0].values.tolist() == signals[0, 0].tolist()
     samples.show_samples({"features": np.random.default_rng(0).normal(size=(30, 4))}, {})
     assert [picture.isHidden() for picture in samples.histograms] == [False] * 4 + [True] * 4
+    flowers = Column("features", (4,), names=("sepal length", "sepal width", "petal length", "petal width"))
+    rows = {"features": np.random.default_rng(0).normal(size=(30, 4))}
+    samples.show_samples(rows, {}, replace(flowers, scaled="standardised"))
+    assert [one.text() for one in samples._names[:4]] == list(flowers.names)
+    assert samples._title.text() == "features: 4 numbers a row, standardised"
     samples.show_samples({"features": np.zeros((0, 4))}, {})
     assert samples.tiles.message == "There are no rows in this split."
 
@@ -230,7 +237,7 @@ def test_graphs_that_lie_side_by_side_are_found_one_by_one(qtbot: QtBot) -> None
     labels = read["train"]["label"][:12].numpy()
     samples = DataSamples()
     qtbot.addWidget(samples)
-    samples.show_samples({"label": labels}, {"label": ("alike", "anyone", "unlike")}, (), found["train"])
+    samples.show_samples({"label": labels}, {"label": ("alike", "anyone", "unlike")}, None, found["train"])
     first = ("alike", "anyone", "unlike")[labels[0]]
     assert samples.clouds._captions[0] == f"{first}, {sizes[0]}"
     assert graphs_side_by_side({"train": {"x": read["train"]["sizes"]}}) == {}
@@ -243,7 +250,7 @@ def test_a_graph_is_drawn_with_its_edges(qtbot: QtBot) -> None:
     samples = DataSamples()
     qtbot.addWidget(samples)
     samples.resize(300, 200)
-    samples.show_samples({"adjacency": joined}, {}, (), graphs)
+    samples.show_samples({"adjacency": joined}, {}, None, graphs)
     assert graphs[0].edges.tolist() == [[0, 1], [1, 2]]
     assert len(samples.clouds.shown[0]) == 3
     samples.grab()

@@ -73,7 +73,7 @@ def test_a_double_click_on_the_node_opens_the_pad_once(page: DocumentPage) -> No
 
 def test_menu_and_inspector_lead_to_it(page: DocumentPage) -> None:
     page.workspace.select(("n1",))
-    menu = canvas_menu(page.canvas)
+    menu = canvas_menu(page.canvas, QPointF())
     assert menu.actions()[0].text() == "Draw points…"
     menu.deleteLater()
     button = page.inspector.findChild(QPushButton, "nodeEditor")
@@ -81,7 +81,7 @@ def test_menu_and_inspector_lead_to_it(page: DocumentPage) -> None:
     QTest.mouseClick(button, LEFT)
     assert window_of(page) is not None
     page.workspace.select(("n2",))
-    assert "Draw points…" not in [one.text() for one in canvas_menu(page.canvas).actions()]
+    assert "Draw points…" not in [one.text() for one in canvas_menu(page.canvas, QPointF()).actions()]
 
 
 def test_undo_works_in_the_window_and_it_goes_with_the_node(page: DocumentPage) -> None:

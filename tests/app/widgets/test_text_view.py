@@ -83,6 +83,7 @@ def test_notes_open_nothing_that_they_name(scheme: str, form: str, tmp_path: Pat
     notes.resize(300, 200)
     notes.show()
     notes.grab()
+    assert "after" in notes.read.toPlainText()
     assert not opened.wait(0.05)
     with open(pipe, "rb"):  # lets the writer go
         writer.join()
@@ -97,7 +98,7 @@ def test_a_link_opens_in_the_browser_and_never_a_file(
     qtbot.addWidget(view)
     (tmp_path / "own.html").write_text("<p>secret</p>")
     file = tmp_path.as_uri() + "/own.html"
-    view.setMarkdown("[paper](https://arxiv.org)")
+    view.show_markdown("[paper](https://arxiv.org)")
     for link in ("https://arxiv.org", file, f"{tmp_path}/own.html", "smb://host/share", "mailto:a@b.c"):
         view.anchorClicked.emit(QUrl(link))
     assert opened == ["https://arxiv.org", "mailto:a@b.c"]

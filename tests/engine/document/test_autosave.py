@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +106,18 @@ def test_a_copy_that_cannot_be_read_is_reported_not_lost(tmp_path: Path) -> None
     for one in found.values():
         autosave.discard(one)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_copy_keeps_none_from_being_offered_and_locks_of_the_dead_go(tmp_path: Path) -> None:
+    (tmp_path / "dead.recovery.lock").touch()
+    os.mkfifo(tmp_path / f"pipe{autosave.SUFFIX}")
+    (tmp_path / f"odd{autosave.SUFFIX}").write_text("{}")
+    (tmp_path / "odd.recovery.lock").mkdir()
+    found = autosave.find(tmp_path)
+    assert [one.file.name for one in found] == [f"pipe{autosave.SUFFIX}"]
+    assert "not an ordinary file" in found[0].error and not (tmp_path / "dead.recovery.lock").exists()
+    for one in found:
+        autosave.release(one)
 
 
 def test_a_folder_that_is_not_there_holds_nothing_and_one_that_cannot_be_made_is_an_error(

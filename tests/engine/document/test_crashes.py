@@ -95,3 +95,13 @@ def test_a_program_that_still_runs_keeps_its_file_and_the_newest_networks(tmp_pa
     finally:
         recorder.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_reports_that_cannot_be_read_keep_no_window_from_starting(tmp_path: Path) -> None:
+    torn = 'network {"file": "a.py", "no\nnetwork 3\nFatal Python error: Aborted\n'
+    assert crashes.read(torn).what == "an abort"
+    (tmp_path / f"{crashes.PREFIX}torn{crashes.SUFFIX}").write_text(torn)
+    (tmp_path / f"{crashes.PREFIX}folder{crashes.SUFFIX}").mkdir()
+    (tmp_path / crashes.REPORT).mkdir()
+    found = crashes.left_behind(tmp_path)
+    assert found is not None and found.what == "an abort"

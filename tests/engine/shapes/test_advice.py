@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.document.edits import SetMuted
 from engine.document.graph import Block, Graph, Node
 from tests.engine.sketches import Sketch, coded, flowers, mended
 
@@ -41,3 +42,14 @@ def test_a_block_that_is_used_nowhere_is_told_and_can_go() -> None:
     assert "Encoder" in problem.message and problem.severity == "warning"
     mended(sketch, problem)
     assert not sketch.project.blocks
+
+
+def test_a_block_inside_another_or_muted_is_used() -> None:
+    sketch, last = flowers(("Linear", "layer", {}))
+    inner = Block("b9", "Inner", Graph([Node("n91", "BlockInput"), Node("n92", "BlockOutput")]))
+    outer = Block(
+        "b8", "Outer", Graph([Node("n81", "BlockInput"), Node("n82", "Block", params={"block": "b9"})])
+    )
+    sketch.project.blocks |= {"b9": inner, "b8": outer}
+    SetMuted((sketch.add("Block", "instance", {"block": "b8"}, n81=last),), True).apply(sketch.project)
+    assert coded(sketch, "unused-block") == []

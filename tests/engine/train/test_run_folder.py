@@ -1,6 +1,7 @@
 """The folder of a run: which checkpoints stay, branches of it, and who may write to it."""
 
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -330,6 +331,38 @@ def test_damaged_pictures_do_not_keep_a_run_from_going_on(damage: bytes, tmp_pat
     settle(trainer, "finished")
     assert [one.message for one in trainer.feed.events if "recorded views" in one.message]
     assert trainer.close()
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "steps.csv"])
+def test_a_damaged_table_is_set_aside_and_the_run_goes_on(name: str, tmp_path: Path) -> None:
+    train(tmp_path, stop_at=10)
+    damaged = (tmp_path / name).read_bytes().replace(b"\n1,", b"\none,")
+    (tmp_path / name).write_bytes(damaged)
+    told: list[str] = []
+    run_headless(
+        PROJECT, catalogue(), DATASETS, device="cpu", folder=tmp_path, resume=True, on_notice=told.append
+    )
+    assert told[0].startswith(f"{name} of {tmp_path.name} cannot be read: could not convert string")
+    assert (tmp_path / f"damaged-{name}").read_bytes() == damaged
+    assert read_settings(tmp_path)["state"] == "finished" and read_metrics(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"version": 1}', '{"version": 1, "tensors": "/"}', "pipe"])
+def test_a_checkpoint_that_is_none_is_one_sentence(text: str, tmp_path: Path) -> None:
+    train(tmp_path, stop_at=4)
+    facts = json.loads((tmp_path / "checkpoint.json").read_text())
+    (tmp_path / "checkpoint.json").unlink()
+    if text == "pipe":
+        os.mkfifo(tmp_path / "checkpoint.json")
+    else:
+        (tmp_path / "checkpoint.json").write_text(text)
+    for attempt in (lambda: train(tmp_path, resume=True), lambda: branch(tmp_path, tmp_path / "second")):
+        with pytest.raises(TrainingError, match="checkpoint"):
+            attempt()
+    (tmp_path / "checkpoint.json").unlink()
+    (tmp_path / "checkpoint.json").write_text(json.dumps({**facts, "settings": {"epochs": 1, "odd": 2}}))
+    with pytest.raises(TrainingError, match=r"checkpoint\.json of .* cannot be read"):
+        train(tmp_path, resume=True)
 
 
 def test_epochs_that_were_cut_off_a_stopped_run_are_told(tmp_path: Path) -> None:

@@ -360,7 +360,7 @@ def test_copies_are_linked_until_made_independent(
     hands.key(Qt.Key.Key_D, CONTROL)
     (copy,) = workspace.selection
     assert workspace.node(copy).block == workspace.node(grouped).block
-    texts = [action.text() for action in canvas_menu(view).actions()]
+    texts = [action.text() for action in canvas_menu(view, QPointF()).actions()]
     assert "Make independent copy" in texts
     view.compose.make_independent()
     assert workspace.node(copy).block != workspace.node(grouped).block

@@ -9,10 +9,13 @@ from functools import partial
 
 import pytest
 
+from app.canvas.items.geometry import SNAP, WIDEST, WIDTH
 from app.canvas.items.routing import Route, find_route
 from app.canvas.scene import wires
 from app.canvas.scene.scene import GraphScene
+from app.canvas.scene.tips import tip_at
 from app.canvas.view import GraphView
+from app.theme import current_theme
 from app.workspace.workspace import Workspace
 from engine.document import blocks
 from engine.document.dressing import COLOURS, Frame, Note
@@ -274,3 +277,21 @@ def test_no_free_port_below_a_wired_one_has_a_label_in_the_wires_way(
     item.show_hovered(False)
     workspace.apply("Disconnect", Disconnect(Link("n1", "digit", "n2", "target")))
     assert named() == ["profile", "digit", "odd"]
+
+
+def test_a_node_is_as_wide_as_its_name_needs(
+    view: GraphView, workspace: Workspace, build: Callable[..., None]
+) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "Linear", 200, 0)], [("n1", "output", "n2", "x")])
+    item = view.graph_scene.node_items["n1"]
+    assert item.face.layout.width == WIDTH
+    workspace.apply("Rename", Rename("n1", "classification head"))
+    wide = item.face.layout.width
+    assert WIDTH < wide < WIDEST and wide % SNAP == 0
+    assert view.port_point("n1", "output", "out") == view.mapFromScene(wide, 28)
+    assert view.graph_scene.link_items[Link("n1", "output", "n2", "x")].route.points[0] == (wide, 28)
+    item.show_facts("1,234,567", None)
+    assert item._fitted(current_theme()) == ("classification head", item.face.summary, "")
+    assert "1,234,567 parameters" in tip_at(view, view.node_point("n1"))
+    workspace.apply("Rename", Rename("n1", "the head that tells the classes apart"))
+    assert item.face.layout.width == WIDEST and item.shortened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QPointF
 
 from app.canvas.items.link_item import LabelItem
 from app.canvas.menu import canvas_menu
@@ -45,7 +45,7 @@ def _on_wire(view: GraphView) -> QPoint:
 
 
 def _switch(view: GraphView, text: str) -> None:
-    menu = canvas_menu(view)
+    menu = canvas_menu(view, QPointF())
     next(action for action in menu.actions() if action.text() == text).trigger()
     menu.deleteLater()
 

@@ -75,6 +75,15 @@ def test_what_is_on_screen_is_watched_and_recorded(shown: Shown, qtbot: QtBot) -
     qtbot.waitUntil(lambda: probe not in shown.trainer.watched)
 
 
+def test_the_first_view_of_the_whole_is_recorded_though_nobody_looks(shown: Shown, qtbot: QtBot) -> None:
+    shown.dock.hide()
+    shown.trainer.state = "running"
+    shown.workspace.state_changed.emit("loading")
+    first = shown.dock.cards[0]
+    qtbot.waitUntil(lambda: shown.trainer.watched == first.recorded())
+    assert first.kind.id == "worst-and-best" and first.recorded()
+
+
 def test_pinned_views_are_recorded_while_hidden_and_training(shown: Shown, qtbot: QtBot) -> None:
     shown.pin("activations", "n4")
     shown.dock.hide()

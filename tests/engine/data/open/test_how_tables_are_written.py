@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from engine.data.open.opening import open_data
+from engine.data.tables.looks import look_at_table
 from engine.errors import DataError
 from nodes.data.table_file import TableFile
 from tests.engine.data.open.test_tables import in_order, kinds, loaded, opened
@@ -29,6 +30,7 @@ def test_rows_that_end_in_a_delimiter_keep_their_names(tmp_path, every):
         "grade": ("category", "target"),
     }
     assert told(found, "Rows end in a delimiter")
+    assert look_at_table(found.params).names == ("width", "height", "grade")
     assert in_order(found.params)["features"].tolist() == [[a, float(b)] for a, b, _ in FLOWERS]
 
 
@@ -153,8 +155,9 @@ def test_a_row_of_units_is_no_example(tmp_path):
     assert found.params["units"] == ("s", "degC", "") and found.params["aside"] == (2,)
     assert found.params["rows"] == 30 and "missing_as" not in found.params
     assert [remark for remark in found.remarks if "degC" in remark] == [
-        'Line 2 holds the units of the columns, no examples ("Lines left out"): time: s, temp: degC.'
+        'Line 2 holds the units of the columns, no examples ("Skipped lines"): time: s, temp: degC.'
     ]
+    assert look_at_table(found.params).rows == 30
     found_values = in_order(found.params)
     assert found_values["features"].tolist() == [[at / 2, 20 + at / 8] for at in range(30)]
     assert [

@@ -244,7 +244,7 @@ def test_thousands_of_columns(tmp_path):
     )
     found = opened(tmp_path / "wide.csv", text + ",".join("7" for _ in range(3000)))
     node = TableFile(found.params)
-    assert len(node.feature_names()) == 2999 and len(node.columns()[0].doc) < 400
+    assert len(node.columns()[0].names) == 2999 and len(node.columns()[0].doc) < 400
 
 
 def test_parquet_arrow_and_excel_hold_the_same(tmp_path):

@@ -16,9 +16,9 @@ from torch import Tensor
 from engine.document.plan import Choice
 from engine.feed.feed import Event, Feed
 from engine.runs.settings import Stage
+from engine.train.advice.health import Health
 from engine.train.epochs import Epochs
 from engine.train.failures import explain
-from engine.train.health import Health
 from engine.train.run_folder import read_metrics, read_steps
 from engine.train.saving import Saver
 from engine.train.trainer import Trainer

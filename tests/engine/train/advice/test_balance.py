@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.train.balance import too_sure
+from engine.train.advice.balance import too_sure
 from tests.engine.sketches import Sketch
 
 

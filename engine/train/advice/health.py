@@ -39,9 +39,9 @@ import torch
 from numpy.typing import NDArray
 
 from engine.feed.feed import Remedy
-from engine.train.balance import too_sure
+from engine.train.advice.balance import too_sure
+from engine.train.advice.suggest import calmer_rate, gradient_limit, is_slow, livelier_rate, plainly
 from engine.train.failures import node_name
-from engine.train.suggest import calmer_rate, gradient_limit, is_slow, livelier_rate, plainly
 
 if TYPE_CHECKING:
     from engine.train.loop import Run
