@@ -61,7 +61,7 @@ class Autosave:
             if self._lock is None:
                 self._lock = hold(_lock_file(self.file))
             write_atomically(self.file, to_text(copy).encode("utf-8"))
-        except (OSError, ProjectFileError) as error:
+        except (OSError, ValueError, RecursionError, ProjectFileError) as error:
             raise ProjectFileError(f"The recovery copy cannot be written: {reason(error)}.") from error
 
     def discard(self) -> None:

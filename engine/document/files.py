@@ -23,7 +23,7 @@ from engine.document.dressing import COLOURS, Frame, Note
 from engine.document.edit_base import NODE_ID, keep_ids
 from engine.document.fields import Fields, kind_of
 from engine.document.graph import Block, Graph, Link, Node, Points, Project
-from engine.document.locks import hold
+from engine.document.locks import at_once, hold
 from engine.document.paths import portable, settled
 from engine.document.plan import Plan
 from engine.document.scopes import verify
@@ -219,15 +219,11 @@ def disk_is_full(error: BaseException | None) -> bool:
 
 def ordinary(path: Path) -> IO[bytes]:
     """The file, opened to be read. Errors: `OSError`, also for a pipe, a device or a folder."""
-    file = open(path, "rb", opener=_at_once)  # noqa: SIM115 - whoever asked for it closes it
+    file = open(path, "rb", opener=at_once)  # noqa: SIM115 - whoever asked for it closes it
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         return file
     file.close()
     raise OSError(errno.EINVAL, "It is not an ordinary file", str(path))
-
-
-def _at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for somebody to write
 
 
 def load_project(path: Path | str) -> Project:

@@ -9,7 +9,7 @@ from typing import IO
 
 def hold(path: Path) -> IO[bytes] | None:
     """Return the opened and locked file, None if another program holds it; close it to let go."""
-    lock = open(path, "ab")  # noqa: SIM115 - the lock lasts as long as the file is open
+    lock = open(path, "ab", opener=at_once)  # noqa: SIM115 - the lock lasts as long as the file is open
     try:
         if os.name == "nt":
             import msvcrt
@@ -23,6 +23,11 @@ def hold(path: Path) -> IO[bytes] | None:
         lock.close()
         return None
     return lock
+
+
+def at_once(path: str, flags: int) -> int:
+    """Open a file for `open`, where a pipe in its place would wait for somebody at its other end."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
 def held(path: Path) -> bool:

@@ -31,17 +31,15 @@ def delete(folder: Path, for_ever: bool = False) -> Path | None:
     if record.state == RUNNING:
         raise TrainingError(f"{folder.name} is being trained.", fix="Stop it first.")
     try:
-        if for_ever:
-            shutil.rmtree(folder)
-            target = None
-        else:
-            target = free_path(folder.parent / DELETED / folder.name)
-            target.parent.mkdir(exist_ok=True)
-            folder.rename(target)
+        target = free_path(folder.parent / DELETED / folder.name)
+        target.parent.mkdir(exist_ok=True)
+        folder.rename(target)
+        if for_ever:  # from there, so that half a run is never listed
+            shutil.rmtree(target)
     except OSError as error:
         raise TrainingError(f"{folder.name} could not be deleted: {error.strerror or error}.") from error
     RunIndex(folder.parent).note(folder)
-    return target
+    return None if for_ever else target
 
 
 def restore(place: Path) -> Path:

@@ -118,7 +118,7 @@ class RunIndex:
             return self._in_order(self._seen[1])
         try:
             records = self._caught_up(found)
-        except sqlite3.OperationalError as error:  # a folder that cannot be written to, or a long wait
+        except (sqlite3.Error, OSError) as error:  # a folder that cannot be written to, or a long wait
             log.info("the index of the runs is not kept: %s", error)
             records = [_read(self.runs / name) for name in found]
         self._seen = (found, records)
@@ -149,7 +149,7 @@ class RunIndex:
                 return _catch_up(base, self.runs, found)
         except sqlite3.OperationalError:
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             log.info("the index of the runs is damaged and rebuilt: %s", error)
             (self.runs / INDEX).unlink(missing_ok=True)
             with self._open() as base:

@@ -37,7 +37,10 @@ STEP_COLUMNS = ("step", "epoch", "seconds")
 _PIECE = 200_000  # bytes that are parsed at once
 
 # What reading may raise that was not written by a run, or was cut, mixed up or replaced since.
-DAMAGE = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+DAMAGE = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(RecursionError, MemoryError, csv.Error),
+)
 RUNNING, INTERRUPTED, UNREADABLE = "running", "interrupted", "unreadable"
 _HIGHER = (
     "accuracy",
@@ -67,7 +70,9 @@ def reading(folder: Path, name: str) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else reason(error)
+        why = reason(error)
+        if isinstance(error, RecursionError | KeyError):
+            why = "it is nested too deeply" if isinstance(error, RecursionError) else f"{error} is missing"
         raise TrainingError(f"{name} of {folder.name} cannot be read: {why}.") from error
 
 

@@ -473,8 +473,8 @@ class ViewsDock(QWidget):
     def _state_changed(self, state: str) -> None:
         if state == "loading":  # another run begins, and its history with it, seen or not
             self.playback.go_live()
-            if self._dirty:
-                self._bring_up_to_date()
+        if state in ("loading", "running") and self._dirty:  # they are recorded, seen or not
+            self._bring_up_to_date()
         self._record()
         self._live.ask()
 
@@ -486,8 +486,6 @@ class ViewsDock(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._record()
-
-    # -- menus ------------------------------------------------------------------------------------
 
     def _offer_card_menu(self, card: ViewCard, place: QPoint) -> None:
         menu = self._card_menu.menu(card)

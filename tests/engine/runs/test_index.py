@@ -41,7 +41,7 @@ def test_what_changes_in_a_folder_is_seen_and_what_is_gone_is_forgotten(tmp_path
     assert record.best["val_loss"] == 0.05 and record.tags == ("good",) and record.note == "the best so far"
 
 
-@pytest.mark.parametrize("damage", ["gone", "junk", "torn", "other version"])
+@pytest.mark.parametrize("damage", ["gone", "junk", "torn", "other version", "other values"])
 def test_a_damaged_index_is_made_anew_from_the_folders(damage: str, tmp_path: Path) -> None:
     write_run(tmp_path, "one")
     before = RunIndex(tmp_path).refresh()
@@ -56,7 +56,8 @@ def test_a_damaged_index_is_made_anew_from_the_folders(damage: str, tmp_path: Pa
         import sqlite3
 
         base = sqlite3.connect(path)
-        base.execute("PRAGMA user_version = 99")
+        values = damage == "other values"
+        base.execute("UPDATE runs SET tags = '[', seed = 'x'" if values else "PRAGMA user_version = 99")
         base.commit()
         base.close()
     assert RunIndex(tmp_path).refresh() == before
@@ -94,7 +95,13 @@ def test_a_folder_that_cannot_be_read_is_listed_with_the_reason(tmp_path: Path) 
 
 DEEP = "[" * 100_000
 DAMAGES = {
-    "metrics.csv": (METRICS + "1,10,1.5,0.1,1.0,2.0,0.5,9,9\n", METRICS + "many,10\n", METRICS + "inf,10\n"),
+    "metrics.csv": (
+        METRICS + "1,10,1.5,0.1,1.0,2.0,0.5,9,9\n",
+        METRICS + "many,10\n",
+        METRICS + "inf,10\n",
+        "step\n1\n",
+        METRICS + "9" * 200_000 + "\n",
+    ),
     "labels.json": ('{"tags": 5}', "[1]", DEEP, '{"tags": [1], "note": "\\ud800"}'),
     "settings.json": (
         '{"seed": 123456789012345678901234567, "state": "finished"}',
@@ -138,6 +145,9 @@ def test_what_is_no_file_in_the_place_of_one_hides_no_run_and_holds_up_nobody(
     found = {record.name: record for record in RunIndex(tmp_path).refresh()}
     assert found["good"].state == "finished"
     assert found["odd"].state == ("interrupted" if name == LOCK else "unreadable")
+    if name == LOCK:
+        with pytest.raises(OSError):
+            hold(odd / LOCK)
 
 
 def test_a_run_whose_program_is_gone_is_interrupted(tmp_path: Path) -> None:

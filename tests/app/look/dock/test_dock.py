@@ -95,6 +95,17 @@ def test_pinned_views_are_recorded_while_hidden_and_training(shown: Shown, qtbot
     qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
 
 
+def test_what_nobody_has_looked_at_yet_is_recorded_from_the_first_step(shown: Shown, qtbot: QtBot) -> None:
+    shown.dock.hide()
+    shown.workspace.select(["n2"])
+    shown.trainer.state = "running"
+    shown.workspace.state_changed.emit("running")
+    qtbot.waitUntil(lambda: Probe("n2", "filters") in shown.trainer.watched)
+    shown.trainer.state = "idle"
+    shown.workspace.state_changed.emit("idle")
+    qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
+
+
 def test_one_card_fills_the_dock_until_esc(shown: Shown, qtbot: QtBot) -> None:
     cards = [shown.pin("activations", node_id) for node_id in ("n1", "n2", "n3")]
     with qtbot.waitSignal(shown.dock.room_wanted) as wanted:
