@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -47,6 +48,25 @@ def device_name(device: str) -> str:
         threads = torch.get_num_threads()
         return f"CPU · {threads} thread{'s' if threads != 1 else ''}"
     return device.upper()
+
+
+def largest_memory(wanted: int) -> int | None:
+    """The bytes of this computer's memory, or of the accelerator that has more where `wanted` asks for more.
+
+    None where the system does not tell.
+    """
+    own = _own_memory()
+    if own is None or wanted <= own or not torch.cuda.is_available():
+        return own
+    cards = range(torch.cuda.device_count())
+    return max(own, *(torch.cuda.get_device_properties(card).total_memory for card in cards))
+
+
+def _own_memory() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def use_threads(count: int | None) -> None:

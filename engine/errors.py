@@ -11,6 +11,8 @@ HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # kinds of letters that names of files 
 
 def in_one_line(text: str) -> str:
     """Text with line ends, and marks that turn around what follows, written out."""
+    if text.isprintable():
+        return text
     odd = {one for one in text if category(one) in HIDDEN and one not in "\u200d\t"}
     return "".join(ascii(one)[1:-1] if one in odd else one for one in text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import TypeGuard
 
 from engine.errors import GraphError
 
@@ -42,6 +43,24 @@ def frozen_mapping(values: Mapping[str, object]) -> dict[str, Value]:
     if not all(isinstance(name, str) for name in values):
         raise GraphError("A parameter's name is text.")
     return {name: frozen(values[name]) for name in sorted(values)}
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond the largest float
+        return False
+
+
+def shown(value: object) -> str:
+    """A value as an error quotes it: long ones are cut, and of huge numbers only the length is told."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a number of more than {value.bit_length() * 3 // 10} digits"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 @lru_cache(maxsize=65536)

@@ -75,6 +75,10 @@ def paint_up(painter: QPainter, theme: Theme, area: QRectF, scale: str, span: Sp
     painter.setFont(theme.mono(SMALL))
     painter.setPen(theme.dim)
     align = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-    for value, text in ticks_up(scale, span, area.height()):
+    found = ticks_up(scale, span, area.height())
+    taken: list[float] = []
+    for value, text in (*found[:1], *found[-1:], *found[1:-1]):  # a number on another would be none
         y = place(value, span, area.bottom(), -area.height())
-        painter.drawText(QRectF(0, max(0.0, y - HEIGHT / 2), area.left() - 5, HEIGHT), align, text)
+        if all(abs(y - other) >= HEIGHT - 4 for other in taken):
+            painter.drawText(QRectF(0, max(0.0, y - HEIGHT / 2), area.left() - 5, HEIGHT), align, text)
+            taken.append(y)

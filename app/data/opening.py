@@ -27,7 +27,7 @@ from app.workspace.workspace import Workspace
 from engine.data.open.importing import guessed_form, is_text
 from engine.data.open.opening import Opened, open_data, open_for, stamp
 from engine.data.open.replacing import replaced
-from engine.data.tables.sniff import Form, form_in, params_of
+from engine.data.tables.sniff import TYPED, Form, form_in, params_of
 from engine.data.watch import Stopped, Watch
 from engine.document.document import Change
 from engine.document.edits import AddNodes, Edit, SetParam
@@ -194,6 +194,9 @@ class DataOpening(QObject):
     def read(self, node_id: str, path: Path) -> None:
         """Lets a data node read this file, or read its own again as its parameters say."""
         node = self._workspace.node(node_id)
+        listed = node.params.get("list_file") if node is not None else None
+        if isinstance(listed, str) and listed.casefold().endswith(TYPED) and (path / listed).is_file():
+            path = path / listed  # a table that holds the images
         own = node is not None and node.params.get("path") == str(path) and node.params.get("table")
         form = table_params(self._workspace, node) if node is not None and own else None
         pairs = node is not None and node.type == PAIRS

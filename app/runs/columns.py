@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.charts.plot import number
+from app.runs.names import differences_from_before, numbered
 from engine.runs.index import RunRecord
 from engine.runs.records import INTERRUPTED, RUNNING, UNREADABLE
 
 TICK, TAGS, NOTE = "tick", "tags", "note"
 EDITABLE = (TAGS, NOTE)
-BEST = "best:"
+BEST, LAST = "best:", "last:"
 STATE_WORDS = {
     RUNNING: "training",
     INTERRUPTED: "interrupted",
@@ -45,9 +46,34 @@ class Column:
 
 def columns_of(records: Iterable[RunRecord]) -> list[Column]:
     """Every column that has something to show, in the order of the table."""
+    records = list(records)
     values = dict.fromkeys(name for record in records for name in record.last)
     shown = sorted(values, key=lambda name: (_kind(name), name != "val_loss"))
-    return [*_FIRST, *(_best(name) for name in shown), *_THEN]
+    last = [_value(name, LAST) for name in shown if not name.startswith("test_")]
+    return [*_named(records), *_FIRST, *(_value(name, BEST) for name in shown), *last, *_THEN]
+
+
+def _named(records: list[RunRecord]) -> list[Column]:
+    """The box to tick, and what the runs are called."""
+    names = numbered(records)
+    differ = differences_from_before(records, names)
+
+    def title(record: RunRecord) -> str:
+        return names.get(record.name, record.title)
+
+    def place(record: RunRecord) -> str:
+        return f"{record.title.casefold()} {title(record).rpartition(' ')[2]:0>9}"
+
+    def what(record: RunRecord) -> str:
+        return differ.get(record.name, "")
+
+    tip = "The project's title, and the number of the run"
+    otherwise = "What the run was told otherwise than the one of this project before it"
+    return [
+        Column(TICK, "", 28, lambda r: "", lambda r: "", "Draw the curves of this run"),
+        Column("title", "run", 84, title, place, tip),
+        Column("differs", "what differs", 110, what, what, otherwise),
+    ]
 
 
 def first_choice(columns: Iterable[Column]) -> set[str]:
@@ -57,7 +83,7 @@ def first_choice(columns: Iterable[Column]) -> set[str]:
     loss = [key for key in values if "loss" in key]
     other = [key for key in values if "loss" not in key]
     chosen = (loss[:1] + other[:1]) if other else loss[:2]
-    return {TICK, "title", "started", "state", "epochs", *chosen, "optimiser", "lr", TAGS, NOTE}
+    return {TICK, "title", "differs", "started", "state", "epochs", *chosen, "lr", TAGS, NOTE}
 
 
 def value_words(name: str) -> str:
@@ -90,17 +116,23 @@ def _kind(name: str) -> int:
     return next((i for i, prefix in enumerate(("val_", "test_", "train_")) if name.startswith(prefix)), 3)
 
 
-def _best(name: str) -> Column:
+def _value(name: str, which: str) -> Column:
+    """A recorded value: the best of all epochs, or that of the last."""
+
     def value(record: RunRecord) -> Value:
-        return record.best.get(name)
+        return (record.best if which == BEST else record.last).get(name)
 
     def text(record: RunRecord) -> str:
-        found = record.best.get(name)
-        return "" if found is None else f"{found:.4f}" if 1e-3 <= abs(found) < 100 else number(found)
+        found = value(record)
+        if not isinstance(found, float | int):
+            return ""
+        return f"{found:.4f}" if 1e-3 <= abs(found) < 100 else number(found)
 
-    tip = "on the test data" if name.startswith("test_") else "the best of all epochs"
-    wide = max(58, 6 * len(value_words(name)) + 10)
-    return Column(f"{BEST}{name}", value_words(name), wide, text, value, f"{value_words(name)}: {tip}", True)
+    words, tip = value_words(name), "on the test data"
+    if not name.startswith("test_"):
+        words = f"{which.rstrip(':')} {words}"
+        tip = "the best of all epochs" if which == BEST else "after the last epoch"
+    return Column(f"{which}{name}", words, 58, text, value, f"{value_words(name)}: {tip}", True)
 
 
 def _number(value: int) -> str:
@@ -108,8 +140,6 @@ def _number(value: int) -> str:
 
 
 _FIRST = (
-    Column(TICK, "", 28, lambda r: "", lambda r: "", "Draw the curves of this run"),
-    Column("title", "run", 84, lambda r: r.title, lambda r: r.title.casefold(), "The project's title"),
     Column("started", "started", 86, lambda r: when(r.started), lambda r: r.started),
     Column("state", "state", 96, lambda r: STATE_WORDS.get(r.state, r.state), lambda r: r.state),
     Column(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,13 +52,13 @@ def differences(old: RunRecord, new: RunRecord | Project, catalogue: Catalogue) 
 
 
 class CompareDialog(QDialog):
-    """The differences in words, settings first; without `new`, against the project that is open."""
+    """The differences of runs from the oldest in words, settings first; None is the project that is open."""
 
     def __init__(
         self,
         old: RunRecord,
-        new: RunRecord | None,
-        found: list[Difference],
+        others: Sequence[tuple[RunRecord | None, list[Difference]]],
+        names: Mapping[str, str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -67,27 +68,18 @@ class CompareDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 16, 20, 16)
         column.setSpacing(8)
-        first = _run_words(old)
-        second = _run_words(new) if new is not None else "the open project"
-        if new is not None and first == second:
-            first, second = old.name, new.name
-        column.addWidget(ElidedLabel(f"From {first} to {second}", "heading"))
-        for line in _ends(old, new):
-            column.addWidget(ElidedLabel(line, "small"))
-        column.addWidget(rule())
         page = QWidget()
         page.setProperty("role", "page")
         rows = QVBoxLayout(page)
         rows.setContentsMargins(0, 0, 8, 0)
         rows.setSpacing(4)
-        if not found:
-            rows.addWidget(label("They are alike: the same settings and the same graph.", "empty"))
-        for kind, head in _HEADS.items():
-            these = [one for one in found if one.kind == kind]
-            if these:
-                rows.addWidget(label(head, "caps"))
-            for one in these:
-                rows.addLayout(_row(one))
+        for new, found in others:
+            second = _run_words(new, names) if new is not None else "the open project"
+            rows.addWidget(ElidedLabel(f"From {_run_words(old, names)} to {second}", "heading"))
+            for line in _ends(old, new):
+                rows.addWidget(ElidedLabel(line, "small"))
+            rows.addWidget(rule())
+            _add_differences(rows, found)
         rows.addStretch(1)
         area = QScrollArea()
         area.setObjectName("differences")
@@ -96,6 +88,17 @@ class CompareDialog(QDialog):
         area.setWidget(page)
         column.addWidget(area, 1)
         column.addLayout(_buttons(self, "Close"))
+
+
+def _add_differences(rows: QVBoxLayout, found: list[Difference]) -> None:
+    if not found:
+        rows.addWidget(label("They are alike: the same settings and the same graph.", "empty"))
+    for kind, head in _HEADS.items():
+        these = [one for one in found if one.kind == kind]
+        if these:
+            rows.addWidget(label(head, "caps"))
+        for one in these:
+            rows.addLayout(_row(one))
 
 
 def _row(one: Difference) -> QHBoxLayout:
@@ -110,8 +113,8 @@ def _row(one: Difference) -> QHBoxLayout:
     return row
 
 
-def _run_words(record: RunRecord) -> str:
-    return f"“{record.title}” of {when(record.started)}"
+def _run_words(record: RunRecord, names: Mapping[str, str]) -> str:
+    return f"“{names.get(record.name, record.title)}” of {when(record.started)}"
 
 
 def _ends(old: RunRecord, new: RunRecord | None) -> list[str]:
@@ -119,7 +122,11 @@ def _ends(old: RunRecord, new: RunRecord | None) -> list[str]:
     if new is None:
         return []
     both = [name for name in old.best if name in new.best and name.startswith(("val_", "test_"))]
-    words = [f"{name.replace('_', ' ')} {old.best[name]:.4g} → {new.best[name]:.4g}" for name in both]
+    words = [
+        f"{'' if name.startswith('test_') else 'best '}{name.replace('_', ' ')} {old.best[name]:.4g} → "
+        f"{new.best[name]:.4g}"
+        for name in both
+    ]
     return [" · ".join(words)] if words else []
 
 

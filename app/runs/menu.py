@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu, QPushButton, QWidget
 
 from app.runs.dialogs import CheckpointsDialog, CompareDialog, differences
+from app.runs.model import RunsModel
 from app.runs.table import RunsTable
 from app.widgets.background import Background
 from app.widgets.questions import ask
@@ -18,6 +19,7 @@ from app.workspace.open_document import TrainableDocument
 from engine.document.files import write_atomically
 from engine.errors import NeuroloomError
 from engine.runs.as_csv import runs_csv
+from engine.runs.compare import Difference
 from engine.runs.deleted import delete, restore
 from engine.runs.index import RunRecord
 from engine.runs.records import (
@@ -39,6 +41,7 @@ class ListedRuns(Protocol):
     """The runs in a table, and what their panel does with them."""
 
     table: RunsTable
+    model: RunsModel
     project_wanted: SignalInstance
     continue_wanted: SignalInstance
     branch_wanted: SignalInstance
@@ -82,6 +85,13 @@ class RunsMenu(QObject):
     def chosen(self) -> list[RunRecord]:
         return self._panel.table.chosen()
 
+    @property
+    def compared(self) -> list[RunRecord]:
+        """What Compare takes: the ticked runs where there are several, else the selected ones."""
+        model = self._panel.model
+        ticked = [record for name in model.ticked if (record := model.record(name)) is not None]
+        return ticked if len(ticked) > 1 else self.chosen
+
     def update(self) -> None:
         """Enable what can be done with what is selected."""
         for button, why in (
@@ -108,9 +118,9 @@ class RunsMenu(QObject):
 
     def why_not_compare(self) -> str:
         """Why nothing can be compared; empty when something can."""
-        chosen = self.chosen
-        if len(chosen) not in (1, 2):
-            return "Select two runs, or one to compare it with the open project"
+        chosen = self.compared
+        if not chosen:
+            return "Tick runs to compare them, or select one to compare it with the open project"
         return "Its folder cannot be read" if any(one.state == UNREADABLE for one in chosen) else ""
 
     def why_not_open(self) -> str:
@@ -139,7 +149,8 @@ class RunsMenu(QObject):
         one = chosen[0] if len(chosen) == 1 else None
         self._entry(menu, "Open its project in a new tab", self.reopen, self.why_not_open())
         self._entry(menu, "Continue the run", self.go_on, self.why_not_continue())
-        other = "Compare the two runs…" if len(chosen) == 2 else "Compare with the open project…"
+        count = len(self.compared)
+        other = f"Compare the {count} runs…" if count > 1 else "Compare with the open project…"
         self._entry(menu, other, self.compare, self.why_not_compare())
         menu.addSeparator()
         weights = menu.addMenu("Start a new run from these weights")
@@ -182,18 +193,18 @@ class RunsMenu(QObject):
             self._panel.continue_wanted.emit(self.chosen[0].folder)
 
     def compare(self) -> None:
-        """Say what two runs differ in, or the selected one and the open project."""
+        """Say what runs differ in from the oldest of them, or the selected one from the open project."""
         if self.why_not_compare():
             return
-        chosen, workspace = self.chosen, self._panel.workspace
+        workspace, names = self._panel.workspace, self._panel.model.names
+        old, *others = sorted(self.compared, key=lambda record: record.started)
         try:
-            if len(chosen) == 2:
-                old, new = sorted(chosen, key=lambda record: record.started)
-                found = differences(old, new, workspace.catalogue)
-                dialog = CompareDialog(old, new, found, self._parent)
-            else:
-                found = differences(chosen[0], workspace.document.project, workspace.catalogue)
-                dialog = CompareDialog(chosen[0], None, found, self._parent)
+            found: list[tuple[RunRecord | None, list[Difference]]] = [
+                (one, differences(old, one, workspace.catalogue)) for one in others
+            ]
+            if not others:
+                found = [(None, differences(old, workspace.document.project, workspace.catalogue))]
+            dialog = CompareDialog(old, found, names, self._parent)
         except NeuroloomError as error:
             workspace.message.emit(str(error), "error")
             return

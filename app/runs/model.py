@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.runs.columns import EDITABLE, TAGS, TICK, Column, Value, columns_of
+from app.runs.names import numbered
 from app.widgets.labels import plain
 from engine.runs.filter import matching
 from engine.runs.index import RunRecord
@@ -67,7 +68,7 @@ class RunsModel(QAbstractTableModel):
         shown = self._sorted(matching(self.records, self._filter), columns)
         same = [c.key for c in columns] == [c.key for c in self.columns]
         if same and [one.name for one in shown] == [one.name for one in self.shown]:
-            before, self.shown = self.shown, shown
+            before, self.shown, self.columns = self.shown, shown, columns
             for row, (old, new) in enumerate(zip(before, shown, strict=True)):
                 if old != new:
                     self.dataChanged.emit(self.index(row, 0), self.index(row, len(columns) - 1))
@@ -96,6 +97,11 @@ class RunsModel(QAbstractTableModel):
     def replace_record(self, record: RunRecord) -> None:
         """Show what has just been written to a run, before its folder is read again."""
         self.show_records([record if one.name == record.name else one for one in self.records])
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the runs are called, by their folders' names."""
+        return numbered(self.records)
 
     # -- ticks ------------------------------------------------------------------------------------
 

@@ -127,7 +127,7 @@ class RunsPanel(QWidget):
         self.reader.finished.connect(self._read)
         self.filter.textChanged.connect(self._filter_typed)
         self.filter.moved_down.connect(self._into_table)
-        self.model.ticks_changed.connect(self._draw)
+        self.model.ticks_changed.connect(self._chosen)
         self.model.labelled.connect(self._labelled)
         self.model.crowded.connect(self._crowded)
         self.table.chosen_changed.connect(self._chosen)
@@ -228,7 +228,10 @@ class RunsPanel(QWidget):
     def _draw(self) -> None:
         names = list(self.model.ticked) or [record.name for record in self.table.chosen()[:1]]
         records = [record for name in names if (record := self.model.record(name)) is not None]
-        self.plot.show_runs(tuple(Drawn(record, self.model.colour(record.name)) for record in records))
+        called = self.model.names
+        self.plot.show_runs(
+            tuple(Drawn(one, self.model.colour(one.name), called.get(one.name, "")) for one in records)
+        )
 
     def _crowded(self) -> None:
         self.say(f"{MOST} runs are as many as colours tell apart: untick one first.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +13,7 @@ from app.charts.curves import Curve, CurvePlot
 from app.charts.legend import Legend
 from app.charts.run_curves import quantity, words
 from app.charts.track import Track
-from app.runs.columns import when
+from app.runs.names import told_apart
 from app.runs.stored_curves import CurveReader, Rows, quantities, take_in, tracks_of
 from app.widgets.background import Background
 from app.widgets.labels import ElidedLabel, label
@@ -44,6 +43,7 @@ class Drawn:
 
     record: RunRecord
     role: str
+    name: str = ""  # what it is called in the table
 
 
 class RunsPlot(QWidget):
@@ -183,7 +183,8 @@ class RunsPlot(QWidget):
         key = self._quantity.key
         scale = self._scale_of.get(key, "log" if "loss" in key else "linear")
         self._scale.choose(scale)
-        self._names = _names([one.record for one in shown])
+        called = {one.record.name: one.name or one.record.title for one in shown}
+        self._names = told_apart([one.record for one in shown], called)
         self._draw(shown, key, scale == "log")
         self._legend.show_entries([(self._names[one.record.name], one.role, False) for one in shown])
         if follow:
@@ -246,28 +247,6 @@ def _read_all(jobs: list[tuple[str, CurveReader]]) -> dict[str, Found]:
         except DAMAGE as error:
             found[name] = f"The curves of {name} cannot be read: {reason_of(error)}."
     return found
-
-
-def _names(records: list[RunRecord]) -> dict[str, str]:
-    """The shortest names that tell these runs apart: by what they train, how, when, or where they are."""
-    ways: tuple[Callable[[RunRecord], str], ...] = (
-        lambda record: record.title,
-        lambda record: record.optimiser,
-        _how,
-        lambda record: f"{record.title}, {_how(record)}",
-        lambda record: when(record.started),
-        lambda record: f"{record.title}, {when(record.started)}",
-        lambda record: record.name,
-    )
-    for way in ways:
-        names = {record.name: way(record) for record in records}
-        if len(set(names.values())) == len(records):
-            break
-    return names
-
-
-def _how(record: RunRecord) -> str:
-    return record.optimiser if record.lr is None else f"{record.optimiser} {record.lr:g}"
 
 
 def _title(name: str) -> str:

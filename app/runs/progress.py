@@ -17,6 +17,7 @@ from app.workspace.open_document import TrainableDocument
 from app.workspace.pace import Pace
 from engine.document.names import spoken
 from engine.feed.feed import Feed
+from engine.runs.records import lower_is_better
 
 REDRAW_MS = 250
 NARROW = 860
@@ -207,7 +208,8 @@ class TrainingBar(QWidget):
             self._workspace.layer_step,
             soon=self._workspace.train_when_ready,
         )
-        self._metric.show_metric(*newest_metric(trainer.feed if trainer is not None else None))
+        feed = trainer.feed if trainer is not None else None
+        self._metric.show_metric(*newest_metric(feed), best_metric(feed))
         self._device.show_device(trainer.progress.device if trainer is not None else "")
 
     def _show_back(self, state: str) -> None:
@@ -278,13 +280,24 @@ class TrainingBar(QWidget):
 
 def newest_metric(feed: Feed | None) -> tuple[str, float | None]:
     """What to judge a run by, and its newest value: the first validation metric, else the losses."""
-    if feed is None:
-        return "", None
-    names = feed.series()
+    series = judged_by(feed)
+    return (spoken(series), feed.last(series)) if feed is not None and series else ("", None)
+
+
+def judged_by(feed: Feed | None) -> str:
+    """The series to judge a run by; "" before there is any."""
+    names = feed.series() if feed is not None else ()
     ways = ("val_", "batch_")  # one batch stands for the split until the first epoch has ended
     metrics = [name for way in ways for name in names if name.startswith(way) and "loss" not in name]
     trained = [name for name in names if name.startswith("train_")]
-    for name in [*metrics, "val_loss", *trained]:
-        if name in names and (value := feed.last(name)) is not None:
-            return spoken(name), value
-    return "", None
+    wanted = (name for name in [*metrics, "val_loss", *trained] if name in names)
+    return next((name for name in wanted if feed is not None and feed.last(name) is not None), "")
+
+
+def best_metric(feed: Feed | None) -> float | None:
+    """The best epoch's value of what the run is judged by; None before there are two epochs."""
+    series = judged_by(feed)
+    values = feed.read(series)["value"] if feed is not None and series.startswith("val_") else ()
+    if len(values) < 2:
+        return None
+    return float(min(values) if lower_is_better(series) else max(values))

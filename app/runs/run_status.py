@@ -143,13 +143,14 @@ class ProgressText(QWidget):
 
 
 class MetricText(QWidget):
-    """The newest value of the metric a run is judged by, after its name."""
+    """The newest value of the metric a run is judged by, after its name; below it that of the best epoch."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("metricText")
         self._name = ""
         self._value: float | None = None
+        self._best: float | None = None
         self._compact = False
         self.units: Callable[[], str] | None = None  # a sentence on the units of the value
         self.setFixedWidth(self._room())
@@ -157,14 +158,14 @@ class MetricText(QWidget):
         themes.theme_changed.connect(self._theme_changed)
 
     def text(self) -> str:
-        """Name and value."""
-        return f"{self._name} {self._figures()}".strip()
+        """Name and value, and what is below."""
+        return f"{self._name} {self._figures(self._value)} {self._below()}".strip()
 
-    def show_metric(self, name: str, value: float | None) -> None:
-        """Show another value; None shows nothing."""
-        if (name, value) != (self._name, self._value):
+    def show_metric(self, name: str, value: float | None, best: float | None = None) -> None:
+        """Show another value, that of the last epoch where there is a `best` one; None shows nothing."""
+        if (name, value, best) != (self._name, self._value, self._best):
             renamed = name != self._name
-            self._name, self._value = name, value
+            self._name, self._value, self._best = name, value, best
             if renamed:
                 self.setFixedWidth(self._room())
             self.update()
@@ -185,6 +186,8 @@ class MetricText(QWidget):
         if self._value is None:
             return ""
         newest = f"{self._name}: {self._value:.6g}, the newest value of this run"
+        if self._best is not None:
+            newest += f"; {self._best:.6g} in its best epoch"
         units = self.units() if self.units is not None else ""
         return "\n".join(part for part in (newest, units) if part)
 
@@ -198,10 +201,13 @@ class MetricText(QWidget):
     def _shorten(self, name: str) -> str:
         return name.replace("validation ", "val. ").replace("training ", "train ") if self._compact else name
 
-    def _figures(self) -> str:
-        if self._value is None:
+    def _below(self) -> str:
+        return "" if self._best is None else f"last · best {self._figures(self._best)}"
+
+    def _figures(self, value: float | None) -> str:
+        if value is None:
             return ""
-        return f"{self._value:.4f}" if 0 <= self._value < 100 and self._value >= 5e-4 else number(self._value)
+        return f"{value:.4f}" if 0 <= value < 100 and value >= 5e-4 else number(value)
 
     def _room(self) -> int:
         """As wide as the usual name needs, or this one's up to half as much again; never by the numbers."""
@@ -217,17 +223,20 @@ class MetricText(QWidget):
         theme = current_theme()
         painter = QPainter(self)
         painter.setFont(theme.mono(13, bold=True))
-        figures = self._figures()
+        figures = self._figures(self._value)
+        line = HEIGHT if self._best is None else 17
         taken = painter.fontMetrics().horizontalAdvance(figures) + 10
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         known = self._value - self._value == 0
         painter.setPen((theme.good_text if self.good else theme.text) if known else theme.bad_text)
-        painter.drawText(QRectF(0, 0, self.width(), HEIGHT), middle, figures)
+        painter.drawText(QRectF(0, 0, self.width(), line), middle, figures)
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         room = self.width() - taken
         words = painter.fontMetrics().elidedText(self._shorten(self._name), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRectF(0, 0, room, HEIGHT), middle, words)
+        painter.drawText(QRectF(0, 0, room, line), middle, words)
+        if self._best is not None:
+            painter.drawText(QRectF(0, line, self.width(), HEIGHT - line), middle, self._below())
 
     def _theme_changed(self, theme: Theme) -> None:
         self.setFixedWidth(self._room())

@@ -17,12 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.charts.plot import colour_of
-from app.runs.columns import EDITABLE, STATE_ROLES, TICK, first_choice
+from app.runs.columns import EDITABLE, STATE_ROLES, TICK, Column, first_choice
 from app.runs.model import Index, RunsModel
 from app.theme import SMALL, current_theme, themes
 from engine.runs.index import RunRecord
 
 ROW_HEIGHT = 26
+_AROUND, _BESIDE = 26, 6  # pixels around a heading with its arrow, beside the words of a cell
+_WIDEST = 240  # for words of rows; the rest is in their tool tips
 _BOX = 14
 
 
@@ -125,8 +127,8 @@ class RunsTable(QTableView):
         self.setWordWrap(False)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setItemDelegateForColumn(0, TickBox(self))
-        self.setItemDelegateForColumn(3, StateMark(self))
+        self._tick_box = TickBox(self)
+        self._state_mark = StateMark(self)
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         self.verticalHeader().setMinimumSectionSize(ROW_HEIGHT)
@@ -137,7 +139,7 @@ class RunsTable(QTableView):
         head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         head.customContextMenuRequested.connect(self._offer_columns)
         self.setSortingEnabled(True)
-        head.setSortIndicator(2, Qt.SortOrder.DescendingOrder)
+        head.setSortIndicator(3, Qt.SortOrder.DescendingOrder)
         self.customContextMenuRequested.connect(self._menu_asked)
         self.doubleClicked.connect(self._double_clicked)
         model.modelAboutToBeReset.connect(self._remember)
@@ -197,9 +199,17 @@ class RunsTable(QTableView):
 
     def _arrange(self) -> None:
         shown = first_choice(self._runs.columns) if self._chosen_columns is None else self._chosen_columns
+        drawn = {TICK: self._tick_box, "state": self._state_mark}
         for section, column in enumerate(self._runs.columns):
             self.setColumnHidden(section, column.key not in shown and column.key != TICK)
-            self.setColumnWidth(section, column.width)
+            self.setItemDelegateForColumn(section, drawn.get(column.key, self.itemDelegate()))
+            self.setColumnWidth(section, self._room(section, column))
+
+    def _room(self, section: int, column: Column) -> int:
+        """As wide as its words: those of the heading, and those of the rows as far as there is room."""
+        heading = self.horizontalHeader().fontMetrics().horizontalAdvance(column.title) + _AROUND
+        rows = 0 if column.key in (TICK, *EDITABLE) else self.sizeHintForColumn(section) + _BESIDE
+        return max(column.width, heading if column.title else 0, min(rows, _WIDEST))
 
     def _offer_columns(self, at: QPoint) -> None:
         menu = QMenu(self)

@@ -157,7 +157,9 @@ class TrainingCurves(QWidget):
         self._scale.choose(scale)
         curves, entries = [], []
         players = 0
-        for name in self.curves.of(shown):
+        names = self.curves.of(shown)
+        whole = any(name.startswith("val_") for name in names)
+        for name in names:
             track = self.curves.tracks[name]
             if name.startswith("val_"):
                 curves.append(Curve("validation", track, "points", "convolution"))
@@ -170,8 +172,9 @@ class TrainingCurves(QWidget):
                 entries.insert(players, (told, role, False))
                 players += 1
             elif name.startswith("batch_"):
-                curves.append(Curve("one validation batch", track, "points", "dim"))
-                entries.append(("one batch", "dim", True))
+                if not whole:  # it stands for the split until that has been evaluated
+                    curves.append(Curve("one validation batch", track, "points", "dim"))
+                    entries.append(("one batch", "dim", True))
             else:
                 curves.append(Curve(words(quantity(name)), track, "line", "accent"))
         self._show_legend(entries)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSizePolicy, QWidget
+
+MOST_FIGURES = 24  # characters of a number, or of a shape, that is shown whole
 
 
 def label(text: str, role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
@@ -51,8 +54,14 @@ def restyle(widget: QWidget) -> None:
     widget.style().polish(widget)
 
 
+_NUMBERS = re.compile(r"[\d\s.,:×%+\-−e/N?()]*\d[\d\s.,:×%+\-−e/N?()]*")
+
+
 class ElidedLabel(QLabel):
-    """A one-line label that shortens its text with "…"; the whole text is then the tooltip."""
+    """A one-line label that shortens its text with "…"; the whole text is then the tooltip.
+
+    Numbers are never shortened: what is cut of one makes another number.
+    """
 
     def __init__(self, text: str = "", role: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +70,7 @@ class ElidedLabel(QLabel):
             self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._mode = Qt.TextElideMode.ElideRight
+        self._whole = False  # whether it keeps the width of its number
         self.setText(text)
 
     def setFixedWidth(self, width: int) -> None:
@@ -90,5 +100,11 @@ class ElidedLabel(QLabel):
         painter.end()
 
     def _offer_tooltip(self) -> None:
-        fits = self.fontMetrics().horizontalAdvance(self.text()) <= self.contentsRect().width()
+        wide = self.fontMetrics().horizontalAdvance(self.text())
+        if self.sizePolicy().horizontalPolicy() != QSizePolicy.Policy.Fixed:
+            number = len(self.text()) <= MOST_FIGURES and _NUMBERS.fullmatch(self.text()) is not None
+            if number or self._whole:
+                self.setMinimumWidth(wide + 2 if number else 0)
+            self._whole = number
+        fits = wide <= self.contentsRect().width()
         self.setToolTip("" if fits else plain(self.text()))

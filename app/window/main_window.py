@@ -143,6 +143,8 @@ class MainWindow(QMainWindow):
         again = self.open_files.paths() if self.open_files.wanted and not asked else []
         front = self.open_files.front()
         self.files.offer_recovery()
+        if left_out := self.workspace.catalogue.left_out.values():
+            self.tell(" ".join([*left_out, "Its nodes are left out."]), "warning")
         self.files.open_any(paths)
         for path in again:
             self.files.open_path(path)

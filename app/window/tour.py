@@ -163,6 +163,8 @@ class Tour(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.end()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._go_on()
         else:
             super().keyPressEvent(event)
 

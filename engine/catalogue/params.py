@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from engine.errors import ParamError
-from engine.values import Value
+from engine.values import Value, shown
 
 Pair = tuple[int, int] | int | str
 Ints = tuple[int, ...]
@@ -90,7 +90,7 @@ class ParamSpec:
             raise ParamError(f"{self.title} needs {self._accepts()}.")
         if self.kind == "bool":
             if stripped.casefold() not in _YES_OR_NO:
-                raise ParamError(f"{self.title} is yes or no, not {_shown(stripped)}.")
+                raise ParamError(f"{self.title} is yes or no, not {shown(stripped)}.")
             return _YES_OR_NO[stripped.casefold()]
         if self.kind == "choice":
             known = {choice.casefold(): choice for choice in self.choices}
@@ -114,17 +114,17 @@ class ParamSpec:
             raise ParamError(f"{self.title} needs {self._accepts()}.")
         if self.kind == "bool":
             if not isinstance(value, bool):
-                raise ParamError(f"{self.title} is yes or no, not {_shown(value)}.")
+                raise ParamError(f"{self.title} is yes or no, not {shown(value)}.")
             return value
         if self.kind == "choice":
             if value not in self.choices:
-                raise ParamError(f"{self.title} is one of {', '.join(self.choices)}; not {_shown(value)}.")
+                raise ParamError(f"{self.title} is one of {', '.join(self.choices)}; not {shown(value)}.")
             return value
         if self.kind in _LISTS:
             return self._check_list(value)
         if self.kind in _TEXTS:
             if not isinstance(value, str):
-                raise ParamError(f"{self.title} is text, not {_shown(value)}.")
+                raise ParamError(f"{self.title} is text, not {shown(value)}.")
             if len(value) > _LONGEST_TEXT:
                 raise ParamError(f"{self.title} may hold at most {_LONGEST_TEXT:,} characters.")
             return value
@@ -135,7 +135,7 @@ class ParamSpec:
                 return tuple(self._bounded(item) for item in value)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 return (self._bounded(value),)
-            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+            raise ParamError(f"{self.title} needs {self._accepts()}; {shown(value)} is not that.")
         return self._bounded(value)
 
     def format(self, value: Value) -> str:
@@ -157,13 +157,13 @@ class ParamSpec:
 
     def _check_list(self, value: Any) -> Any:
         if not isinstance(value, (list, tuple)):
-            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+            raise ParamError(f"{self.title} needs {self._accepts()}; {shown(value)} is not that.")
         if len(value) > _MOST_ITEMS:
             raise ParamError(f"{self.title} may hold at most {_MOST_ITEMS:,} entries.")
         inner = str if self.kind == "names" else (list, tuple)
         for item in value:
             if not isinstance(item, inner):
-                raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(item)} is not one.")
+                raise ParamError(f"{self.title} needs {self._accepts()}; {shown(item)} is not one.")
         return tuple(item if isinstance(item, str) else tuple(item) for item in value)
 
     def _check_pair(self, value: Any) -> Any:
@@ -174,11 +174,11 @@ class ParamSpec:
             return first if first == second else (first, second)
         if isinstance(value, int) and not isinstance(value, bool):
             return self._bounded(value)
-        raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+        raise ParamError(f"{self.title} needs {self._accepts()}; {shown(value)} is not that.")
 
     def _bounded(self, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is not that.")
+            raise ParamError(f"{self.title} needs {self._accepts()}; {shown(value)} is not that.")
         whole = self.kind not in ("float", "floats")
         if not whole and abs(value) <= sys.float_info.max:
             value = float(value)
@@ -193,7 +193,7 @@ class ParamSpec:
             or (self.below is not None and value >= self.below)
             or (isinstance(value, int) and abs(value) > _LARGEST_WHOLE)
         ):
-            raise ParamError(f"{self.title} needs {self._accepts()}; {_shown(value)} is outside that.")
+            raise ParamError(f"{self.title} needs {self._accepts()}; {shown(value)} is outside that.")
         return value
 
     def _number(self, text: str) -> int | float:
@@ -206,7 +206,7 @@ class ParamSpec:
         except ValueError:
             hint = " Write decimals with a point." if "," in text else ""
             raise ParamError(
-                f"{self.title} needs {self._accepts()}; {_shown(text)} is not that.{hint}"
+                f"{self.title} needs {self._accepts()}; {shown(text)} is not that.{hint}"
             ) from None
         if self.kind in ("float", "floats") or not number.is_integer():
             return number
@@ -342,10 +342,3 @@ def _kind(annotation: Any) -> tuple[str, bool]:
     written = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     bare = written.removesuffix("| None").strip()
     return _KINDS.get(bare, ""), bare != written
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, int) and value.bit_length() > 128:
-        return f"a number of more than {value.bit_length() * 3 // 10} digits"
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

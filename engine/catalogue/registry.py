@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from importlib import metadata
 from typing import Any
@@ -11,6 +12,9 @@ from engine.catalogue.node_types import Composite, NodeType
 from engine.document.graph import Node, Project
 from engine.errors import EmitError, NeuroloomError, kind_and_reason, reason_of
 
+log = logging.getLogger(__name__)
+
+OWN = "builtin"  # the entry point of the types that come with the program
 FAMILIES = (
     "files",
     "data sets",
@@ -42,6 +46,7 @@ class Catalogue:
 
     def __init__(self, types: Iterable[type[NodeType]] = ()) -> None:
         self._types: dict[str, type[NodeType]] = {}
+        self.left_out: dict[str, str] = {}  # packages that could not be loaded, and why
         for node_type in types:
             self.add(node_type)
 
@@ -133,13 +138,22 @@ CATALOGUE = Catalogue()
 def load_catalogue() -> Catalogue:
     """The catalogue with every installed node package registered.
 
-    An entry point may name a module of node types, or a package that registers its own modules.
-    Errors: `EmitError` naming the package that fails to load or brings an id that is taken.
+    An entry point may name a module of node types, or a package that registers its own modules. One that
+    fails to load, or brings an id that is taken, is left out whole, and named in `left_out` and in the log.
+    Errors: `EmitError` where the program's own node types fail.
     """
+    told, CATALOGUE.left_out = CATALOGUE.left_out, {}
     for entry in sorted(metadata.entry_points(group="neuroloom.nodes"), key=lambda found: found.name):
+        before = dict(CATALOGUE._types)
         try:
             CATALOGUE.add_all(entry.load())
-        except Exception as error:  # a third party's module may fail in any way
+        except (Exception, SystemExit) as error:  # a third party's module may fail in any way
             reason = kind_and_reason(error)
-            raise EmitError(f"The node package {entry.name!r} could not be loaded. {reason}") from error
+            sentence = f"The node package {entry.name!r} could not be loaded. {reason}"
+            if entry.name == OWN:
+                raise EmitError(sentence) from error
+            CATALOGUE._types = before
+            CATALOGUE.left_out[entry.name] = sentence
+            if told.get(entry.name) != sentence:
+                log.warning("%s", sentence)
     return CATALOGUE

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from engine.cli import data_look as cli_look
 from engine.cli.progress import ProgressLine
-from engine.cli.words import declared
+from engine.cli.words import declared, say, warn
 from engine.data.sets.public_files import PUBLIC, PublicSet, datasets_home, megabytes, public_set
 
 OK, USAGE, INTERRUPTED = 0, 2, 130
@@ -45,10 +44,10 @@ def _list(options: argparse.Namespace) -> int:
         if options.json:
             facts = {"id": one.id, "title": one.title, "about": one.about, "bytes": one.size}
             where = {"licence": one.licence, "page": one.page, "folder": str(folder)}
-            _say(json.dumps({**facts, **where, "state": state, "downloaded": part}))
+            say(json.dumps({**facts, **where, "state": state, "downloaded": part}))
             continue
         so_far = f"{megabytes(part)} of " if state == "in part" else ""
-        _say(f"{one.id:17} {state:9} {so_far + megabytes(one.size):>20}  {one.about}")
+        say(f"{one.id:17} {state:9} {so_far + megabytes(one.size):>20}  {one.about}")
     return OK
 
 
@@ -56,7 +55,7 @@ def _get(options: argparse.Namespace) -> int:
     wanted = public_set(options.name)
     if wanted is None:
         known = ", ".join(one.id for one in PUBLIC)
-        sys.stderr.write(f"neuroloom data: there is no set {options.name!r}; there are {known}.\n")
+        warn(f"neuroloom data: there is no set {options.name!r}; there are {known}.")
         return USAGE
     folder = (options.home or datasets_home()) / wanted.id
     line = ProgressLine(wanted.id, options.json)
@@ -64,11 +63,11 @@ def _get(options: argparse.Namespace) -> int:
         _fetch(wanted, folder, line)
     except KeyboardInterrupt:
         line.end()
-        sys.stderr.write("neuroloom data: stopped; what was downloaded is kept, and `get` goes on with it.\n")
+        warn("neuroloom data: stopped; what was downloaded is kept, and `get` goes on with it.")
         return INTERRUPTED
     finally:
         line.end()
-    _say(json.dumps({"id": wanted.id, "folder": str(folder)}) if options.json else str(folder))
+    say(json.dumps({"id": wanted.id, "folder": str(folder)}) if options.json else str(folder))
     return OK
 
 
@@ -77,9 +76,5 @@ def _fetch(wanted: PublicSet, folder: Path, line: ProgressLine) -> None:
     from engine.data.watch import Watch
 
     if wanted.missing(folder):
-        sys.stderr.write(f"{wanted.title}: {megabytes(wanted.size)} into {folder}. {wanted.licence}.\n")
+        warn(f"{wanted.title}: {megabytes(wanted.size)} into {folder}. {wanted.licence}.")
     fetch(wanted, folder, Watch(line.show))
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from engine.catalogue import Catalogue, Data, load_catalogue
 from engine.catalogue.traits import FileForm
 from engine.cli.progress import ProgressLine
+from engine.cli.words import say, warn
 from engine.data.checks.findings import Asked, Finding
 from engine.data.open.opening import Opened, open_data, open_for, readers
 from engine.data.watch import Watch
@@ -52,17 +52,17 @@ def look(options: argparse.Namespace) -> int:
         told = [{"code": one.code, "message": one.message, "serious": one.serious} for one in found]
         facts = {"type": opened.type, "name": opened.name, "columns": columns, "splits": sizes}
         more = {"table": opened.params.get("table", ()), "remarks": opened.remarks, "findings": told}
-        _say(json.dumps({**facts, **more, "error": error}, default=str))
+        say(json.dumps({**facts, **more, "error": error}, default=str))
         return OK
-    _say(f"{options.file.name}: {data.title}, {data.summary()}")
+    say(f"{options.file.name}: {data.title}, {data.summary()}")
     for line in _columns(opened, data):
-        _say(f"  {line}")
+        say(f"  {line}")
     if sizes:
-        _say(" · ".join(f"{split} {count:,}" for split, count in sizes.items()))
+        say(" · ".join(f"{split} {count:,}" for split, count in sizes.items()))
     for text in (*opened.remarks, *([error] if error else [])):
-        _say(f"- {text}")
+        say(f"- {text}")
     for one in found:
-        _say(f"{'!' if one.serious else '-'} {one.message}")
+        say(f"{'!' if one.serious else '-'} {one.message}")
     return OK
 
 
@@ -70,7 +70,7 @@ def project(options: argparse.Namespace) -> int:
     """Write a project that reads a file, with a first network where its kind is known to call for one."""
     target = options.output or Path(f"{options.file.resolve().stem or 'data'}.nloom")
     if target.exists() and not options.force:
-        sys.stderr.write(f"neuroloom data: {target} is there already; --force writes over it.\n")
+        warn(f"neuroloom data: {target} is there already; --force writes over it.")
         return UNREADABLE
     catalogue, opened = load_catalogue(), _opened(options)
     node = Node("n1", opened.type, opened.name, opened.params)
@@ -87,8 +87,8 @@ def project(options: argparse.Namespace) -> int:
         *opened.remarks,
         *([] if layers else ["No network is drawn: no column looks like a target."]),
     ):
-        sys.stderr.write(f"- {text}\n")
-    _say(json.dumps({"project": str(target), "network": layers}) if options.json else str(target))
+        warn(f"- {text}")
+    say(json.dumps({"project": str(target), "network": layers}) if options.json else str(target))
     return OK
 
 
@@ -147,7 +147,3 @@ def _columns(opened: Opened, data: Data) -> list[str]:
 def _listed(names: Any) -> str:
     shown = ", ".join(map(str, names[:MOST_CLASSES]))
     return shown + (f" and {len(names) - MOST_CLASSES:,} more" if len(names) > MOST_CLASSES else "")
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")

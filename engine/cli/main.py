@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,14 @@ from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.catalogue.params import ParamSpec
 from engine.cli import data as cli_data
 from engine.cli import runs as cli_runs
-from engine.cli.words import declared
+from engine.cli.words import declared, say, warn
 from engine.data.sets.needed import as_error, not_here
 from engine.document.files import from_text, load_project
 from engine.document.graph import Project
+from engine.document.plan import LARGEST_COUNT
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.shapes.problems import Problem
+from engine.values import shown
 
 if TYPE_CHECKING:
     from engine.emit.fast import Fast
@@ -44,6 +47,9 @@ GALLERY = "gallery:"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status, as `--help` lists them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # letters that a terminal lacks are written out, too
+            stream.reconfigure(errors="backslashreplace")
     parser = _parser()
     try:
         options = parser.parse_args(sys.argv[1:] if argv is None else list(argv))
@@ -66,16 +72,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(NeuroloomError(f"{place}{error.strerror or error}."), options, UNREADABLE)
     except KeyboardInterrupt:
         return INTERRUPTED
-
-
-def say(text: str = "") -> None:
-    """Write a line of what was asked for."""
-    sys.stdout.write(text + "\n")
-
-
-def warn(text: str) -> None:
-    """Write a line beside it."""
-    sys.stderr.write(text + "\n")
 
 
 def _complain(error: NeuroloomError, options: argparse.Namespace, status: int) -> int:
@@ -144,7 +140,9 @@ def _parser() -> argparse.ArgumentParser:
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is below 1")
+        raise argparse.ArgumentTypeError(f"{shown(number)} is below 1")
+    if number > LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{shown(number)} is above {LARGEST_COUNT:,}")
     return number
 
 
@@ -208,9 +206,8 @@ def _check(options: argparse.Namespace) -> int:
     if not book.errors:
         from engine.document.shipped import datasets_folder
         from engine.train.begin import refusal
-        from engine.train.sources import Sources
 
-        refused = refusal(project, Sources(catalogue, datasets_folder()))
+        refused = refusal(project, catalogue, datasets_folder())
         book.note("start", [refused] if refused is not None else [], project)
     layers = []
     for node_id in project.graph.order():

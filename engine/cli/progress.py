@@ -7,6 +7,9 @@ import shutil
 import sys
 from time import monotonic
 
+from engine.cli.words import warn
+from engine.errors import in_one_line
+
 EVERY = 0.1  # seconds from one line of progress to the next on a terminal
 SELDOM = 5.0  # and elsewhere
 
@@ -28,11 +31,11 @@ class ProgressLine:
             return
         self._next = now + (EVERY if self._live else SELDOM)
         if self._json:
-            sys.stderr.write(json.dumps({"id": self._id, "share": fraction, "doing": doing}) + "\n")
+            warn(json.dumps({"id": self._id, "share": fraction, "doing": doing}))
             return
-        text = doing if fraction is None else f"{100 * fraction:3.0f} %  {doing}"
+        text = in_one_line(doing) if fraction is None else f"{100 * fraction:3.0f} %  {in_one_line(doing)}"
         if not self._live:
-            sys.stderr.write(text + "\n")
+            warn(text)
             return
         wide = shutil.get_terminal_size().columns - 1
         sys.stderr.write(f"\r{text[:wide]}\x1b[K")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.cli.words import declared
+from engine.cli.words import declared, say
 from engine.document.files import load_project, write_atomically
 from engine.errors import NeuroloomError, TrainingError
 from engine.runs.as_csv import runs_csv
@@ -77,10 +76,6 @@ def folder_of(name: str, runs: Path) -> Path:
     )
 
 
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-
-
 # -- looking
 
 
@@ -88,16 +83,16 @@ def _list(options: argparse.Namespace) -> int:
     found = matching(RunIndex(options.runs).refresh(), " ".join(options.filter))
     if options.json:
         for record in found:
-            _say(json.dumps(record.to_json()))
+            say(json.dumps(record.to_json()))
         return OK
     if not found:
-        _say(f"No runs in {options.runs}" + (" match." if options.filter else "."))
+        say(f"No runs in {options.runs}" + (" match." if options.filter else "."))
         return OK
     head = ("run", "state", "epochs", "best loss", "optimiser", "lr", "batch", "time", "tags")
     rows = [head, *(_row(record) for record in found)]
     wide = [max(len(row[index]) for row in rows) for index in range(len(head))]
     for row in rows:
-        _say("  ".join(f"{cell:{width}}" for cell, width in zip(row, wide, strict=True)).rstrip())
+        say("  ".join(f"{cell:{width}}" for cell, width in zip(row, wide, strict=True)).rstrip())
     return OK
 
 
@@ -119,15 +114,15 @@ def _row(record: RunRecord) -> tuple[str, ...]:
 def _show(options: argparse.Namespace) -> int:
     record = read_run(folder_of(options.name, options.runs))
     if options.json:
-        _say(json.dumps(record.to_json()))
+        say(json.dumps(record.to_json()))
         return OK
     for name, value in record.to_json().items():
         if name in ("best", "last") or value in ("", None, ()):
             continue
         shown = ", ".join(value) if isinstance(value, tuple) else value
-        _say(f"{name.replace('_', ' '):14}  {shown}")
+        say(f"{name.replace('_', ' '):14}  {shown}")
     for name, last in record.last.items():
-        _say(f"{name:14}  last {last:.6g}, best {record.best.get(name, last):.6g}")
+        say(f"{name:14}  last {last:.6g}, best {record.best.get(name, last):.6g}")
     return OK
 
 
@@ -144,9 +139,9 @@ def _diff(options: argparse.Namespace) -> int:
         old, new = ((read_settings(one), load_project(one / PROJECT)) for one in folders)
         found = compare_runs(old, new, load_catalogue())
     for one in found:
-        _say(json.dumps(one.to_json()) if options.json else one.what)
+        say(json.dumps(one.to_json()) if options.json else one.what)
     if not found and not options.json:
-        _say("They were trained alike: same settings, same graph.")
+        say("They were trained alike: same settings, same graph.")
     return OK
 
 
@@ -156,10 +151,11 @@ def _diff(options: argparse.Namespace) -> int:
 def _csv(options: argparse.Namespace) -> int:
     text = runs_csv(folder_of(name, options.runs) for name in options.names)
     if options.out is None:
-        sys.stdout.write(text)
+        for line in text.removesuffix("\n").split("\n"):
+            say(line)
     else:
-        write_atomically(options.out, text.encode("utf-8"))
-        _say(json.dumps({"file": str(options.out)}) if options.json else str(options.out))
+        write_atomically(options.out, text.encode("utf-8", "backslashreplace"))
+        say(json.dumps({"file": str(options.out)}) if options.json else str(options.out))
     return OK
 
 
@@ -167,11 +163,9 @@ def _events(options: argparse.Namespace) -> int:
     from engine.runs.tensorboard import write_events
 
     target = write_events(folder_of(options.name, options.runs), options.out)
-    _say(
-        json.dumps({"folder": str(target)})
-        if options.json
-        else f"{target}\nSee it: tensorboard --logdir {target}"
-    )
+    say(json.dumps({"folder": str(target)}) if options.json else str(target))
+    if not options.json:
+        say(f"See it: tensorboard --logdir {target}")
     return OK
 
 
@@ -186,9 +180,9 @@ def _tag(options: argparse.Namespace) -> int:
     write_labels(folder, labels)
     RunIndex(folder.parent).note(folder)
     if options.json:
-        _say(json.dumps({"run": folder.name, "tags": list(labels.tags), "note": labels.note}))
+        say(json.dumps({"run": folder.name, "tags": list(labels.tags), "note": labels.note}))
     else:
-        _say(
+        say(
             f"{folder.name}: {', '.join(labels.tags) or 'no tags'}"
             + (f"; {labels.note}" if labels.note else "")
         )
@@ -200,9 +194,9 @@ def _delete(options: argparse.Namespace) -> int:
         folder = within(folder_of(name, options.runs), options.runs)
         target = delete(folder, options.for_ever)
         if options.json:
-            _say(json.dumps({"run": folder.name, "now": None if target is None else str(target)}))
+            say(json.dumps({"run": folder.name, "now": None if target is None else str(target)}))
         else:
-            _say(f"{folder.name} is removed" if target is None else f"{folder.name} is now in {target}")
+            say(f"{folder.name} is removed" if target is None else f"{folder.name} is now in {target}")
     return OK
 
 
@@ -212,5 +206,5 @@ def _restore(options: argparse.Namespace) -> int:
         if not place.is_dir():
             raise NeuroloomError(f"There is no deleted run {name!r} in {options.runs / DELETED}.")
         target = restore(place)
-        _say(json.dumps({"run": target.name}) if options.json else f"{target.name} is back")
+        say(json.dumps({"run": target.name}) if options.json else f"{target.name} is back")
     return OK

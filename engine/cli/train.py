@@ -17,6 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from engine.catalogue import Catalogue
+from engine.cli.words import say, warn
 from engine.document.graph import Project
 from engine.document.shipped import datasets_folder
 from engine.runs.branch import branch
@@ -78,16 +79,15 @@ class Printer:
         self._run = run
 
     def notice(self, text: str) -> None:
-        sys.stderr.write(f"neuroloom: {text}\n")
+        warn(f"neuroloom: {text}")
 
     def match(self, report: Report) -> None:
         """Print which layers take weights from elsewhere."""
         if self._as_json:
-            sys.stdout.write(json.dumps({"weights": report.to_json()}) + "\n")
+            say(json.dumps({"weights": report.to_json()}))
             return
-        sys.stderr.writelines(
-            f"{line}\n" for line in (report.head(), *(f"  {one}" for one in report.lines()))
-        )
+        for line in (report.head(), *(f"  {one}" for one in report.lines())):
+            warn(line)
 
     def line(self, record: Record) -> None:
         """Show what one step, epoch or test gave."""
@@ -98,7 +98,7 @@ class Printer:
                 self._draw_bar()
             else:
                 self.clear()
-                sys.stdout.write(self._words(record) + "\n")
+                say(self._words(record))
                 sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -112,7 +112,7 @@ class Printer:
             self._shown = False
 
     def _print_json(self, record: Record) -> None:
-        sys.stdout.write(json.dumps(record) + "\n")
+        say(json.dumps(record))
         now = perf_counter()
         if now >= self._flush_at or "step" not in record:
             sys.stdout.flush()
@@ -207,7 +207,7 @@ def _train(project: Project, catalogue: Catalogue, options: argparse.Namespace, 
         printer.clear()
     steps = outcome.run.step
     if speaks:
-        sys.stderr.write(f"{outcome.state} after {steps:,} steps; the run is in {folder}\n")
+        warn(f"{outcome.state} after {steps:,} steps; the run is in {folder}")
     return OK if outcome.state == "finished" else INTERRUPTED
 
 

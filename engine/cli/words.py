@@ -1,10 +1,13 @@
-"""How every subcommand of the command line is declared."""
+"""How every subcommand of the command line is declared, and how every line of it is printed."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import Any
+
+from engine.errors import in_one_line
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -21,3 +24,13 @@ def declared(commands: Any, name: str, run: Run, text: str, exits: str) -> argpa
     made.add_argument("--json", action="store_true", help="for machines: JSON, one object a line")
     made.set_defaults(run=run)
     return made
+
+
+def say(text: str = "") -> None:
+    """Write a line of what was asked for; a name can neither break it nor steer the terminal."""
+    sys.stdout.write(in_one_line(text) + "\n")
+
+
+def warn(text: str) -> None:
+    """Write a line beside it."""
+    sys.stderr.write(in_one_line(text) + "\n")

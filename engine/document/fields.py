@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import ProjectFileError
+from engine.values import is_number
 
 
 def kind_of(value: object) -> str:
@@ -70,7 +70,7 @@ class Fields:
 
     def point(self, name: str, default: tuple[float, float] | Any = ...) -> tuple[float, float]:
         value = self._take(name, "two numbers", default)
-        if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(_is_number, value)):
+        if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(map(is_number, value)):
             raise ProjectFileError(f'{self.where}: "{name}" should be two numbers.')
         return float(value[0]), float(value[1])
 
@@ -92,12 +92,3 @@ class Fields:
     def rest(self) -> dict[str, Any]:
         """Return the fields nobody asked for, in their order."""
         return dict(self._left)
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond the largest float
-        return False

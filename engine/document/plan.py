@@ -10,17 +10,20 @@ from typing import Any
 
 from engine.document.fields import Fields, kind_of
 from engine.errors import GraphError, ProjectFileError
-from engine.values import Value, frozen_mapping
+from engine.values import Value, frozen_mapping, is_number, shown
 
 LARGEST_SEED = 2**63 - 1  # what torch's generators take
+LARGEST_COUNT = 2**31 - 1  # of epochs, of batches, of examples in one
 WHOLE = 0  # as a batch size: the whole training split
 
 
-def _at_least(low: int, name: str, value: int) -> None:
+def _at_least(low: int, name: str, value: int, most: int = LARGEST_COUNT) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise GraphError(f"The {name} is a whole number, not {value!r}.")
+        raise GraphError(f"The {name} is a whole number, not {shown(value)}.")
     if value < low:
-        raise GraphError(f"The {name} is at least {low}, not {value}.")
+        raise GraphError(f"The {name} is at least {low}, not {shown(value)}.")
+    if value > most:
+        raise GraphError(f"The {name} is at most {most}, not {shown(value)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,10 @@ class Choice:
 
 
 def _number(low: float, name: str, value: object, *, above: bool = False) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise GraphError(f"The {name} is a number, not {value!r}.")
+    if not is_number(value):
+        raise GraphError(f"The {name} is a number of ordinary size, not {shown(value)}.")
     if value < low or (above and value == low):
-        raise GraphError(f"The {name} is {'above' if above else 'at least'} {low:g}, not {value}.")
+        raise GraphError(f"The {name} is {'above' if above else 'at least'} {low:g}, not {shown(value)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +301,7 @@ class Plan:
         if not self.phases:
             raise GraphError("A plan has at least one phase.")
         _at_least(WHOLE, "batch size", self.batch)
-        _at_least(0, "seed", self.seed)
-        if self.seed > LARGEST_SEED:
-            raise GraphError(f"The seed is at most {LARGEST_SEED}.")
+        _at_least(0, "seed", self.seed, LARGEST_SEED)
 
     @property
     def supervised(self) -> bool:

@@ -14,7 +14,6 @@ from engine.document.files import TEMPORARY
 from engine.document.locks import hold
 from engine.document.shipped import datasets_folder, installed_files, reading
 from engine.errors import DataError
-from engine.shapes.folding import Prepared
 
 Copies = tuple[tuple[Path, str], ...]  # where a file lies, and its name as seen from the script's folder
 
@@ -46,8 +45,7 @@ def files_beside(data: Data, script: Path) -> Copies:
 
 def name_beside(data: Data) -> str:
     """What the data's own folder is called beside the script; "" where single files lie there themselves."""
-    made = data.data if isinstance(data, Prepared) else data
-    folder, path = made.folder(), getattr(made, "path", "")
+    folder, path = data.folder(), getattr(data, "path", "")
     return "" if folder is None or (path and Path(path) != folder) else folder.name
 
 

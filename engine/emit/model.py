@@ -37,6 +37,7 @@ from engine.shapes.folding import folded
 from engine.shapes.inside import within
 from engine.shapes.links import tied, ties
 from engine.shapes.shapes import ShapeBook, Signature
+from engine.shapes.size import TOO_LARGE
 
 Place = tuple[str, str]  # a node's id and the name of one of its output ports
 
@@ -93,7 +94,7 @@ class Assembly:
 
 def as_trained(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
     """The graph without muted nodes, its transforms in the data. Errors: `EmitError` of the first problem."""
-    for problem in book.errors:
+    for problem in (one for one in book.errors if one.code != TOO_LARGE):
         raise EmitError(problem.message, node_id=problem.node_id)
     return folded(without_muted(project, book.types), book)
 

@@ -37,6 +37,7 @@ from engine.emit.lines import compiled
 from engine.emit.model import module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.shapes.shapes import ShapeBook
+from engine.shapes.size import check_memory
 
 Batch = dict[str, Tensor]
 Watcher = Callable[[str, str, Tensor], None]
@@ -93,7 +94,11 @@ class Program:
         return function(model, batch)
 
     def make_model(self, device: str) -> nn.Module:
-        """A model with first weights drawn from torch's generator, laid out as the script lays it out."""
+        """A model with first weights drawn from torch's generator, laid out as the script lays it out.
+
+        Errors: `TrainingError` for one that is too large for this computer.
+        """
+        check_memory(self.book)
         model = self.Model().to(device)
         if self.fast.channels_last:
             model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

@@ -58,27 +58,6 @@ PACKAGES = {
     "PIL": "pillow",
     "tokenizers": "tokenizers",
 }
-STANDARD = (
-    "argparse",
-    "csv",
-    "gzip",
-    "io",
-    "json",
-    "math",
-    "operator",
-    "os",
-    "re",
-    "sys",
-    "time",
-    "unicodedata",
-    "Callable",
-    "Iterator",
-    "Sequence",
-    "dataclass",
-    "field",
-    "Path",
-    "Any",
-)
 # Multiply-adds of a batch's forward pass below which one thread is faster than two.
 SMALL_BATCH = 2_000_000
 
@@ -348,10 +327,8 @@ def _docstring(
 
 def _imports(tree: ast.Module) -> list[Line]:
     used = {"nn", "torch"}.union(*(names_read(part) for part in tree.body))
-    groups = (
-        [LIBRARY[one] for one in LIBRARY if one in used and one in STANDARD],
-        [LIBRARY[one] for one in LIBRARY if one in used and one not in STANDARD],
-    )
+    asked = [line for one, line in LIBRARY.items() if one in used]
+    groups = ([line for line in asked if _standard(line)], [line for line in asked if not _standard(line)])
     lines = [Line("from __future__ import annotations"), Line("")]
     for group in groups:
         plain = sorted(one for one in group if one.startswith("import "))
@@ -360,6 +337,11 @@ def _imports(tree: ast.Module) -> list[Line]:
         if group:
             lines.append(Line(""))
     return lines[:-1]
+
+
+def _standard(line: str) -> bool:
+    """Whether an import is of Python's own library."""
+    return line.split()[1].partition(".")[0] in sys.stdlib_module_names
 
 
 def _joined(froms: Sequence[str]) -> list[str]:

@@ -58,7 +58,7 @@ def branch(checkpoint: Path, target: Path) -> dict[str, Any]:
         _rows(source / STEPS, target / STEPS, "step", step)
         kept = {name: value for name, value in settings.items() if name not in _OWN}
         text = json.dumps({**kept, "state": "stopped", "branched_from": origin}, indent=2, ensure_ascii=False)
-        write_atomically(target / SETTINGS, (text + "\n").encode())
+        write_atomically(target / SETTINGS, (text + "\n").encode("utf-8", "backslashreplace"))
         write_atomically(target / CHECKPOINT, json.dumps(facts).encode())
     except (OSError, ValueError, ProjectFileError) as error:
         for name in (tensors, PROJECT, METRICS, STEPS, SETTINGS, CHECKPOINT):

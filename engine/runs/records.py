@@ -223,7 +223,7 @@ def write_labels(folder: Path, labels: Labels) -> None:
     """Keep the labels of a run. Errors: `TrainingError` when the disk refuses."""
     text = json.dumps({"tags": list(labels.tags), "note": labels.note}, indent=2, ensure_ascii=False)
     try:
-        write_atomically(folder / LABELS, (text + "\n").encode())
+        write_atomically(folder / LABELS, (text + "\n").encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise TrainingError(f"The tags could not be saved: {error.strerror or error}.") from error
 

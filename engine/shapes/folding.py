@@ -36,6 +36,7 @@ class Prepared(Data, abstract=True):
     def __init__(self, data: Data, steps: tuple[Step, ...]) -> None:
         super().__init__()
         self.data, self.steps = data, steps
+        self.path = str(getattr(data, "path", ""))
         self.title, self.files = data.title, data.files  # type: ignore[misc]  # as those of its type
 
     def columns(self) -> tuple[Column, ...]:

@@ -126,7 +126,7 @@ def composite_facts(
             outputs[port] = replace(found, shape=(steps, *found.shape), axes=axes)
         runs, copies = steps, 1
     weights, steps_of_one = book.total_parameters * copies, book.total_multiply_adds * runs
-    return Facts(outputs, weights, steps_of_one, carries=code.carries), book
+    return Facts(outputs, weights, steps_of_one, book.total_layers * copies, carries=code.carries), book
 
 
 def _stays_outside(found: object) -> bool:
@@ -157,16 +157,26 @@ def last_squash(project: Project, book: ShapeBook, wire: tuple[str, str]) -> Squ
 
 def joins_rows(book: ShapeBook) -> bool:
     """Whether a layer compares the examples of a batch, so that a batch of one is too small for it."""
-    for node_id, made in book.types.items():
-        arriving = book.input_signature(node_id, "x") if isinstance(made, Layer) else None
-        if arriving is not None and isinstance(made, Layer) and made.least_rows(arriving.shape) > 1:
-            return True
-    return any(joins_rows(inner) for inner in book.books.values())
+    return any(
+        made.least_rows(arriving.shape) > 1
+        for one in _every_book(book)
+        for node_id, made in one.types.items()
+        if isinstance(made, Layer) and (arriving := one.input_signature(node_id, "x")) is not None
+    )
 
 
 def batch_statistics(book: ShapeBook) -> bool:
     """Whether a layer keeps the statistics of batches."""
-    own = (made for made in book.types.values() if isinstance(made, Layer))
-    return any(made.traits.batch_statistics for made in own) or any(
-        batch_statistics(inner) for inner in book.books.values()
-    )
+    every = (made for one in _every_book(book) for made in one.types.values())
+    return any(isinstance(made, Layer) and made.traits.batch_statistics for made in every)
+
+
+def _every_book(book: ShapeBook) -> Iterable[ShapeBook]:
+    """The book and those inside blocks, each once."""
+    found, waiting = {book: None}, [book]
+    while waiting:
+        for inner in waiting.pop().books.values():
+            if inner not in found:
+                found[inner] = None
+                waiting.append(inner)
+    return found

@@ -23,6 +23,7 @@ from engine.shapes.node_rules import LINT_RULES, network_for
 from engine.shapes.plan_problems import plan_problems
 from engine.shapes.problems import Fix, Problem, Severity
 from engine.shapes.remedies import doing, units_parameter
+from engine.shapes.size import size_problems
 
 if TYPE_CHECKING:
     from engine.shapes.shapes import ShapeBook
@@ -59,6 +60,8 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     if losses and not failed and not _learning(graph, book).intersection(losses):
         message = "Nothing that this loss sees can learn: connect it to a layer with weights."
         yield Problem(losses[0], message, code="no-weights")
+    if not failed and book.whole:
+        yield from size_problems(book)
     for node_id in kinds:
         if node_id not in failed:
             yield from _about(project, graph.node(node_id), book)

@@ -60,6 +60,7 @@ class ShapeBook:
     def __init__(self, catalogue: Catalogue, given: Mapping[str, Signature] | None = None) -> None:
         self.catalogue = catalogue
         self.given = dict(given or {})
+        self.whole = given is None  # a project's, not that of a block's inside
         self.insides = Insides()
         self.books: dict[str, ShapeBook] = {}  # of the inside of each instance of a block
         self._inner: dict[str, ShapeBook] = {}
@@ -144,6 +145,11 @@ class ShapeBook:
     @property
     def total_parameters(self) -> int:
         return sum(facts.parameters for facts in self._facts.values())
+
+    @property
+    def total_layers(self) -> int:
+        """How many nodes there are with those inside blocks, each copy counted."""
+        return sum(facts.layers for facts in self._facts.values())
 
     def multiply_adds(self, node_id: str) -> int:
         """Multiply-adds of one example's forward pass through a node (matrix products and convolutions)."""

@@ -40,6 +40,8 @@ class Signature:
 class Facts:
     """What is known of one node. Sizes count numbers; `multiply_adds` is for one example.
 
+    `layers` counts the nodes inside a block, in every copy of it.
+
     `carries` are the functions and classes of ours that its lines use, `constructors` the layers it keeps, as
     text.
     """
@@ -47,6 +49,7 @@ class Facts:
     outputs: Mapping[str, Signature] = field(default_factory=dict)
     parameters: int = 0
     multiply_adds: int = 0
+    layers: int = 1
     problem: Problem | None = None
     carries: frozenset[Callable[..., Any]] = frozenset()
     constructors: tuple[str, ...] = ()

@@ -36,6 +36,7 @@ from engine.train import state
 from engine.train.autotune import fastest, made_with
 from engine.train.failures import explain
 from engine.train.loop import Run
+from engine.train.sources import Sources
 from engine.train.warm_start import warm_start
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from engine.document.graph import Project
     from engine.emit.program import Program
     from engine.train.distributed import World
-    from engine.train.sources import Sources
 
 Loader = Callable[[], Splits]
 _Curves = TypeVar("_Curves")
@@ -102,16 +102,21 @@ def _leaves_one_row(run: Run) -> bool:
     return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 
-def refusal(project: Project, sources: Sources, device: str = "cpu") -> Problem | None:
-    """Why training would end before its first step; its data are read for that, but no weights are made."""
+def refusal(project: Project, catalogue: Catalogue, datasets: Path) -> Problem | None:
+    """Why training would end before its first step; its data are read for that, but no weights are made.
+
+    A network that has no layer, data or loss yet is not finished: a warning says what it lacks.
+    """
+    sources = Sources(catalogue, datasets)
     program: Program | None = None
+    kinds = {kind.kind for node in project.graph.nodes.values() if (kind := catalogue.get(node.type))}
     try:
         program = sources.program(project, 0)
         check_trains(program)
-        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, device)())
+        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, "cpu")())
     except (Exception, SystemExit) as error:  # a loader may raise anything
         found = explain(error, program)
-        whole = program is None or program.trains  # else it is a network to export
+        whole = {"data", "layer"} <= kinds and (program is None or program.trains)
         return Problem(found.node_id, str(found), severity="error" if whole else "warning", code="start")
     return None
 

@@ -26,10 +26,22 @@ def further(run: Run, overrides: Overrides, plan: Plan) -> Overrides:
     return overrides if 2 * left >= last else replace(overrides, more=overrides.more + max(0, -left) + last)
 
 
-def train_more(run: Run, overrides: Overrides, plan: Plan) -> tuple[Overrides, str]:
-    """Put a run that is done back to training; returns what it is told now, and a sentence."""
+def go_further(run: Run, overrides: Overrides, plan: Plan) -> tuple[Overrides, str]:
+    """Let a run that is done train more; returns what it is told now, and a sentence on what that does."""
     overrides = further(run, overrides, plan)
-    return overrides, _back_to_training(run, overrides.settings(plan, run.settings.device))
+    return overrides, train_more(run, overrides.settings(plan, run.settings.device))
+
+
+def train_more(run: Run, settings: Settings) -> str:
+    """Put a run that is done back to training, up to the epochs of `settings`; says what that does.
+
+    A schedule is drawn out over all epochs, so that it ends where the run does. Patience
+    is counted from here on.
+    """
+    rate, data = run.learning_rate, run.data
+    run.stage, run.waited, run.results = Stage.TRAIN, 0, {}
+    rebuild(run, run.program, lambda: data, settings, run.revision)
+    return f"Training goes on after epoch {run.epoch}{_rate_told(run, rate, 'had ended at')}."
 
 
 def train_up_to(run: Run, epochs: int) -> str:
@@ -49,18 +61,10 @@ def train_up_to(run: Run, epochs: int) -> str:
     if settings == run.settings or (ended and epochs == done):
         return ""
     if ended:
-        return _back_to_training(run, settings)
+        return train_more(run, settings)
     rate, data = run.learning_rate, run.data
     rebuild(run, run.program, lambda: data, settings, run.revision)
     return f"Training goes on up to epoch {epochs}{_rate_told(run, rate, 'was')}."
-
-
-def _back_to_training(run: Run, settings: Settings) -> str:
-    """A schedule is drawn out, so that it ends where the run does. Patience counts from here."""
-    rate, data = run.learning_rate, run.data
-    run.stage, run.waited, run.results = Stage.TRAIN, 0, {}
-    rebuild(run, run.program, lambda: data, settings, run.revision)
-    return f"Training goes on after epoch {run.epoch}{_rate_told(run, rate, 'had ended at')}."
 
 
 def _rate_told(run: Run, rate: float, how: str) -> str:

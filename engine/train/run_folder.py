@@ -339,7 +339,7 @@ class RunFolder:
 
     def _write_settings(self) -> None:
         text = json.dumps(self._facts, indent=2, ensure_ascii=False, default=str) + "\n"
-        write_atomically(self.path / SETTINGS, text.encode())
+        write_atomically(self.path / SETTINGS, text.encode("utf-8", "backslashreplace"))  # as JSON writes it
 
     def _write_steps(self, run: Run) -> None:
         known = dict.fromkeys((*self._objectives, *self._step_columns))

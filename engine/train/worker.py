@@ -28,7 +28,7 @@ from engine.train.failures import explain, free_frames, remedy_for
 from engine.train.glance import Glance
 from engine.train.layer_steps import UPDATE, LayerSteps
 from engine.train.loop import Interrupted, Run
-from engine.train.more import train_more
+from engine.train.more import go_further
 from engine.train.overrides import Overrides
 from engine.train.rebuild import rebuild, taken_over
 from engine.train.rewind import Rewind
@@ -326,7 +326,7 @@ class Worker:
         if run is None or run.stage is not Stage.DONE or self._project is None:
             self.resume()
             return
-        self._overrides, told = train_more(run, self._overrides, self._project.plan)
+        self._overrides, told = go_further(run, self._overrides, self._project.plan)
         self._take_over(run, self.saver.folder)
         self.feed.note("info", told, step=run.step)
         self._go()

@@ -10,6 +10,7 @@ from engine.catalogue import Column, Emitted, Emitter, param
 from engine.catalogue.axes import IMAGE
 from engine.catalogue.params import FilePath, Ints, Names, Pair
 from engine.catalogue.traits import FileForm
+from engine.data.tables.sniff import TYPED
 from engine.errors import EmitError, ParamError
 from nodes.data.splitting import BY_CLASS, BY_GROUP, FOLDS, GIVEN, SplitData
 
@@ -250,6 +251,11 @@ class ImageFolder(SplitData):
             raise ParamError(
                 "List file is empty: it names the text file that says which image has which label."
             )
+        if self.list_file.casefold().endswith(TYPED):
+            columns = {"path_column": self.path_column, "label_column": self.label_column}
+            from engine.data.image_tables import images_in_table
+
+            return images_in_table, {"file": self.list_file, **columns, "classes": self.listed}
         return listing.images_listed, {
             "file": self.list_file,
             "header": self.list_header,

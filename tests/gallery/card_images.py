@@ -1,6 +1,7 @@
 """Paints the images on the cards of the gallery: `python -m tests.gallery.card_images [EXAMPLE ...]`.
 
-Each example is trained as its plan says, for `SECONDS` at most, and one view of it is painted in both themes.
+Each example is trained as its plan says, for `SECONDS` of the processor's time at most, and one view of it is
+painted in both themes.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from tests.app.fake_run import RestingTrainer
 from tests.engine.look.taking import take
 from tests.engine.train.networks import DATASETS, catalogue
 
-SECONDS = 100.0
+SECONDS = 240.0
 SCALE = 2  # pixels of the file for one of the card
 MARGIN = 6
 
@@ -53,6 +54,7 @@ class Painted:
     kind: str
     node: str = ""
     wide: float = 1.6  # how much larger than on the card it is laid out
+    square: bool = False
 
 
 IMAGES = {
@@ -62,19 +64,19 @@ IMAGES = {
     "perceptron-gates": Painted("decision-regions", "AND unit"),
     "delta-rule": Painted("decision-regions", "gradient"),
     "drawn-points": Painted("decision-regions", "cross-entropy"),
-    "mnist-cnn": Painted("filters", "conv1"),
+    "mnist-cnn": Painted("activations", "conv1"),
     "mnist-mlp": Painted("pixel-weights", "hidden"),
     "digits-augmented": Painted("augmented", "affine"),
     "shapes-masks": Painted("masks", "cross-entropy"),
-    "residual-blocks": Painted("confusion-matrix", "cross-entropy"),
+    "residual-blocks": Painted("confusion-matrix", "cross-entropy", square=True),
     "santa-fe-lstm": Painted("forecast", "forecast"),
     "romeo-letters": Painted("next-token", "scores"),
-    "end-marks": Painted("confusion-matrix", "surprise"),
+    "end-marks": Painted("confusion-matrix", "surprise", square=True),
     "numbers-in-words": Painted("gates", "read"),
     "masked-letters": Painted("hidden-tokens", "scores"),
-    "shifted-digits": Painted("confusion-matrix", "conv loss"),
+    "shifted-digits": Painted("confusion-matrix", "conv loss", square=True),
     "gan-digits": Painted("samples", "generator"),
-    "rbm-mnist": Painted("filters", "RBM"),
+    "rbm-mnist": Painted("reconstructions", "RBM"),
     "hopfield-2d": Painted("energy-landscape", "saturating", 2.2),
     "gaussian-mixture": Painted("decision-regions", "cross-entropy"),
     "karate-club": Painted("decision-regions", "club"),
@@ -86,8 +88,8 @@ IMAGES = {
     "stacked-autoencoder": Painted("reconstructions", "reconstruction 1"),
     "teacher-student": Painted("calibration", "distillation"),
     "penguins": Painted("neurons"),
-    "faces-folder": Painted("grad-cam", "conv2"),
-    "array-digits": Painted("confusion-matrix", "cross-entropy"),
+    "faces-folder": Painted("activations", "conv1"),
+    "array-digits": Painted("confusion-matrix", "cross-entropy", square=True),
     "co2-series": Painted("forecast", "forecast"),
 }
 
@@ -115,8 +117,8 @@ def trained(name: str) -> Run:
     settings = Settings.of(project.plan, device="cpu")
     run = begin_run(program, catalogue(), sources.loader(program, "cpu"), settings, Feed(), 1)
     run.heads = loss_heads(run.program.project, run.program.book)
-    ends = time.monotonic() + SECONDS
-    while run.stage is not Stage.DONE and time.monotonic() < ends:
+    ends = time.process_time() + SECONDS
+    while run.stage is not Stage.DONE and time.process_time() < ends:
         run.advance()
     return run
 
@@ -136,7 +138,8 @@ def _paint(workspace: Workspace, name: str) -> None:
     wanted = sorted(view.probes())
     found = dict(zip(wanted, take(run, *wanted), strict=True)) if wanted else {}
     view.draw({probe: snapshot for probe, snapshot in found.items() if is_drawable(snapshot)})
-    size = QSize(round(IMAGE.width() * asked.wide), round(IMAGE.height() * asked.wide))
+    card = QSize(IMAGE.height(), IMAGE.height()) if asked.square else IMAGE
+    size = card * asked.wide
     for theme in ("dark", "light"):
         set_theme(theme)
         view.resize(size - QSize(2 * MARGIN, 2 * MARGIN))
@@ -146,17 +149,12 @@ def _paint(workspace: Workspace, name: str) -> None:
             time.sleep(0.05)
         grabbed = view.grab().toImage()
         grabbed.setDevicePixelRatio(1)
-        inner = IMAGE * SCALE - QSize(2 * MARGIN, 2 * MARGIN)
+        inner = card * SCALE - QSize(2 * MARGIN, 2 * MARGIN)
         image = QImage(IMAGE * SCALE, QImage.Format.Format_RGB32)
         image.fill(current_theme().panel)
         painter = QPainter(image)
-        painter.drawImage(
-            MARGIN,
-            MARGIN,
-            grabbed.scaled(
-                inner, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
-            ),
-        )
+        small = grabbed.scaled(inner, mode=Qt.TransformationMode.SmoothTransformation)
+        painter.drawImage((image.width() - inner.width()) // 2, MARGIN, small)
         painter.end()
         path = example_path(name).parent / "images" / f"{name}-{theme}.png"
         path.parent.mkdir(exist_ok=True)

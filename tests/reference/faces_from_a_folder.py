@@ -52,7 +52,7 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.images.decoding.check_image_file, 14 lines, d93891da08ce
 
 
-# engine.data.images.decoding.read_image, 29 lines, 90e9dea5be5c
+# engine.data.images.decoding.read_image, 31 lines, e18153bf10a9
 
 
 # engine.data.images.decoding.upright, 6 lines, 58df1be79c7b
@@ -64,10 +64,10 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.images.decoding.deep_levels, 11 lines, 45cc1733cf60
 
 
-# engine.data.images.decoding.image_levels, 24 lines, 1a60fd5010e4
+# engine.data.images.decoding.image_levels, 32 lines, 97bd3167be86
 
 
-# engine.data.images.files.image_column, 6 lines, edf2cff9388b
+# engine.data.images.files.image_column, 16 lines, b219f67157db
 
 
 # engine.data.splits.split_rows, 23 lines, bbdcf948008a
@@ -79,7 +79,7 @@ PATIENCE = 8  # epochs without a better validation loss before training stops
 # engine.data.images.files.split_images, 35 lines, bcb7ab3dba55
 
 
-# engine.data.images.files.load_image_files, 22 lines, 187417b6c70f
+# engine.data.images.files.load_image_files, 22 lines, ca6634648206
 
 
 # engine.data.images.listing.is_image, 4 lines, cc12da07272d

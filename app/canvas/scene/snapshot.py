@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QImage, QImageWriter, QPageSize, QPainter, QPdfWriter
-from PySide6.QtSvg import QSvgGenerator
 
 from app.canvas.items.link_item import LabelItem, LinkItem
 from app.canvas.items.node_item import NodeItem
 from app.canvas.scene.scene import GraphScene
 from app.theme import DARK, LIGHT, Theme, current_theme, themes
+from app.widgets.vector import svg_of
 from app.workspace.open_document import TrainableDocument
 from engine.document.files import reason, write_atomically
 from engine.errors import NeuroloomError
@@ -129,7 +130,7 @@ class _Portrait(GraphScene):
             painter.fillRect(rect, current_theme().canvas)
 
 
-def _paint(scene: GraphScene, area: QRectF, painter: QPainter, target: QRectF) -> None:
+def _paint(scene: GraphScene, area: QRectF, target: QRectF, painter: QPainter) -> None:
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
     scene.render(painter, target, area, Qt.AspectRatioMode.IgnoreAspectRatio)
 
@@ -148,7 +149,7 @@ def _png(scene: GraphScene, area: QRectF, look: Look, title: str) -> bytes:
     image.fill(Qt.GlobalColor.transparent)
     image.setText("Title", title)
     painter = QPainter(image)
-    _paint(scene, area, painter, QRectF(image.rect()))
+    _paint(scene, area, QRectF(image.rect()), painter)
     painter.end()
     buffer = _opened()
     QImageWriter(buffer, QByteArray(b"png")).write(image)
@@ -156,19 +157,9 @@ def _png(scene: GraphScene, area: QRectF, look: Look, title: str) -> bytes:
 
 
 def _svg(scene: GraphScene, area: QRectF, look: Look, title: str) -> bytes:
-    buffer = _opened()
-    generator = QSvgGenerator()
-    generator.setOutputDevice(buffer)
-    size = QSizeF(area.size()).toSize()
-    generator.setSize(size)
-    generator.setViewBox(QRect(0, 0, size.width(), size.height()))
-    generator.setResolution(96)
-    generator.setTitle(title)
-    generator.setDescription("A network drawn with Neuroloom")
-    painter = QPainter(generator)
-    _paint(scene, area, painter, QRectF(0, 0, area.width(), area.height()))
-    painter.end()
-    return bytes(buffer.data().data())
+    whole = QRectF(0, 0, area.width(), area.height())
+    paint = partial(_paint, scene, area, whole)
+    return svg_of(area.size().toSize(), title, "A network drawn with Neuroloom", paint)
 
 
 def _pdf(scene: GraphScene, area: QRectF, look: Look, title: str) -> bytes:
@@ -182,7 +173,7 @@ def _pdf(scene: GraphScene, area: QRectF, look: Look, title: str) -> bytes:
     writer.setPageSize(QPageSize(page, QPageSize.Unit.Point, "graph", QPageSize.SizeMatchPolicy.ExactMatch))
     writer.setPageMargins(QMarginsF())
     painter = QPainter(writer)
-    _paint(scene, area, painter, QRectF(0, 0, writer.width(), writer.height()))
+    _paint(scene, area, QRectF(0, 0, writer.width(), writer.height()), painter)
     painter.end()
     return bytes(buffer.data().data())
 

@@ -119,8 +119,10 @@ class Thumbnails(QObject):
                 continue  # numbered apart by the emitter; better no number than another node's
             name = "loss" if item.face.kind == "loss" and len(losses) == 1 else name
             value = trainer.feed.last(f"train_{name}") if item.face.kind == "loss" else None
-            if value is None:  # a plan of several objectives records what each of them lowers, not each loss
-                value = trainer.feed.last(f"val_{name}")
+            # A plan of several objectives records what each of them lowers, not each loss; before the first
+            # epoch has ended there are values of one batch.
+            for series in (f"val_{name}", f"batch_{name}"):
+                value = trainer.feed.last(series) if value is None else value
             if value is not None:
                 found[item.node_id] = figures(value)
         return found

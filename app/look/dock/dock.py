@@ -57,7 +57,7 @@ class ViewsDock(QWidget):
         self._followed: list[ViewCard] = []
         self._signs: dict[int, object] = {}  # what each card's node was when its view was made
         self._offered: list[ViewKind] = []  # for the selected node
-        self._lead: ViewKind | None = None  # of a node, that is shown first of the whole network
+        self._lead: ViewKind | None = None  # a node's, that is shown first of the whole network
         self._dirty = True
         self._loading = False
         self._stale_before = 0
@@ -186,7 +186,7 @@ class ViewsDock(QWidget):
     def _end(self, card: ViewCard) -> None:
         if self.grid.only is card:
             self.enlarge(card)
-        self._signs.pop(card.key, None)
+        del self._signs[card.key]
         card.hide()
         card.deleteLater()
 
@@ -252,16 +252,15 @@ class ViewsDock(QWidget):
         chosen = following(kinds, self._workspace.settings, enough)
         wanted = [(kind, subject) for kind in chosen if kind.id not in taken]
         lead = first_sight(self._workspace) if kinds and not self._node_id else None
-        self._lead = lead[0] if lead is not None else None
-        if lead is not None and following([lead[0]], self._workspace.settings, 1):
+        self._lead = lead[0] if lead else None
+        if lead and following([lead[0]], self._workspace.settings, 1):
             wanted.insert(0, lead)
         known = {(card.kind.id, card.subject): card for card in self._followed}
         cards = [known.get((kind.id, one)) or self._make(kind, one, pinned=False) for kind, one in wanted]
-        if not self._node_id and cards and cards[0] is not None and cards[0] not in self._followed:
+        if not self._node_id and cards and cards[0] and cards[0] not in self._followed:
             cards[0].size_name = "L"
-        for card in self._followed:
-            if card not in cards:
-                self._end(card)
+        for card in set(self._followed) - set(cards):
+            self._end(card)
         self._followed = [card for card in cards if card is not None]
         for card in self.cards:
             card.show_name()
@@ -301,8 +300,8 @@ class ViewsDock(QWidget):
         )
         self._message.setText(why_empty(subject, kinds))
         title = name_of(subject) if self._node_id else WHOLE if kinds else ""
-        lead = [self._lead] if self._lead is not None else []
-        self.strip.show_subject(subject if kinds and self._node_id else None, title, [*lead, *kinds], shown)
+        whole = [self._lead, *kinds] if self._lead is not None else kinds
+        self.strip.show_subject(subject if kinds and self._node_id else None, title, whole, shown)
         self._stack.setCurrentIndex(1 if self.cards else 0)
 
     # -- views ---------------------------------------------------------------------------------
@@ -311,7 +310,7 @@ class ViewsDock(QWidget):
         if self._dirty:
             self._bring_up_to_date()
         self._record()
-        shown = self.cards if self.grid.only is None else [self.grid.only, *self._pinned]
+        shown = [self.grid.only, *self._pinned] if self.grid.only else self.cards
         return frozenset().union(*(card.probes() for card in shown))
 
     def _record(self) -> None:
@@ -455,9 +454,8 @@ class ViewsDock(QWidget):
         """Shows the cards that were pinned when the project was open last."""
         self._loading = True
         self._path = self._workspace.document.path
-        for card in list(self._pinned):
-            self._pinned.remove(card)
-            self._end(card)
+        while self._pinned:
+            self._end(self._pinned.pop())
         if self.on_nodes is not None:
             self.on_nodes.take_all_off()
         layout = kept(self._workspace.settings, self._path)
@@ -473,21 +471,21 @@ class ViewsDock(QWidget):
         self._dirty = True
 
     def _state_changed(self, state: str) -> None:
-        if state == "loading":  # another run begins: what was recorded of the last one is gone
+        if state == "loading":  # another run begins, and its history with it, seen or not
             self.playback.go_live()
+        if state in ("loading", "running") and self._dirty:  # they are recorded, seen or not
+            self._bring_up_to_date()
         self._record()
         self._live.ask()
 
     def record_while_hidden(self, on: bool) -> None:
-        """Whether pinned views are recorded while the dock is hidden."""
+        """Whether views are recorded while the dock is hidden."""
         self.recording.set_while_hidden(on)
         self._record()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._record()
-
-    # -- menus ------------------------------------------------------------------------------------
 
     def _offer_card_menu(self, card: ViewCard, place: QPoint) -> None:
         menu = self._card_menu.menu(card)

@@ -50,7 +50,7 @@ class DockMenu(QObject):
             budget.addAction(used).setEnabled(False)
         hidden = entry(
             menu,
-            "Record pinned views while hidden",
+            "Record views while hidden",
             partial(dock.record_while_hidden, not recording.while_hidden),
         )
         hidden.setCheckable(True)

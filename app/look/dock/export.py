@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QRegion
-from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from app.look.dock.card import ViewCard
 from app.look.dock.states import name_of, step_words
 from app.theme import SMALL, current_theme
+from app.widgets.vector import svg_of
 from engine.document.files import write_atomically
 from engine.errors import ProjectFileError
 
@@ -28,7 +29,7 @@ def view_image(card: ViewCard) -> QImage:
     image = QImage(size * SCALE, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(SCALE)
     painter = QPainter(image)
-    _paint(card, painter, size)
+    _paint(card, size, painter)
     painter.end()
     return image
 
@@ -45,19 +46,8 @@ def save_image(card: ViewCard, path: Path) -> None:
 def svg(card: ViewCard) -> bytes:
     """The view with its title as vectors: lines stay lines, words stay words."""
     size = _size(card)
-    buffer = QBuffer()
-    buffer.open(QBuffer.OpenModeFlag.WriteOnly)
-    generator = QSvgGenerator()
-    generator.setOutputDevice(buffer)
-    generator.setSize(size)
-    generator.setViewBox(QRect(QPoint(0, 0), size))
-    generator.setResolution(96)
-    generator.setTitle(f"{card.kind.title}, {name_of(card.subject)}")
-    painter = QPainter(generator)
-    _paint(card, painter, size)
-    painter.end()
-    buffer.close()
-    return bytes(buffer.data().data())
+    title = f"{card.kind.title}, {name_of(card.subject)}"
+    return svg_of(size, title, "", partial(_paint, card, size))
 
 
 def save_table(card: ViewCard, path: Path) -> bool:
@@ -85,7 +75,7 @@ def _size(card: ViewCard) -> QSize:
     return QSize(shown.width() + 2 * _PAD, shown.height() + _HEAD + 2 * _PAD)
 
 
-def _paint(card: ViewCard, painter: QPainter, size: QSize) -> None:
+def _paint(card: ViewCard, size: QSize, painter: QPainter) -> None:
     theme = current_theme()
     view: QWidget = card.pane.view
     painter.fillRect(QRect(QPoint(0, 0), size), theme.panel)

@@ -20,6 +20,7 @@ BY_TASK = (
     "reconstructions",
     "decision-regions",
     "fit",
+    "written-text",
     "next-token",
     "predicted-against-right",
     "worst-and-best",

@@ -27,14 +27,17 @@ class Recording(QObject):
         self._set_budget()
 
     def record(self, cards: Iterable[ViewCard], *, hidden: bool) -> None:
-        """Record what these cards show; of a hidden dock the pinned ones, while a run goes on."""
+        """Record what these cards show; of a hidden dock the first, pinned and cheap ones."""
         cards = list(cards)
         trainer = self._workspace.trainer
         if trainer is not None:
             trainer.feed.history.record_only(_probes(cards))
         unseen = hidden and self.while_hidden and self._workspace.training
-        pinned = _probes(card for card in cards if card.pinned) if unseen else frozenset()
-        watching(self._workspace).watch(self._owner, pinned)
+        wanted: Probes = frozenset()
+        if unseen and trainer is not None:
+            kept = (card for card in cards if card.pinned or card is cards[0])  # the first says most
+            wanted = _probes(kept) | _cheap(_probes(cards))
+        watching(self._workspace).watch(self._owner, wanted)
 
     @property
     def budget(self) -> int:
@@ -48,7 +51,7 @@ class Recording(QObject):
 
     @property
     def while_hidden(self) -> bool:
-        """Whether pinned views are recorded while the dock is hidden."""
+        """Whether views are recorded while the dock is hidden."""
         return self._workspace.settings.flag(_HIDDEN, True)
 
     def set_while_hidden(self, on: bool) -> None:
@@ -58,6 +61,14 @@ class Recording(QObject):
     def _set_budget(self) -> None:
         if self._workspace.trainer is not None:
             self._workspace.trainer.feed.history.budget = self.budget * MEGABYTE
+
+
+def _cheap(probes: Probes) -> Probes:
+    """Those that are taken in the training thread, each within a few steps' time."""
+    from engine.look.registry import probe_kinds
+
+    kinds = probe_kinds()
+    return frozenset(one for one in probes if one.what in kinds and not kinds[one.what].apart)
 
 
 def _probes(cards: Iterable[ViewCard]) -> Probes:

@@ -8,6 +8,7 @@ from engine.catalogue.params import ParamSpec
 from engine.catalogue.training.optimisers import OPTIMISERS, make_optimiser
 from engine.document.plan import Minimise, Plan
 from engine.errors import GraphError
+from engine.values import is_number, shown
 
 BATCH, PATIENCE, SEED = "batch", "patience", "seed"
 WORDS = {
@@ -26,6 +27,8 @@ def with_number(plan: Plan, name: str, value: float, phase: int = 0) -> Plan | N
     The optimiser is that of the first gradient objective of the phase. None where the plan has no place for
     the number. Errors: `GraphError` for a value out of range.
     """
+    if not is_number(value):
+        raise GraphError(f"The {WORDS.get(name, name)} is a finite number, not {shown(value)}.")
     place = min(phase, len(plan.phases) - 1)
     found = plan.phases[place]
     if name in (BATCH, PATIENCE, SEED) and value != int(value):

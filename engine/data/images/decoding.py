@@ -15,8 +15,9 @@ import numpy as np
 from engine.data.images.listing import quoted_name
 
 
-def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
-    """What `take` makes of a file's PIL image while it is open."""
+def read_image(folder: Path, name: str, take: Callable[[Any], Any], held: bytes | None = None) -> Any:
+    """What `take` makes of a file's PIL image while it is open; of the bytes that are `held` in its place."""
+    import io
     import logging
     import warnings
 
@@ -29,9 +30,10 @@ def read_image(folder: Path, name: str, take: Callable[[Any], Any]) -> Any:
     kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
     most = 100_000_000
     what = quoted_name(name)
-    check_image_file(folder, name)
+    if held is None:
+        check_image_file(folder, name)
     try:
-        with Image.open(folder / name, formats=kinds) as image:
+        with Image.open(folder / name if held is None else io.BytesIO(held), formats=kinds) as image:
             if image.width * image.height > most:
                 raise Image.DecompressionBombError
             return take(image)
@@ -86,7 +88,15 @@ def of_size(image: Any, size: tuple[int, int], fit: str, smooth: bool = True, bo
 
 
 def image_levels(
-    folder: Path, name: str, *, size: tuple[int, int], fit: str, channels: str, behind: str, bits: int
+    folder: Path,
+    name: str,
+    *,
+    size: tuple[int, int],
+    fit: str,
+    channels: str,
+    behind: str,
+    bits: int,
+    held: bytes | None = None,
 ) -> np.ndarray:
     """An image as (C, H, W) levels, uint8 or uint16; grey is the luma of ITU-R BT.601.
 
@@ -94,7 +104,7 @@ def image_levels(
     "nothing" its own colour.
     """
     mode = {"grey": "L", "RGB": "RGB", "RGBA": "RGBA"}[channels]
-    image = read_image(folder, name, upright)
+    image = read_image(folder, name, upright, held)
     if image.mode.startswith(("I", "F")):
         return deep_levels(image, name, size, fit, mode, bits)
     if image.mode == "LAB":

@@ -132,7 +132,7 @@ def load_image_files(
     splitter goes by. What takes at most `memory` megabytes is held in memory.
     """
     listed = rows(folder, **where)
-    files = [image_column(folder, listed["path"], image, threads, device)]
+    files = [image_column(folder, listed["path"], image, threads, device, listed.pop("held", None))]
     return split_images(folder, device, listed, files, unreadable, memory, key, splitter, splitting)
 
 
@@ -165,11 +165,21 @@ def load_masked_images(
 
 
 def image_column(
-    folder: Path, names: list[str], how: dict[str, Any], threads: int, device: str
+    folder: Path,
+    names: list[str],
+    how: dict[str, Any],
+    threads: int,
+    device: str,
+    held: list[bytes] | None = None,
 ) -> ImageFiles:
-    """Images in their files, one a row."""
+    """Images in their files, one a row; those whose bytes are `held` need none."""
+    known = dict(zip(names, held or (), strict=False))
+
+    def decode(folder: Path, name: str, **how: Any) -> np.ndarray:
+        return image_levels(folder, name, held=known.get(name), **how)
+
     size = ({"grey": 1, "RGB": 3, "RGBA": 4}[how["channels"]], *how["size"])
-    return ImageFiles(folder, names, image_levels, how, size, threads, device)
+    return ImageFiles(folder, names, decode if held else image_levels, how, size, threads, device)
 
 
 def split_images(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue.traits import FileForm
+from engine.data.image_tables import images_in_table
 from engine.data.images.decoding import read_image
 from engine.data.images.labels import counted, layout_of, some_of
 from engine.data.images.listing import (
@@ -24,7 +25,7 @@ from engine.data.images.listing import (
     readable_name,
     split_number,
 )
-from engine.data.open.opening import HEAD, Opened, reader
+from engine.data.open.opening import HEAD, Opened, reader, stamp
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value
@@ -155,7 +156,36 @@ def stamp_of(folder: Path, names: Iterable[str]) -> str:
     return f"{count}-{mark.hexdigest()}"
 
 
-def _looked_at(folder: Path, images: list[str], watch: Watch) -> Found:
+def open_table(path: Path, column: str, label: str, classes: tuple[str, ...], watch: Watch) -> Opened:
+    """Images in a column of a Parquet or Arrow file, with the classes of another. Errors: `DataError`."""
+    where: dict[str, Value] = {"path_column": column, "label_column": label}
+    listed = images_in_table(
+        path.parent, file=path.name, classes=classes, path_column=column, label_column=label
+    )
+    held = dict(zip(listed["path"], listed["held"], strict=True))
+    found = _looked_at(path.parent, listed["path"], watch, held)
+    if not found.sizes:
+        raise DataError(f"None of the images can be read. {found.unreadable[0]}")
+    params: dict[str, Value] = {
+        "path": str(path.parent),
+        "stamp": stamp(path),
+        "layout": "list file",
+        "list_file": path.name,
+        **where,
+        "listed": classes,
+        "count": len(held),
+        "broken": len(found.unreadable),
+        **_proposed(found),
+    }
+    said = (
+        f'{counted(len(held), "image")} in the column "{column}", with {len(classes):,} classes in "{label}".'
+    )
+    return Opened(reader(FileForm.IMAGES), params, path.stem, (said, *_oddities(found, len(held))))
+
+
+def _looked_at(
+    folder: Path, images: list[str], watch: Watch, held: Mapping[str, bytes] | None = None
+) -> Found:
     """Sizes, channels and oddities of images spread evenly over the folder; small ones are decoded whole."""
     found = Found()
     every = -(-len(images) // LOOKED_AT)
@@ -164,7 +194,7 @@ def _looked_at(folder: Path, images: list[str], watch: Watch) -> Found:
     for at, name in enumerate(some):
         watch.look(at / len(some), "looking at the images")
         try:
-            left -= read_image(folder, name, partial(_note, found, left))
+            left -= read_image(folder, name, partial(_note, found, left), held[name] if held else None)
         except ValueError as error:
             found.unreadable.append(reason_of(error))
     found.looked_at = len(some)

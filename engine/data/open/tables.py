@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from engine.catalogue.traits import FileForm
+from engine.data.images.listing import natural_key
 from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.cells import blank_rows
 from engine.data.tables.column_kinds import Guess, guesses, rows_hit
-from engine.data.tables.column_roles import Plan, listed, roles, say_missing
+from engine.data.tables.column_roles import TARGETS, Plan, listed, roles, say_missing
 from engine.data.tables.reading import (
     cell_form,
     decoded,
@@ -52,6 +53,8 @@ from engine.values import Value
 
 LARGE = 64 << 20  # bytes above which a file is looked through piece by piece
 HEAD = 4 << 20  # bytes that the form and the kinds are guessed from
+IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"II*", b"MM")  # what their bytes begin with
+FEW_BESIDE = 3  # columns beside one of images; with more of them it is a table
 MARKS = (b"PAR1", b"ARROW1")
 FORM = (
     "delimiter",
@@ -75,7 +78,8 @@ def open_it(path: Path, watch: Watch) -> Opened:
             with _watched(watch):
                 return _from_sheet(path, watch)
         if head.startswith(MARKS):
-            return _from_frame(path, read_typed_table(path, None), {}, [], 1, watch)
+            frame = read_typed_table(path, None)
+            return _images_in(path, frame, watch) or _from_frame(path, frame, {}, [], 1, watch)
         if path.suffix.casefold() in RECORDS:
             return _from_frame(path, read_records(path, None), {}, [], 1, watch)
         from engine.data.open.images import names_images, open_list
@@ -83,6 +87,38 @@ def open_it(path: Path, watch: Watch) -> Opened:
         return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
     except (ValueError, ImportError) as error:
         raise DataError(reason_of(error)) from error
+
+
+def _images_in(path: Path, frame: Any, watch: Watch) -> Opened | None:
+    """A node of images, where a column holds them and another their classes; None for any other table."""
+    import polars as pl
+
+    found = None
+    for name, kind in frame.schema.items():
+        images = (
+            frame[name].struct.field("bytes")
+            if kind == pl.Struct and "bytes" in frame[name].struct.fields
+            else frame[name]
+        )
+        first = images.drop_nulls().head(1).to_list() if images.dtype == pl.Binary else []
+        found = name if first and first[0].startswith(IMAGES) else found
+    rest = [one for one in frame.columns if one != found]
+    if found is None or len(rest) > FEW_BESIDE:
+        return None
+    beside = guesses(frame.select(rest), ".", watch)
+    labels = [
+        one for one in beside if one.counts and not one.missing and 1 < len(one.counts) <= len(frame) / 2
+    ]
+    label = next((one for one in labels if one.name.casefold() in TARGETS), next(iter(labels), None))
+    if label is None:
+        return None
+    from engine.data.open.images import open_table
+
+    classes = tuple(sorted(label.counts, key=natural_key))
+    try:
+        return open_table(path, found, label.name, classes, watch)
+    except DataError:
+        return None  # none of them can be read: the rest may be a table
 
 
 def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:

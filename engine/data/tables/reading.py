@@ -125,7 +125,9 @@ def named_by(header: list[Any], source: Any, form: dict[str, Any]) -> list[Any]:
     """
     rows = [cells for _, (_, cells) in zip(range(200), text_rows(beginning(source), form), strict=False)]
     longer = [cells for cells in rows[1:] if len(cells) == len(header) + 1]
-    if longer and not any(cells[-1].strip() for cells in longer):
+    if not longer or longer[0] is not rows[1]:  # polars goes by the first
+        return header
+    if not any(cells[-1].strip() for cells in longer):
         return [*header, None]
     whole = len(longer) > 1 and len(longer) == sum(bool(cells) for cells in rows[1:])
     return [None, *header] if whole else header
@@ -227,7 +229,9 @@ def text_trouble(path: Path, source: Any, error: BaseException, form: dict[str, 
             )
     if text.startswith(('could not parse `"', "CSV malformed")):
         return f'"{path.name}" has a quote that nothing closes. Choose another quote, or fix that row.'
-    return f'"{path.name}" cannot be read as a table: {text.splitlines()[0]}.'
+    if "skip_lines" in text:
+        return f'"{path.name}" has nothing below the {form["skip_lines"]:,} lines that are before its table.'
+    return f'"{path.name}" cannot be read as a table: {text.splitlines()[0].rstrip(".")}.'
 
 
 def longer_row(source: Any, width: int, form: dict[str, Any]) -> tuple[int, int] | None:

@@ -38,7 +38,7 @@ import torch
 
 from engine.feed.feed import Remedy
 from engine.train.advice.balance import too_sure
-from engine.train.advice.suggest import calmer_rate, gradient_limit, livelier_rate, plainly
+from engine.train.advice.suggest import calmer_rate, gradient_limit, is_slow, livelier_rate, plainly
 from engine.train.failures import node_name
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ class Health:
             self._over(found, "plateau")
         if level > HARDLY * first and not well:
             swing = (max(recent) - min(recent)) / abs(level) if level else 0.0
-            rate = calmer_rate(run) if swing > 0.1 else livelier_rate(run)
+            # The loss swings where the rate is too high, or by the noise of dropout.
+            rate = calmer_rate(run) if swing > 0.1 and not is_slow(run) else livelier_rate(run)
             what = "Lower" if rate < run.learning_rate else "Raise"
             self._tell(
                 found,

@@ -35,12 +35,17 @@ def calmer_rate(run: Run) -> float:
     return usual if rate > 30 * usual else one_digit(rate * 0.3)
 
 
+def is_slow(run: Run) -> bool:
+    """Whether the learning rate is far below what is usual for the optimiser."""
+    return 10 * run.learning_rate < _usual(run)
+
+
 def livelier_rate(run: Run) -> float:
     """A learning rate above the present one; below it where that is far above what is usual."""
     rate, usual = run.learning_rate, _usual(run)
     if rate > 30 * usual:
         return usual
-    return usual if 10 * rate < usual else one_digit(rate * 3)
+    return usual if is_slow(run) else one_digit(rate * 3)
 
 
 def smaller_batch(batch: int) -> int:

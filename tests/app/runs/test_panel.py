@@ -196,18 +196,18 @@ def test_ticked_runs_are_drawn_over_each_other_in_colours_of_their_own(full: Run
     plot = full.plot.plot
     assert plot is not None
     assert {(curve.name, curve.dashed) for curve in plot._curves} == {
-        ("second", False),
-        ("second, train", True),
-        ("first", False),
-        ("first, train", True),
+        ("second 1", False),
+        ("second 1, train", True),
+        ("first 1", False),
+        ("first 1, train", True),
     }
     roles = {curve.name.split(",")[0]: curve.role for curve in plot._curves}
     assert len(set(roles.values())) == 2 and set(roles.values()) <= set(COLOURS)
-    x, _ = plot.drawn([curve.name for curve in plot._curves].index("first"))
+    x, _ = plot.drawn([curve.name for curve in plot._curves].index("first 1"))
     assert x.tolist() == [1, 2, 3, 4]
     click(full, qtbot, 1, "tick")
     click(full, qtbot, 1, "tick")
-    assert full.model.colour("second") == roles["second"]
+    assert full.model.colour("second") == roles["second 1"]
 
 
 def test_space_ticks_and_other_values_and_axes_can_be_drawn(full: RunsPanel, qtbot: QtBot) -> None:
@@ -219,11 +219,11 @@ def test_space_ticks_and_other_values_and_axes_can_be_drawn(full: RunsPanel, qtb
     full.plot._axis.choose("step")
     plot = full.plot.plot
     assert plot is not None
-    assert [curve.name for curve in plot._curves] == ["first"]
+    assert [curve.name for curve in plot._curves] == ["first 1"]
     assert plot.drawn(0)[0].tolist() == [10, 20, 30, 40]
     full.plot._quantity.choose("loss")
     full.plot._split.choose("train")
-    assert [curve.name for curve in plot._curves] == ["first, train"]
+    assert [curve.name for curve in plot._curves] == ["first 1, train"]
 
 
 def test_a_selected_run_shows_its_curve_before_anything_is_ticked(full: RunsPanel, qtbot: QtBot) -> None:
@@ -287,10 +287,7 @@ def test_what_cannot_be_done_says_why(full: RunsPanel, qtbot: QtBot) -> None:
     menu = full.menu
     assert not menu.continue_button.isEnabled() and "Select" in menu.continue_button.toolTip()
     click(full, qtbot, 1, "title")
-    assert (
-        not menu.continue_button.isEnabled()
-        and "before its first checkpoint" in menu.continue_button.toolTip()
-    )
+    assert not menu.continue_button.isEnabled() and "no checkpoint" in menu.continue_button.toolTip()
     click(full, qtbot, 0, "title")
     assert menu.continue_button.isEnabled() and menu.reopen_button.isEnabled()
     with qtbot.waitSignal(full.continue_wanted) as wanted:
@@ -301,13 +298,41 @@ def test_what_cannot_be_done_says_why(full: RunsPanel, qtbot: QtBot) -> None:
     assert wanted.args[0].name == "third"
 
 
+def test_compare_takes_the_ticked_runs(
+    full: RunsPanel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[list[str]] = []
+
+    def look(dialog: CompareDialog) -> int:
+        shown.append([one.text() for one in dialog.findChildren(QLabel) if one.text().startswith("From ")])
+        return 0
+
+    monkeypatch.setattr(CompareDialog, "exec", look)
+    click(full, qtbot, 0, "title")
+    for row in range(3):
+        click(full, qtbot, row, "tick")
+    qtbot.mouseClick(full.menu.compare_button, Qt.MouseButton.LeftButton)
+    (heads,) = shown
+    assert [head.partition(" to ")[2].partition("”")[0] for head in heads] == ["“second 1", "“third 1"]
+    assert all(head.startswith("From “first 1” of") for head in heads)
+
+
+def test_columns_are_as_wide_as_their_headings_and_say_best_and_last(full: RunsPanel) -> None:
+    titles = [one.title for one in full.model.columns]
+    assert {"best val accuracy", "last val accuracy", "best val loss"} <= set(titles)
+    head = full.table.horizontalHeader()
+    for section, one in enumerate(full.model.columns):
+        if not full.table.isColumnHidden(section):
+            assert head.fontMetrics().horizontalAdvance(one.title) < head.sectionSize(section)
+
+
 def test_two_runs_are_compared_in_words(full: RunsPanel, shaped: Workspace, qtbot: QtBot) -> None:
     click(full, qtbot, 1, "title")
     click(full, qtbot, 2, "title", ctrl=True)
     old, new = reversed(full.table.chosen())
     found = differences(old, new, shaped.catalogue)
     assert [one.what for one in found] == ["learning rate: 0.1 → 0.01", "layer, units: 3 → 4"]
-    dialog = CompareDialog(old, new, found, full)
+    dialog = CompareDialog(old, [(new, found)], full.model.names, full)
     qtbot.addWidget(dialog)
     texts = [label.text() for label in dialog.findChildren(QLabel)]
     assert "Learning rate: 0.1 → 0.01" in texts and "Layer, units: 3 → 4" in texts

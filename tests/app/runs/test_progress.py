@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.runs.progress import TrainingBar, newest_metric
+from app.runs.progress import TrainingBar, best_metric, newest_metric
 from app.runs.run_status import DeviceChip, MetricText, ProgressText, device_words, time_left
 from app.window.top_bar import HEIGHT, TopBar
 from app.workspace.workspace import Workspace
@@ -156,7 +156,7 @@ def test_progress_is_told_in_epochs_steps_and_time(controls: Controls) -> None:
     progress = controls.bar.findChild(ProgressText)
     assert progress.text() == "Epoch 4 of 12 · step 1,462  1 min 51 s left"
     assert abs(progress.fraction - 3.4 / 12) < 0.01
-    assert controls.bar.findChild(MetricText).text() == "validation accuracy 0.9817"
+    assert controls.bar.findChild(MetricText).text() == "validation accuracy 0.9817 last · best 0.9817"
     assert controls.bar.findChild(DeviceChip).text() == "CPU · 2 threads"
 
 
@@ -210,6 +210,16 @@ def test_the_metric_is_the_validation_metric_then_the_losses() -> None:
     feed.append("val_accuracy", 1, 1.0, 0.1, 0.9)
     assert newest_metric(feed) == ("validation accuracy", 0.9)
     assert newest_metric(None) == ("", None)
+
+
+def test_the_last_and_the_best_epoch_are_told_apart(qtbot: QtBot) -> None:
+    feed, shown = Feed(), MetricText()
+    qtbot.addWidget(shown)
+    for epoch, value in enumerate((0.9, 0.9667, 0.9333), start=1):
+        feed.append("val_accuracy", epoch, float(epoch), 0.1, value)
+    shown.show_metric(*newest_metric(feed), best_metric(feed))
+    assert shown.text() == "validation accuracy 0.9333 last · best 0.9667"
+    assert "best epoch" in shown.told()
 
 
 def test_only_a_high_accuracy_is_good(qtbot: QtBot) -> None:

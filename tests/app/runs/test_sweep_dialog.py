@@ -132,6 +132,9 @@ def test_the_runs_of_a_sweep_are_found_by_their_tag(
     ("name", "text", "words"),
     [
         ("lr", "0.1, much", "“much” is not a number (learning rate)."),
+        ("lr", "0.1, 1e999", "The learning rate is a finite number, not inf."),
+        ("batch", "1e999", "The batch is a finite number, not inf."),
+        ("batch", "1e30", "The batch size is at most 2147483647, not 1000000000000000019884624838656."),
         ("batch", "16.5", "The batch is a whole number, not 16.5."),
         ("seed", " ".join(map(str, range(65))), "A sweep has at most 64 runs."),
     ],

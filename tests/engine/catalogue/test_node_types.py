@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import engine.catalogue.node_types as registry
+import engine.catalogue.registry as registry
 from engine.catalogue import Catalogue, Emitted, Emitter, Layer, Port, Wire, load_catalogue, param
 from engine.catalogue.symbols import F
 from engine.document.graph import Node
@@ -45,7 +45,7 @@ class EntryPoint:
         self.loads = loads
 
     def load(self) -> object:
-        if isinstance(self.loads, Exception):
+        if isinstance(self.loads, BaseException):
             raise self.loads
         return self.loads
 
@@ -221,6 +221,7 @@ def test_what_a_module_only_imports_is_not_registered_twice(own: Catalogue) -> N
     assert [found.type_id for found in own] == ["Scale"]
 
 
+@pytest.mark.logs("The node package .others. could not be loaded")
 def test_a_second_type_of_an_id_is_refused(own: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     own.add(Scale)
     own.add(Scale)
@@ -234,18 +235,36 @@ def test_a_second_type_of_an_id_is_refused(own: Catalogue, monkeypatch: pytest.M
     Other.type_id = "Scale"
     with pytest.raises(EmitError, match="Two node types are called Scale"):
         own.add(Other)
-    install(monkeypatch, EntryPoint("others", module("others", Other)))
-    with pytest.raises(EmitError, match=r"'others' could not be loaded\. Two node types are called Scale"):
-        load_catalogue()
-    assert own.get("Scale") is Scale
+
+    class Fine(Other):
+        """A third."""
+
+        type_id = "Fine"
+
+    Fine.__module__ = Other.__module__ = "others"
+    install(monkeypatch, EntryPoint("others", module("others", Fine, Other)))
+    load_catalogue()
+    assert "'others' could not be loaded. Two node types are called Scale" in own.left_out["others"]
+    assert own.get("Scale") is Scale and own.get("Fine") is None  # it is left out whole
 
 
 @pytest.mark.parametrize(
-    "failure", [ImportError("No module named 'scaling'"), SyntaxError("bad"), TypeError("x"), ValueError()]
+    "failure",
+    [
+        ImportError("No module named 'scaling'"),
+        SyntaxError("bad"),
+        TypeError("x"),
+        ValueError(),
+        SystemExit(3),
+    ],
 )
-def test_a_package_that_fails_to_load_is_named(
-    own: Catalogue, monkeypatch: pytest.MonkeyPatch, failure: Exception
+@pytest.mark.logs("The node package .scaling. could not be loaded")
+def test_a_package_that_fails_to_load_is_left_out_and_named(
+    own: Catalogue, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:
-    install(monkeypatch, EntryPoint("scaling", failure))
-    with pytest.raises(EmitError, match="The node package 'scaling' could not be loaded"):
+    install(monkeypatch, EntryPoint("scaling", failure), EntryPoint("fine", module("fine", Scale)))
+    assert load_catalogue().get("Scale") is Scale
+    assert "The node package 'scaling' could not be loaded" in own.left_out["scaling"]
+    install(monkeypatch, EntryPoint("builtin", failure))
+    with pytest.raises(EmitError, match="'builtin' could not be loaded"):
         load_catalogue()

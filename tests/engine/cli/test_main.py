@@ -64,6 +64,7 @@ def test_help_lists_the_commands_and_the_exit_statuses(capsys: Captured) -> None
         ["check"],
         ["export", "gallery:iris"],
         ["train", "gallery:iris", "--epochs", "0"],
+        ["train", "gallery:iris", "--epochs", f"{10**30}"],
         ["train", "gallery:iris", "--seed", "-1"],
         ["train", "gallery:iris", "--resume"],
         ["nodes", "no such thing"],

@@ -79,8 +79,28 @@ def text_table(mark: str, decimal: str = ".") -> str:
     return "\n".join(mark.join(row) for row in rows) + "\n"
 
 
+LOST = "\\N"
+LOGGED = '"TOA5","St1","CR1000"\n"day","width","kind"\n"TS","mm",""\n' + "".join(
+    f'"{1 + at % 28:02d}.03.{20 + at // 28}",{LOST if at == 9 else b},"{c}"\n'
+    for at, (_, b, c) in enumerate(ROWS)
+)
+ESCAPED = "length,note,kind\n" + "".join(f'{a},"say \\"{b}, or so\\"",{c}\n' for a, b, c in ROWS)
+WEKA = "@relation plants\n@attribute length numeric\n@attribute 'the kind' {a,b,c}\n@data\n" + "".join(
+    f"{a},{c}\n" for a, _, c in ROWS
+)
+
+
+def nested() -> pl.DataFrame:
+    return pl.DataFrame({"parts": [[a, b] for a, b, _ in ROWS], "kind": [c for _, _, c in ROWS]})
+
+
 def frame() -> pl.DataFrame:
     return pl.DataFrame(ROWS, schema=["length", "width", "kind"], orient="row")
+
+
+def pictured() -> pl.DataFrame:
+    rows = [{"bytes": picture("PNG", 5 * at), "path": f"{at}.png"} for at in range(30)]
+    return pl.DataFrame({"image": rows, "label": [at % 2 for at in range(30)]})
 
 
 def saved(array: np.ndarray) -> bytes:
@@ -175,6 +195,11 @@ KINDS: Mapping[str, Kind] = {
         alone("plants.csv", text_table(";", ",").replace("a\n", "é\n").encode("cp1252"))
     ),
     "spaces": Kind(alone("plants.dat", text_table(" ").encode())),
+    "a logger's": Kind(alone("plants.dat", LOGGED.encode())),
+    "escaped quotes": Kind(alone("plants.csv", ESCAPED.encode())),
+    "weka": Kind(alone("plants.arff", WEKA.encode())),
+    "parquet, lists": Kind(streamed("plants.parquet", nested().write_parquet)),
+    "parquet, images": Kind(streamed("pictures.parquet", pictured().write_parquet)),
     "utf-16": Kind(alone("plants.csv", text_table(",").encode("utf-16"))),
     "parquet": Kind(streamed("plants.parquet", frame().write_parquet)),
     "arrow": Kind(streamed("plants.arrow", frame().write_ipc)),

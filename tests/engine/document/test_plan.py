@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from engine.catalogue.training.numbers import with_number
 from engine.document.plan import LARGEST_SEED, WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
 from engine.errors import GraphError, ProjectFileError
 
@@ -135,3 +136,39 @@ def test_a_plain_plan_says_no_more_in_its_file_than_it_did() -> None:
     assert list(Plan().to_json()["phases"][0]["objectives"][0]) == ["minimise", "optimiser", "schedule"]
     assert Plan().supervised
     assert not Plan((Phase((Minimise(clip=1.0),)),)).supervised
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("objective", {"rates": {"n2": HUGE}}),
+        ("objective", {"clip": HUGE}),
+        ("objective", {"noise": HUGE}),
+        ("objective", {"minimise": {"n4": HUGE}}),
+        ("objective", {"every": HUGE}),
+        ("objective", {"accumulate": HUGE}),
+        ("phase", {"batch": 10**30}),
+        ("stop", {"epochs": 10**30}),
+        ("stop", {"patience": HUGE}),
+        ("plan", {"batch": 10**30}),
+        ("plan", {"seed": HUGE}),
+    ],
+)
+def test_numbers_beyond_all_measure_are_refused_with_a_sentence(part: str, change: dict[str, object]) -> None:
+    data = Plan().to_json()
+    phase = data["phases"][0]
+    parts = {"plan": data, "phase": phase, "objective": phase["objectives"][0], "stop": phase["stop"]}
+    parts[part].update(change)
+    with pytest.raises(ProjectFileError) as caught:
+        Plan.from_json(data)
+    assert (len(str(caught.value)) < 160 and "digits" in str(caught.value)) or "at most" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), -float("inf")])
+@pytest.mark.parametrize("name", ["lr", "batch", "patience", "seed"])
+def test_a_sweep_takes_finite_numbers(name: str, value: float) -> None:
+    with pytest.raises(GraphError, match="is a finite number, not"):
+        with_number(Plan(), name, value)

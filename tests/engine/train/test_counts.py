@@ -201,4 +201,5 @@ def test_the_number_of_updates() -> None:
     assert updates_per_epoch(10, 4, accumulate=3) == 4
     assert updates_per_epoch(10, 4, every=4) == 2.5
     assert updates_per_epoch(1, 4, accumulate=8) == 1
+    assert updates_per_epoch(10, 4_000_000_000, every=4, accumulate=2) == 1.5
     assert updates_per_epoch(10, 2, every=4, accumulate=2) == 1.5  # 3 turns and 2 moves, 2 turns and 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtGui import QColor, QImage
@@ -14,6 +15,7 @@ from app.canvas.scene.snapshot import Look, save_image
 from app.canvas.view import GraphView
 from app.theme import DARK, LIGHT, current_theme
 from app.workspace.workspace import Workspace
+from engine.document.edits import Rename, SetTitle
 from engine.document.graph import Link
 from engine.errors import NeuroloomError
 
@@ -122,3 +124,14 @@ def test_an_empty_graph_and_a_folder_that_is_missing_are_said(
     with pytest.raises(NeuroloomError, match="cannot be saved to"):
         save_image(workspace, tmp_path / "no such folder" / "a.svg")
     assert current_theme() in (DARK, LIGHT)
+
+
+@pytest.mark.usefixtures("chain")
+def test_an_svg_is_well_formed_whatever_things_are_called(workspace: Workspace, tmp_path: Path) -> None:
+    name = "a\x1b[2J\x00 < & > \" ' \ufffe \ud800 ]]> \x0b"
+    workspace.apply("Rename", Rename("n2", name))
+    workspace.apply("Title", SetTitle(name))
+    path = save_image(workspace, tmp_path / "graph.svg")
+    found = ElementTree.fromstring(path.read_bytes())
+    words = "".join(found.itertext())
+    assert "\ufffd[2J" in words and "< & >" in words

@@ -75,6 +75,15 @@ def test_what_is_on_screen_is_watched_and_recorded(shown: Shown, qtbot: QtBot) -
     qtbot.waitUntil(lambda: probe not in shown.trainer.watched)
 
 
+def test_the_first_view_of_the_whole_is_recorded_though_nobody_looks(shown: Shown, qtbot: QtBot) -> None:
+    shown.dock.hide()
+    shown.trainer.state = "running"
+    shown.workspace.state_changed.emit("loading")
+    first = shown.dock.cards[0]
+    qtbot.waitUntil(lambda: shown.trainer.watched == first.recorded())
+    assert first.kind.id == "worst-and-best" and first.recorded()
+
+
 def test_pinned_views_are_recorded_while_hidden_and_training(shown: Shown, qtbot: QtBot) -> None:
     shown.pin("activations", "n4")
     shown.dock.hide()
@@ -83,6 +92,17 @@ def test_pinned_views_are_recorded_while_hidden_and_training(shown: Shown, qtbot
     shown.workspace.state_changed.emit("running")
     qtbot.waitUntil(lambda: shown.trainer.watched == {Probe("n4", "activations")})
     shown.dock.record_while_hidden(False)
+    qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
+
+
+def test_what_nobody_has_looked_at_yet_is_recorded_from_the_first_step(shown: Shown, qtbot: QtBot) -> None:
+    shown.dock.hide()
+    shown.workspace.select(["n2"])
+    shown.trainer.state = "running"
+    shown.workspace.state_changed.emit("running")
+    qtbot.waitUntil(lambda: Probe("n2", "filters") in shown.trainer.watched)
+    shown.trainer.state = "idle"
+    shown.workspace.state_changed.emit("idle")
     qtbot.waitUntil(lambda: shown.trainer.watched == frozenset())
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from PIL import Image
 
+from engine.catalogue import load_catalogue
 from engine.data.images.decoding import image_levels
+from engine.data.loading.node import read_node
 from engine.data.open.images import names_images, open_list
 from engine.data.open.opening import Opened, open_data
 from engine.data.watch import Stopped, Watch
+from engine.document.graph import Node
 from engine.errors import DataError
 
 
@@ -338,3 +343,24 @@ def test_splits_at_the_end_of_names_and_folders_within_their_like(tmp_path: Path
     assert found.params["classes"] == ("hill", "sea")
     assert found.params["path"] == str(tmp_path / "all/seg_train/seg_train")
     assert '"seg_train" holds one folder, "seg_train", which is read.' in remarks
+
+
+@pytest.mark.parametrize("packed", ["struct", "bytes"])
+def test_images_in_a_column_of_a_table(tmp_path: Path, packed: str) -> None:
+    shades = [10 * at for at in range(20)]
+    images = []
+    for shade in shades:
+        out = io.BytesIO()
+        Image.new("L", (6, 4), shade).save(out, "PNG")
+        images.append(out.getvalue())
+    column = [{"bytes": one, "path": None} for one in images] if packed == "struct" else images
+    labels = [("cat", "dog")[at % 2] for at in range(20)]
+    pl.DataFrame({"image": column, "kind": labels}).write_parquet(tmp_path / "pets.parquet")
+    found, remarks = opened(tmp_path / "pets.parquet")
+    assert found.type == "ImageFolder" and found.params["listed"] == ("cat", "dog")
+    assert '20 images in the column "image", with 2 classes in "kind".' in remarks
+    assert (found.params["size"], found.params["channels"], found.params["count"]) == ((4, 6), "grey", 20)
+    splits = read_node(Node("n1", found.type, found.name, dict(found.params)), load_catalogue())
+    held = [(round(float(image.mean()) * 255), int(label)) for part in splits.values()
+            for image, label in zip(part["image"], part["label"], strict=True)]  # fmt: skip
+    assert sorted(held) == [(shade, at % 2) for at, shade in enumerate(shades)]

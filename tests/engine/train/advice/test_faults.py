@@ -54,7 +54,7 @@ def test_a_net_that_stands_still_is_told_once() -> None:
 
 
 def test_advice_is_taken_back_when_the_run_disproves_it_and_not_given_again() -> None:
-    run, health = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=60)), Health()
+    run, health = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=60, dropout=0.0)), Health()
     found: list[Any] = []
     while run.stage is not Stage.DONE:
         if run.epoch == 20:
@@ -63,14 +63,17 @@ def test_advice_is_taken_back_when_the_run_disproves_it_and_not_given_again() ->
         found += health.look(run)
     told = [(one.what, one.kind) for one in found if one.what == "plateau"]
     assert told == [("plateau", "warning"), ("plateau", "settled")]
-    again, following = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=60)), Health(health)
+    again, following = (
+        run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=60, dropout=0.0)),
+        Health(health),
+    )
     while again.epoch < 15:
         again.advance()
         assert following.look(again) == []
 
 
 def test_a_net_that_is_right_is_not_said_to_learn_hardly() -> None:
-    run, health = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=15)), Health()
+    run, health = run_of(iris(optimiser=Choice("SGD", {"lr": 1e-9}), epochs=15, dropout=0.0)), Health()
     while run.stage is not Stage.DONE:
         run.advance()
         if run.history:

@@ -1,0 +1,70 @@
+"""Text that a model writes: each token is drawn by its probability and joins the context of the next."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.errors import NeuroloomError
+from engine.feed.feed import Probe
+from engine.look.registry import Taken, probe_kind
+from engine.look.sequences.attention import named_tokens
+from engine.look.sight import Look
+from engine.shapes.heads import CLASSES, Head
+
+WRITTEN = 240  # tokens after those of the example
+COLDEST = 0.05
+
+
+@probe_kind("written_text", every=3.0, apart=True)
+def written_text(look: Look, probe: Probe) -> Taken | None:
+    """The tokens `(240,)` that the model writes after those of the pinned example.
+
+    `detail` is (temperature in hundredths, seed of the draws). `begin` and `words` name the tokens of the
+    example and those written.
+    """
+    head = look.head(probe.node_id)
+    column = None if head is None else token_column(look, head)
+    if head is None or column is None:
+        raise NeuroloomError("Text is written by a model that predicts what comes next.")
+    temperature = max(COLDEST, int(probe.detail[0]) / 100 if probe.detail else 1.0)
+    draws = torch.Generator().manual_seed(int(probe.detail[1]) if len(probe.detail) > 1 else 0)
+    window = look.batch(look.example, 1)[column][0]
+    begin, written = named_tokens(look, column, window), []
+    for _ in range(WRITTEN):
+        look.check()
+        scores = _next_scores(look, head, look.batch_with(column, window[None]))
+        probabilities = torch.softmax(scores.double().cpu() / temperature, 0)
+        token = torch.multinomial(probabilities, 1, generator=draws).to(window)
+        written.append(token)
+        window = torch.cat([window[1:], token])
+    tokens = torch.cat(written).cpu()
+    facts = {
+        "begin": begin,
+        "words": named_tokens(look, column, tokens),
+        "temperature": temperature,
+        "example": look.example,
+        "split": look.split,
+    }
+    return tokens.to(torch.int32).numpy(), facts
+
+
+def _next_scores(look: Look, head: Head, batch: dict[str, Tensor]) -> Tensor:
+    node, port = head.prediction
+    found = look.value(node, batch, port)
+    if found is None:
+        raise NeuroloomError("Nothing in this plan computes the answer.")
+    scores = head.by_class(found)[0]
+    return scores[:, -1] if scores.dim() == 2 else scores
+
+
+def token_column(look: Look, head: Head) -> str | None:
+    """The column of tokens `(T,)` that the head predicts the next of, from the same vocabulary."""
+    columns = look.input_columns(head.prediction[0])
+    if head.kind != CLASSES or len(columns) != 1:
+        return None
+    tokens = look.batch(look.example, 1).get(columns[0])
+    if tokens is None or tokens.dim() != 2 or tokens.is_floating_point():
+        return None
+    names = named_tokens(look, columns[0], torch.arange(head.size))
+    return columns[0] if names == tuple(head.labels) else None
