@@ -136,11 +136,20 @@ def _compared(project: Project, book: Shapes, link: Link) -> Compared | None:
     return replace(found, layer_id=layer.id, layer_name=layer.name, units=units)
 
 
-def row_of_numbers(workspace: CheckedDocument, node: Node) -> Column | None:
-    """The column of data whose rows are numbers with names of their own; None without one."""
+def scaled(workspace: CheckedDocument, node: Node) -> dict[str, str]:
+    """What a data node does to the numbers of its columns, in a word, by column."""
+    return {one.name: one.scaled for one in _columns(workspace, node) if one.scaled}
+
+
+def _columns(workspace: CheckedDocument, node: Node) -> tuple[Column, ...]:
     try:
         made = workspace.catalogue.make(node)
-        found = made.columns() if isinstance(made, Data) else ()
+        return made.columns() if isinstance(made, Data) else ()
     except NeuroloomError:
-        return None
+        return ()
+
+
+def row_of_numbers(workspace: CheckedDocument, node: Node) -> Column | None:
+    """The column of data whose rows are numbers with names of their own; None without one."""
+    found = _columns(workspace, node)
     return next((one for one in found if len(one.shape) == 1 and names_of(one)[0] != f"{one.name} 1"), None)

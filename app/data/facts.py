@@ -44,7 +44,8 @@ class DataFacts:
 
     `look` is of a table's file. `error` says why there are no splits, where the file itself could be read,
     `kept` where the numbers of a large table lie; `notes` count rows that were left out or come again.
-    `tokens` are the vocabularies that reading a text learned.
+    `tokens` are the vocabularies that reading a text learned. Samples of the columns in `own` have their own
+    units, whatever the network sees.
     """
 
     summary: Summary
@@ -56,6 +57,7 @@ class DataFacts:
     kept: str = ""
     notes: tuple[str, ...] = ()
     tokens: tuple[TokenTable, ...] = ()
+    own: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ def facts_of(source: Source) -> DataFacts:
                 raise
             splits, error = {}, str(found)
     made = gather(splits)
-    made = replace(made, samples=_in_own_units(source, splits, made.samples))
+    samples, own = _in_own_units(source, splits, made.samples)
+    made = replace(made, samples=samples)
     graphs = graphs_of(made.samples) or graphs_side_by_side(splits)
     graphs = graphs or graph_of_file(source.node, source.catalogue)
     told = findings(splits, source.asked, look)
@@ -167,25 +170,26 @@ def facts_of(source: Source) -> DataFacts:
     kept = said_of(place) if place else ""
     notes = _notes(source, splits) if splits else ()
     tokens = _tokens(source, splits)
-    return DataFacts(made.summary, made.samples, look, graphs, told, error, kept, notes, tokens)
+    return DataFacts(made.summary, made.samples, look, graphs, told, error, kept, notes, tokens, own)
 
 
-def _in_own_units(source: Source, splits: Splits, samples: Samples) -> Samples:
-    """Rows as they stand in the data, where these are scaled as they are read; else as they are."""
+def _in_own_units(source: Source, splits: Splits, samples: Samples) -> tuple[Samples, frozenset[str]]:
+    """Rows as they stand in the data, where these are scaled as they are read; with the columns of which."""
     from engine.catalogue import Data
     from engine.look.own_units import own_units, scales
 
     made = source.catalogue.make(source.node)
     if not splits or not isinstance(made, Data) or not scales(source.node, made, source.catalogue):
-        return samples
+        return samples, frozenset()
     try:
         known = own_units(source.node, made, source.catalogue, splits)
     except NeuroloomError:  # the file has gone meanwhile
-        return samples
-    return {
+        return samples, frozenset()
+    undone_samples = {
         split: {name: undone(known[name], rows) if name in known else rows for name, rows in part.items()}
         for split, part in samples.items()
     }
+    return undone_samples, frozenset(known)
 
 
 def _tokens(source: Source, splits: Splits) -> tuple[TokenTable, ...]:

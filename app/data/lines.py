@@ -16,9 +16,16 @@ MOST = 400
 
 
 def lines_of(
-    facts: DataFacts, split: str, names: Mapping[str, tuple[str, ...]], rows: Mapping[str, Row]
+    facts: DataFacts,
+    split: str,
+    names: Mapping[str, tuple[str, ...]],
+    rows: Mapping[str, Row],
+    scaled: Mapping[str, str],
 ) -> list[Line]:
-    """The columns of a table's file, else those of a split; `names` are of classes, `rows` hold roles."""
+    """The columns of a table's file, else those of a split; `names` are of classes, `rows` hold roles.
+
+    `scaled` says what was done to the numbers of a column, in a word.
+    """
     if facts.look is not None:
         return [_of_file(one, facts.look) for one in facts.look.columns[:MOST]]
     found = []
@@ -39,7 +46,7 @@ def lines_of(
             spread = spread_of(values)
         tip = f"of {one.sampled:,} rows spread over the split" if one.sampled else ""
         role = str(rows[name][2]) if name in rows else ""
-        kind = f"{shape} · {one.dtype}"
+        kind = " · ".join(filter(None, (shape, one.dtype, scaled.get(name, ""))))
         cells = (kind, reach, middle, f"{gone:,}" if gone else "0", "")
         found.append(Line(name, role, cells, spread, bool(classes), tip))
     return found

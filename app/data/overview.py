@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
@@ -76,6 +77,8 @@ class Overview(QWidget):
         self._nothing.setVisible(not rows)
         self._show_classes(facts, split, names)
         self.samples.setVisible(bool(rows))
+        if features is not None and features.scaled and features.name in facts.own:
+            features = replace(features, scaled="in their own units")
         self.samples.show_samples(facts.samples.get(split, {}), names, features, facts.graphs.get(split, ()))
 
     def _show_classes(self, facts: DataFacts, split: str, names: Mapping[str, tuple[str, ...]]) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
-from app.data.asking import row_of_numbers, shown_node, source_of, trainer_reads
+from app.data.asking import row_of_numbers, scaled, shown_node, source_of, trainer_reads
 from app.data.facts import DataFacts, FactsReader
 from app.data.findings import FindingsList
 from app.data.lines import lines_of
@@ -273,7 +273,9 @@ class DataPanel(QWidget):
             self.rows.rows.show(look.names, look.first, kinds)
             self.rows.fit()
         elif page == "columns":
-            self.columns.columns.show(lines_of(facts, split, names, rows_of(node)))
+            self.columns.columns.show(
+                lines_of(facts, split, names, rows_of(node), scaled(self._workspace, node))
+            )
             self.columns.fit()
         elif page == "tokens":
             self.tokens.show_tables(facts.tokens)

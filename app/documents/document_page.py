@@ -25,6 +25,7 @@ from app.workspace.data_files import DataFiles
 from app.workspace.document_file import DocumentFile
 from app.workspace.recent_files import RecentFiles
 from app.workspace.settings import Settings
+from app.workspace.start_check import StartCheck
 from app.workspace.workspace import Workspace
 
 PALETTE_WIDTH = 216
@@ -68,6 +69,7 @@ class DocumentPage(QWidget):
         self.bottom = BottomPanels(workspace)
         self.opening = DataOpening(self, self)
         self.data_files = DataFiles(self.workspace, self)
+        self.start_check = StartCheck(self.workspace, self.data_files, self)
         self.downloads = Downloads(self.workspace, self)
         self.on_nodes = OnNodes(self.canvas, self.canvas, self.bottom.views.dock.kind_of_card)
         self._sizes = PanelSizes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from app.charts.arrays.activations import example_words
 from app.charts.arrays.confusion import Confusion, most_confused, short_names
@@ -24,6 +24,7 @@ from engine.feed.feed import Probe, Snapshot
 NO_ANSWERS = "No loss compares a prediction with a target. The Views tab shows what the layers compute."
 _LIST = 6
 _LIST_WIDTH = 92
+_FEW, _BESIDE_FROM = 4, 380  # classes, and pixels of width, with fewer of which the list stands below
 
 
 class TrainingAnswers(QWidget):
@@ -59,11 +60,11 @@ class TrainingAnswers(QWidget):
         beside.setContentsMargins(0, 0, 0, 0)
         self._beside.setFixedWidth(_LIST_WIDTH)
         matrix = QWidget()
-        row = QHBoxLayout(matrix)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(12)
-        row.addWidget(self.confusion, 1)
-        row.addWidget(self._beside)
+        self._row = QHBoxLayout(matrix)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(12)
+        self._row.addWidget(self.confusion, 1)
+        self._row.addWidget(self._beside)
         self._stack = QStackedLayout()
         self._stack.addWidget(matrix)
         self._stack.addWidget(self.forecast)
@@ -165,14 +166,20 @@ class TrainingAnswers(QWidget):
         )
         self.confusion.show_matrix(matrix, names)
         self._stack.setCurrentIndex(0)
-        worst = whole = most_confused(matrix, names, _LIST)
+        below = len(matrix) <= _FEW and self.width() < _BESIDE_FROM  # so that the names have room
+        most = 1 if below else _LIST
+        worst = whole = most_confused(matrix, names, most)
         self._list_title.setText("most confused" if worst else "none confused")
         metrics = QFontMetrics(current_theme().mono(12))
         widest = max((metrics.horizontalAdvance(_told(*cell, 99)) for cell in worst), default=0) + 8
+        self._row.setDirection(
+            QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
+        )
         room = min(max(_LIST_WIDTH, widest), max(_LIST_WIDTH, self.width() * 9 // 20))
+        room = self.width() if below else room
         self._beside.setFixedWidth(room)
         if widest > room:  # what all names begin with goes first
-            worst = most_confused(matrix, short_names(names), _LIST)
+            worst = most_confused(matrix, short_names(names), most)
         letters = next(
             (
                 count
@@ -184,6 +191,7 @@ class TrainingAnswers(QWidget):
         told = [_told(*cell, letters) for cell in worst]
         for index, line in enumerate(self._list):
             line.setText(told[index] if index < len(told) else "")
+            line.setVisible(index < max(1, len(told)))
             if index < len(whole):
                 true, guess, count = whole[index]
                 line.setToolTip(plain(f"{true} taken for {guess}: {count:,} times"))

@@ -7,7 +7,7 @@ a device or a pipe that never ends included.
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
+from PySide6.QtGui import QDesktopServices, QImage, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 OPENED = ("http", "https", "mailto")  # links that a click hands to the system; what others name stays closed
@@ -41,7 +41,9 @@ class TextView(QTextBrowser):
         self.anchorClicked.connect(self._follow)
 
     def show_markdown(self, text: str) -> None:
+        """Show other text, from its beginning."""
         self._sheet.show_markdown(text)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _follow(self, link: QUrl) -> None:
         if link.scheme() in OPENED:

@@ -6,6 +6,7 @@ Each of the user's own is a text file, a copy of an instance with all it stands 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,8 +70,11 @@ class Defined:
 
 def defined(project: Project, scope: str) -> list[Defined]:
     """The blocks of a project that can be placed in one of its graphs, by title: none in itself."""
+    if not project.blocks:
+        return []
+    uses = Counter(node.block for _, graph in project.graphs() for node in graph.nodes.values())
     found = [
-        Defined(block.name or block.id, block.id, len(project.instances(block.id)))
+        Defined(block.name or block.id, block.id, uses[block.id])
         for block in project.blocks.values()
         if not scope or (block.id != scope and scope not in project.contents(block.id))
     ]

@@ -8,7 +8,7 @@ from os.path import isdir
 from pathlib import Path
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.widgets.background import Background
@@ -88,7 +88,12 @@ def _lacking(form: tuple[tuple[str, Value], ...], _written: int) -> str:
 
 
 class DataFiles(QObject):
-    """Lists what is wrong with the files of a document's data nodes among its problems."""
+    """Lists what is wrong with the files of a document's data nodes among its problems.
+
+    `looked` follows each look at them.
+    """
+
+    looked = Signal()
 
     def __init__(self, workspace: CheckedDocument, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -140,6 +145,7 @@ class DataFiles(QObject):
         now = set(self.reads())
         self.states = [state for state in states or [] if state.read in now]
         self._workspace.note("files", map(self._problem, self.states))
+        self.looked.emit()
 
     def _problem(self, state: State) -> Problem:
         read = state.read

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from app.workspace.open_document import TrainableDocument
 from engine.catalogue import Layer, Loss, NodeType
-from engine.catalogue.bypass import origin
-from engine.catalogue.identifiers import NameBook, slug
+from engine.catalogue.bypass import measured_names, origin
+from engine.catalogue.identifiers import NameBook
 from engine.document.graph import Graph, Node, Project
 from engine.document.plan import Minimise, Objective, Rule
 from engine.errors import NeuroloomError
 
+MEASURED = ("loss", "metric")
 TRAINED, FROZEN, UNTOUCHED = "trained", "frozen", "untouched"
 
 
@@ -54,15 +55,23 @@ def named(graph: Graph, node_id: str) -> str:
 def recorded(workspace: TrainableDocument) -> tuple[str, ...]:
     """The names of the values that a run of this plan records after each epoch, in the order of use."""
     project = workspace.document.project
-    metrics = [node for node in project.graph.nodes.values() if _metric(workspace, node)]
-    several = list(losses(workspace).values()) if len(losses(workspace)) > 1 else []
+    keys = recorded_keys(workspace)
+    metrics = [key for one, key in keys.items() if _metric(workspace, project.graph.nodes[one])]
+    several = [key for key in keys.values() if key not in metrics]
     names = ["val_loss", *objective_series(project)]
-    names += [f"val_{slug(node.name)}" for node in metrics]
-    names += [f"val_{slug(name)}" for name in several]
+    names += [f"val_{key}" for key in (*metrics, *(several if len(several) > 1 else ()))]
     trainer = workspace.trainer
     if trainer is not None:  # what the last run recorded beside that: accuracy of classifiers and the like
         names += [one for one in trainer.feed.series() if one.startswith("val_")]
     return tuple(dict.fromkeys(names))
+
+
+def recorded_keys(workspace: TrainableDocument) -> dict[str, str]:
+    """The name under which each loss and metric is recorded, by node; known before the engine has started."""
+    project = workspace.document.project
+    kinds = {one: workspace.type_of(node) for one, node in project.graph.nodes.items()}
+    types = {one: kind() for one, kind in kinds.items() if kind is not None and kind.kind in MEASURED}
+    return measured_names(project, types)
 
 
 def objective_series(project: Project) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.catalogue import Layer, NodeType, Transform
+from engine.catalogue import Layer, Loss, Metric, NodeType, Transform
+from engine.catalogue.identifiers import NameBook
 from engine.document.graph import Graph, Link, Node, Project
 
 
@@ -24,6 +25,13 @@ def without_muted(project: Project, types: Mapping[str, NodeType]) -> Project:
             links.append(Link(*source, link.target, link.target_port))
     nodes = [node for node in graph.nodes.values() if node.id not in muted]
     return replace(project, graph=Graph(nodes, links))
+
+
+def measured_names(project: Project, types: Mapping[str, NodeType]) -> dict[str, str]:
+    """The names under which the values of losses and metrics are recorded, by node: `val_` and this."""
+    graph, names = without_muted(project, types).graph, NameBook(("loss", "weight", "step", "epoch"))
+    measured = [one for one in graph.order() if isinstance(types.get(one), (Loss, Metric))]
+    return {one: names.give(graph.node(one).name, types[one].title) for one in measured}
 
 
 def passed_on(graph: Graph, node_id: str, port: str = "", made: NodeType | None = None) -> Link | None:

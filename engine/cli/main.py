@@ -206,8 +206,9 @@ def _check(options: argparse.Namespace) -> int:
     if not book.errors:
         from engine.document.shipped import datasets_folder
         from engine.train.begin import refusal
+        from engine.train.sources import Sources
 
-        refused = refusal(project, catalogue, datasets_folder())
+        refused = refusal(project, catalogue, Sources(catalogue, datasets_folder()))
         book.note("start", [refused] if refused is not None else [], project)
     layers = []
     for node_id in project.graph.order():

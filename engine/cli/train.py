@@ -23,8 +23,9 @@ from engine.document.shipped import datasets_folder
 from engine.runs.branch import branch
 from engine.runs.records import CHECKPOINT, given_back, never_saved
 from engine.train.distributed import World, folder_before, joined, launched, leave
+from engine.train.epochs import Record
 from engine.train.headless import run_headless
-from engine.train.loop import Record, Run
+from engine.train.loop import Run
 from engine.train.run_folder import Keep, new_folder
 from engine.train.warm_start import Report
 

@@ -43,6 +43,13 @@ def of_first(values: dict[str, float]) -> dict[str, float]:
     return found[0]
 '''
 
+IN_PAIRS = (
+    "    begin, end = RANK * n // WORLD, (RANK + 1) * n // WORLD\n",
+    "    pairs = n // 2  # no process has a single row, which has nothing to be compared with\n"
+    "    begin, end = 2 * (RANK * pairs // WORLD), 2 * ((RANK + 1) * pairs // WORLD)\n"
+    "    end += n % 2 if RANK + 1 == WORLD else 0\n",
+)
+
 TRAIN = (
     "def train("
     "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:"
@@ -64,9 +71,13 @@ def check_shareable(plan: Plan, columns: Iterable[Column]) -> None:
         )
 
 
-def parts_lines(first: str) -> list[Line]:
-    """The functions that handle a process's part of a batch; `first` is a column."""
-    return block(PARTS.replace("FIRST", quoted(first)))
+def parts_lines(first: str, joins: bool) -> list[Line]:
+    """The functions that handle a process's part of a batch; `first` is a column.
+
+    With `joins` no part has a single row, as for layers that compare rows.
+    """
+    text = PARTS.replace(*IN_PAIRS).replace("slice(0, 1)", "slice(0, 2)") if joins else PARTS
+    return block(text.replace("FIRST", quoted(first)))
 
 
 def shared(lines: Iterable[Line], plan: Plan, scheduled: bool, counted: bool) -> list[Line]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,13 +17,12 @@ from engine.catalogue import (
     Input,
     Layer,
     Loss,
-    Metric,
     NodeType,
     Output,
     Source,
     Wire,
 )
-from engine.catalogue.bypass import origin, without_muted
+from engine.catalogue.bypass import measured_names, origin, without_muted
 from engine.catalogue.emitter import NodeCode, build, names_in
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, name
@@ -117,7 +116,9 @@ def assemble(project: Project, book: ShapeBook, names: NameBook) -> Assembly:
         raise EmitError("There is no layer to build a model from.", fix="Add one and connect it.")
     _name_layers(made, layers)
     made.source = source_of(graph, types)
-    _name_results(made, [one for one in order if isinstance(types[one], (Loss, Metric))])
+    named = measured_names(project, types)
+    made.losses = {one: key for one, key in named.items() if isinstance(types[one], Loss)}
+    made.metrics = {one: key for one, key in named.items() if one not in made.losses}
     entrances = sorted(
         (one for one in graph.nodes if isinstance(types[one], (Data, Input, Source))), key=_number
     )
@@ -231,14 +232,6 @@ def class_lines(
     takes_too = "".join(f", {one}: {kind}" for one, kind in (parameters or {}).items())
     start = [Line(f"class {title}(nn.Module):"), Line(f"    def __init__(self{takes_too}) -> None:")]
     return laid_out([*start, *indented(init, 8), Line(""), head, *indented(forward, 8)])
-
-
-def _name_results(made: Assembly, measured: Iterable[str]) -> None:
-    names = NameBook(("loss", "weight", "step", "epoch"))
-    for one in measured:
-        node = made.graph.node(one)
-        given = names.give(node.name, made.book.types[one].title)
-        (made.losses if isinstance(made.book.types[one], Loss) else made.metrics)[one] = given
 
 
 def _name_layers(made: Assembly, layers: Sequence[str]) -> None:

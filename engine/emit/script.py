@@ -236,7 +236,7 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
         parts.append(schedule)
     parts.append(block(REPORT))
     if distributed:
-        parts.append(parts_lines(first))
+        parts.append(parts_lines(first, joins))
     return [*parts, _train_lines(plan, first, bool(schedule), joins)]
 
 

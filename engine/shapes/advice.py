@@ -49,10 +49,11 @@ def _doubled_names(graph: Graph) -> Iterator[Problem]:
 
 def unused_blocks(project: Project) -> Iterator[Problem]:
     """Warnings about blocks without an instance; none for a project that is the inside of a block."""
-    if any(block.graph is project.graph for block in project.blocks.values()):
+    if not project.blocks or any(block.graph is project.graph for block in project.blocks.values()):
         return
+    used = {node.block for _, graph in project.graphs() for node in graph.nodes.values()}
     for block in project.blocks.values():
-        if not project.instances(block.id):
+        if block.id not in used:
             yield Problem(
                 None,
                 f"The block {block.name or block.id} is used nowhere.",

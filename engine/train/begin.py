@@ -34,6 +34,7 @@ from engine.shapes.heads import Head, loss_heads
 from engine.shapes.problems import Problem
 from engine.train import state
 from engine.train.autotune import fastest, made_with
+from engine.train.epochs import Epochs
 from engine.train.failures import explain
 from engine.train.loop import Run
 from engine.train.sources import Sources
@@ -102,12 +103,11 @@ def _leaves_one_row(run: Run) -> bool:
     return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 
-def refusal(project: Project, catalogue: Catalogue, datasets: Path) -> Problem | None:
+def refusal(project: Project, catalogue: Catalogue, sources: Sources) -> Problem | None:
     """Why training would end before its first step; its data are read for that, but no weights are made.
 
     A network that has no layer, data or loss yet is not finished: a warning says what it lacks.
     """
-    sources = Sources(catalogue, datasets)
     program: Program | None = None
     kinds = {kind.kind for node in project.graph.nodes.values() if (kind := catalogue.get(node.type))}
     try:
@@ -165,7 +165,7 @@ def continue_run(
     writes = world is None or world.first
     none: list[dict[str, int | float]] = []
     records = _curves(folder, METRICS, read_metrics, none, feed, writes)
-    run.history = [record for record in records if record["epoch"] < run.epoch]
+    run.history = Epochs(record for record in records if record["epoch"] < run.epoch)
     _put_back_curves(run, _curves(folder, STEPS, read_step_series, {}, feed, writes))
     if len(run.history) < run.epoch:
         found = f"{METRICS} of {folder.name} holds {len(run.history)} of {run.epoch} epochs"

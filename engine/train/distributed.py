@@ -220,11 +220,14 @@ class Part(dict[str, Tensor]):
     Where a batch has fewer rows than there are processes, some get a row of another that counts nothing.
     """
 
-    def __init__(self, batch: Batch, rank: int, size: int) -> None:
-        n = len(next(iter(batch.values())))
-        begin, end = rank * n // size, (rank + 1) * n // size
+    def __init__(self, batch: Batch, rank: int, size: int, pairs: bool = False) -> None:
+        """The part of process `rank` of `size`; with `pairs` it is no single row, nor is any other."""
+        n, least = len(next(iter(batch.values()))), 2 if pairs else 1
+        groups = n // least
+        begin, end = least * (rank * groups // size), least * ((rank + 1) * groups // size)
+        end += n % least if rank + 1 == size else 0
         self.size = end - begin
-        rows = slice(begin, end) if end > begin else slice(0, 1)
+        rows = slice(begin, end) if end > begin else slice(0, least)
         super().__init__({name: column[rows] for name, column in batch.items()})
 
 
@@ -257,7 +260,9 @@ class SharedProgram:
     def batches(self, split: Batch, shuffle: torch.Generator | None = None, *rest: Any) -> Iterator[Batch]:
         """The process's part of each batch that one process would train."""
         for batch in self._program.batches(split, shuffle, *rest):
-            yield Part(batch, self._world.rank, self._world.size) if shuffle is not None else batch
+            if shuffle is not None:
+                batch = Part(batch, self._world.rank, self._world.size, self._program.joins)
+            yield batch
 
     def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses of the whole batch; backward gives this process's part of their gradients."""

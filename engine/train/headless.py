@@ -15,8 +15,9 @@ from engine.feed.feed import Feed
 from engine.runs.settings import Settings, Stage
 from engine.train.advice.health import Health
 from engine.train.begin import begin_run, continue_run
+from engine.train.epochs import Record
 from engine.train.failures import explain
-from engine.train.loop import Interrupted, Record, Run
+from engine.train.loop import Interrupted, Run
 from engine.train.more import train_up_to
 from engine.train.run_folder import LAST_AND_BEST, Keep, RunFolder
 from engine.train.saving import Saver

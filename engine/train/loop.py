@@ -22,12 +22,11 @@ from engine.feed.feed import Feed, Series
 from engine.look.tallies import Tally, tallies
 from engine.runs.settings import Settings, Stage
 from engine.shapes.heads import Head
+from engine.train.epochs import Epochs, Record
 from engine.train.phases import Phases
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
-
-Record = dict[str, int | float]
 
 _BETWEEN_SIDE_VALUES = 0.05  # seconds; learning rate and the parts of a loss are drawn, not computed with
 
@@ -65,7 +64,7 @@ class Run:
         self.loss = math.nan
         self.best, self.best_epoch, self.waited = math.inf, 0, 0
         self.kept: dict[str, Tensor] | None = None
-        self.history: list[Record] = []  # one record an epoch
+        self.history = Epochs()
         self.results: Record = {}  # the values on the test split, at the end
         self.heads: tuple[Head, ...] = ()
         self.peek: Callable[[], Callable[[], None] | None] | None = None

@@ -57,7 +57,7 @@ def go_to(run: Run, moment: Moment) -> None:
     # An optimiser takes the tensors it is given for its own, and changes them with the next step.
     tensors = {name: value.clone() for name, value in moment.tensors.items()}
     state.restore(run, tensors, copy.deepcopy(moment.facts))
-    del run.history[moment.history :]
+    run.history.cut(moment.history)
 
 
 class Rewind:

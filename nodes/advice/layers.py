@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Data, Layer, Loss, NodeType
@@ -70,12 +71,16 @@ def image_into_dense(project: Project, node: Node, book: ShapeBook) -> Iterator[
 def batch_of_one(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
     """Batch norm has nothing to compare one number of one example with."""
     norm, arriving = book.types[node.id], book.input_signature(node.id, "x")
-    if project.plan.batch != 1 or not isinstance(norm, BatchNorm) or arriving is None:
+    plan = project.plan
+    alone = 1 in {plan.batch if phase.batch is None else phase.batch for phase in plan.phases}
+    if not alone or not isinstance(norm, BatchNorm) or arriving is None:
         return
     trains = all(any(isinstance(one, kind) for one in book.types.values()) for kind in (Data, Loss))
     if trains and norm.least_rows(arriving.shape) > 1:
         message = "Batch norm compares the examples of a batch, so a batch of 1 is too small."
-        fix = doing("Use batches of 32", SetPlan(project.plan.with_(batch=32)))
+        phases = tuple(replace(phase, batch=32) if phase.batch == 1 else phase for phase in plan.phases)
+        batch = 32 if plan.batch == 1 else plan.batch
+        fix = doing("Use batches of 32", SetPlan(replace(plan, batch=batch, phases=phases)))
         yield Problem(node.id, message, "x", fix=fix, code="batch-of-one")
 
 

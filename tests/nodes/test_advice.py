@@ -9,6 +9,7 @@ import pytest
 from engine.catalogue import load_catalogue
 from engine.document.edits import SetParam
 from engine.document.graph import Graph, Node, Project
+from engine.document.plan import Phase, Plan
 from engine.shapes.node_rules import LINT_RULES, lint_rule
 from engine.shapes.problems import Problem
 from engine.shapes.shapes import ShapeBook, check
@@ -54,6 +55,9 @@ def test_batch_norm_needs_company(batch: int, sound: bool) -> None:
         [problem] = coded(sketch, "batch-of-one")
         assert problem.node_id == flat and problem.severity == "error"
         assert mended(sketch, problem).problems == []
+        sketch.project.plan = Plan((Phase(), Phase(batch=1)))
+        assert mended(sketch, coded(sketch, "batch-of-one")[0]).problems == []
+        assert sketch.project.plan == Plan((Phase(), Phase(batch=32)))
 
 
 @pytest.mark.parametrize(

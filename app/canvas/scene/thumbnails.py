@@ -11,6 +11,7 @@ from app.canvas.scene.canvas import Canvas
 from app.charts.plot import figures
 from app.workspace.classes import classes_of
 from app.workspace.engine_parts import RunControl
+from app.workspace.plan_parts import recorded_keys
 from app.workspace.watching import Live
 from engine.feed.feed import LAYER_STEP, Probe, Snapshot
 
@@ -105,19 +106,14 @@ class Thumbnails(QObject):
 
     def _values(self, trainer: RunControl) -> dict[str, str]:
         """The newest number of each loss and metric node, by the name its series has in the feed."""
-        from engine.catalogue.identifiers import (
-            slug,  # its package needs torch, which is loaded once there is a trainer
-        )
-
-        items = self._view.graph_scene.node_items
-        measured = [item for item in items.values() if item.face.kind in ("loss", "metric")]
-        losses = [item for item in measured if item.face.kind == "loss"]
-        names = [slug(item.face.name) for item in measured]
+        items, names = self._view.graph_scene.node_items, recorded_keys(self._workspace)
+        losses = [one for one in names if one in items and items[one].face.kind == "loss"]
         found: dict[str, str] = {}
-        for item, name in zip(measured, names, strict=True):
-            if names.count(name) > 1:
-                continue  # numbered apart by the emitter; better no number than another node's
-            name = "loss" if item.face.kind == "loss" and len(losses) == 1 else name
+        for node_id, name in names.items():
+            item = items.get(node_id)
+            if item is None:
+                continue
+            name = "loss" if losses == [node_id] else name
             value = trainer.feed.last(f"train_{name}") if item.face.kind == "loss" else None
             # A plan of several objectives records what each of them lowers, not each loss; before the first
             # epoch has ended there are values of one batch.

@@ -224,6 +224,9 @@ def _read_as(
         units = rows_aside[0] if rows_aside else []
         params = {**params, "units": units_of(units)}
         said += _say_units(frame.columns, units, form.aside)
+    elif form.aside:
+        lines = "1 line is" if len(form.aside) == 1 else f"{len(form.aside):,} lines are"
+        said.append(f'{lines} skipped ("Skipped lines").')
     params = {**params, **written(form)}
     return _from_frame(path, frame, params, [*remarks, *said], first, watch)
 
@@ -290,14 +293,14 @@ def _say_units(names: list[str], units: list[str], aside: tuple[int, ...]) -> li
         quote=False,
     )
     which = f"Line {aside[0]:,} holds" if len(aside) == 1 else f"Lines {aside[0]:,} to {aside[-1]:,} hold"
-    return [f'{which} the units of the columns, no examples ("Lines left out"): {held}.']
+    return [f'{which} the units of the columns, no examples ("Skipped lines"): {held}.']
 
 
 def _lines_above(skip: int) -> list[str]:
     if not skip:
         return []
     lines = "1 line above the table is" if skip == 1 else f"{skip:,} lines above the table are"
-    return [f'{lines} passed over ("Lines before").']
+    return [f'{lines} skipped ("Lines before").']
 
 
 def _by_pieces(path: Path, form: Form) -> bool:
@@ -335,7 +338,7 @@ def _from_frame(
         inside = int(empty[: there[-1]].sum()) - len(aside & set(np.flatnonzero(empty).tolist()))
         remarks = [
             *remarks,
-            *([f"{inside:,} blank lines between the rows are passed over."] if inside else []),
+            *([f"{inside:,} blank lines between the rows are skipped."] if inside else []),
         ]
     found = guesses(frame, str(params.get("decimal", ".")), watch)
     for one in found:

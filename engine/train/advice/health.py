@@ -34,7 +34,9 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from engine.feed.feed import Remedy
 from engine.train.advice.balance import too_sure
@@ -50,6 +52,7 @@ FLAT_EPOCHS, HARDLY, IMPROVED, MOVES_ON = 10, 0.8, 0.99, 0.1
 LEARNED = 0.9
 GAP_EPOCHS, GAP, SMALLEST_GAP = 5, 1.25, 0.05
 SAMPLES, FAINT = 8, 1e-7
+Losses = NDArray[np.float64]  # one an epoch
 _BETWEEN = 0.5  # seconds between two looks at the gradients
 _STEPS_BETWEEN = 10
 _SMOOTH = 0.9
@@ -155,26 +158,26 @@ class Health:
         )
 
     def _look_at_epochs(self, run: Run, found: list[Finding]) -> None:
-        losses = [float(one.get("train_loss", math.nan)) for one in run.history]
+        losses = run.history.column("train_loss")
         self._look_for_plateau(run, losses, found)
         self._look_for_gap(run, losses, found)
 
-    def _look_for_plateau(self, run: Run, losses: list[float], found: list[Finding]) -> None:
-        if len(losses) <= FLAT_EPOCHS:
-            return
+    def _look_for_plateau(self, run: Run, losses: Losses, found: list[Finding]) -> None:
         recent = losses[-FLAT_EPOCHS:]
-        before = min(losses[:-FLAT_EPOCHS])
-        if min(recent) < before - (1 - IMPROVED) * abs(before):
-            if min(recent) < before - MOVES_ON * abs(before):  # less may be the noise of dropout
+        if len(losses) <= FLAT_EPOCHS or not math.isfinite(recent.sum()):
+            return
+        lowest, before = float(recent.min()), float(np.fmin.reduce(losses[:-FLAT_EPOCHS]))
+        if lowest < before - (1 - IMPROVED) * abs(before):
+            if lowest < before - MOVES_ON * abs(before):  # less may be the noise of dropout
                 self._over(found, "plateau")
                 self._on.discard("done")
             return
-        level = sum(recent) / len(recent)
+        level = float(recent.mean())
         first, well = self._first_loss(run), learned(run.history[-1])
         if well:
             self._over(found, "plateau")
         if level > HARDLY * first and not well:
-            swing = (max(recent) - min(recent)) / abs(level) if level else 0.0
+            swing = (float(recent.max()) - lowest) / abs(level) if level else 0.0
             # The loss swings where the rate is too high, or by the noise of dropout.
             rate = calmer_rate(run) if swing > 0.1 and not is_slow(run) else livelier_rate(run)
             what = "Lower" if rate < run.learning_rate else "Raise"
@@ -191,14 +194,14 @@ class Health:
                 ),
             )
         elif run.settings.patience is None:
-            epoch = losses.index(min(losses)) + 1
+            epoch = int(np.nanargmin(losses)) + 1
             self._tell(
                 found,
                 "done",
                 Finding(
                     "done",
                     f"The training loss has not improved by 1 % for {FLAT_EPOCHS} epochs (best "
-                    f"{plainly(min(losses))} in epoch {epoch}): the run may be done.",
+                    f"{plainly(float(losses[epoch - 1]))} in epoch {epoch}): the run may be done.",
                     kind="info",
                 ),
             )
@@ -207,14 +210,14 @@ class Health:
         ends = run.feed.ends("train_loss")
         return self._first if ends is None else abs(ends[0])
 
-    def _look_for_gap(self, run: Run, losses: list[float], found: list[Finding]) -> None:
-        checks = [float(one.get("val_loss", math.nan)) for one in run.history]
-        if len(checks) <= GAP_EPOCHS or not math.isfinite(sum(checks)):
+    def _look_for_gap(self, run: Run, losses: Losses, found: list[Finding]) -> None:
+        checks = run.history.column("val_loss")
+        if len(checks) <= GAP_EPOCHS or not math.isfinite(checks.sum()):
             return
-        best = min(checks)
-        at = checks.index(best)
-        recent = checks[-GAP_EPOCHS:]
-        far = min(recent) > GAP * best and min(recent) - best > SMALLEST_GAP * self._first
+        at = int(checks.argmin())
+        best, recent = float(checks[at]), checks[-GAP_EPOCHS:]
+        lowest = float(recent.min())
+        far = lowest > GAP * best and lowest - best > SMALLEST_GAP * self._first
         fell = losses[-1] < 0.9 * losses[at] and recent[-1] > 1.5 * losses[-1]
         if far and fell:
             finding = Finding(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from app.data.panel import DataPanel
 from app.data.samples import DataSamples
 from app.widgets.segments import Segments
 from app.workspace.workspace import Workspace
+from engine.catalogue import Column
 from engine.data.checks.findings import Asked
 from engine.data.loading.node import read_node
 from engine.document.edits import Remove, SetParam
@@ -132,6 +134,11 @@ def test_a_series_is_shown_in_order_and_a_table_by_histograms(qtbot: QtBot) -> N
     assert samples.series.lines[0].values.tolist() == signals[0, 0].tolist()
     samples.show_samples({"features": np.random.default_rng(0).normal(size=(30, 4))}, {})
     assert [picture.isHidden() for picture in samples.histograms] == [False] * 4 + [True] * 4
+    flowers = Column("features", (4,), names=("sepal length", "sepal width", "petal length", "petal width"))
+    rows = {"features": np.random.default_rng(0).normal(size=(30, 4))}
+    samples.show_samples(rows, {}, replace(flowers, scaled="standardised"))
+    assert [one.text() for one in samples._names[:4]] == list(flowers.names)
+    assert samples._title.text() == "features: 4 numbers a row, standardised"
     samples.show_samples({"features": np.zeros((0, 4))}, {})
     assert samples.tiles.message == "There are no rows in this split."
 

@@ -15,10 +15,13 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.catalogue.bypass import measured_names
 from engine.document.graph import Block, Graph, Link, Node, Project
 from engine.document.plan import Minimise, Phase, Plan, Stop
+from engine.emit.lines import compiled
 from engine.emit.program import compile_program
 from engine.emit.script import export_script, write_script
+from engine.errors import EmitError
 from engine.shapes.shapes import check
 from tests.engine.sketches import catalogue, gallery
 
@@ -130,7 +133,8 @@ def test_whatever_things_are_called_the_network_drawn_is_the_one_built(
     ours = program.measure(model.eval(), batch)
     torch.manual_seed(1)
     theirs = script["measure"](other.eval(), batch)
-    assert len(ours) == 3
+    keys = measured_names(project, book.types)
+    assert set(ours) == {"loss", keys["n7"], keys["n8"]}
     assert ours == theirs
     for phase in program.phases:
         for player in phase.players(model, 1, 1):
@@ -155,6 +159,12 @@ def test_blocks_of_hostile_names_have_classes_of_their_own(
 ) -> None:
     text = export_script(drawn([*names, *"abcdefghijklmno"], False), catalogue()).text
     assert [one for one in module_names(text) if one in classes] == list(classes)
+
+
+def test_what_is_no_python_is_an_error_with_a_sentence() -> None:
+    for text in ("class None:\n    pass\n", "x = " + "(" * 5000, "\x00"):
+        with pytest.raises(EmitError, match="became Python that does not compile"):
+            compiled(text, "script")
 
 
 @pytest.mark.parametrize("project_id", ("gan-digits", "rbm-mnist", "residual-blocks", "optimiser-race"))

@@ -13,8 +13,8 @@ from engine.errors import TrainingError
 from engine.runs import checkpoints
 from engine.runs.records import CHECKPOINT
 from engine.train import state
+from engine.train.epochs import Record
 from engine.train.headless import run_headless
-from engine.train.loop import Record
 from engine.train.run_folder import RunFolder, read_metrics, read_settings, read_steps
 from tests.engine.train.networks import DATASETS, catalogue, iris, run_of
 
@@ -144,12 +144,12 @@ def test_epochs_read_back_as_they_were_and_new_columns_keep_the_old_rows(tmp_pat
     while run.epoch < 2:
         run.advance()
     store.write(run)
-    assert read_metrics(tmp_path) == run.history
+    assert read_metrics(tmp_path) == list(run.history)
     run.history.append({**run.history[0], "epoch": 2, "val_other": 0.5})
     store.write(run)
     run.history.append({**run.history[2], "epoch": 3})
     store.write(run)
-    assert read_metrics(tmp_path) == run.history
+    assert read_metrics(tmp_path) == list(run.history)
     with open(tmp_path / "metrics.csv", "a") as file:
         file.write("5,20,1.")
-    assert read_metrics(tmp_path) == run.history
+    assert read_metrics(tmp_path) == list(run.history)

@@ -183,6 +183,22 @@ def test_parts_make_up_the_batch(rows: int, size: int) -> None:
     assert all(len(part["x"]) for part in parts)
 
 
+@pytest.mark.parametrize("rows", [2, 3, 5, 8])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_no_part_is_a_single_row_where_rows_are_compared(rows: int, size: int) -> None:
+    batch = {"x": torch.arange(rows)}
+    parts = [Part(batch, rank, size, pairs=True) for rank in range(size)]
+    assert torch.equal(torch.cat([part["x"] for part in parts if part.size]), batch["x"])
+    assert all(len(part["x"]) > 1 for part in parts)
+    text = export_script(iris(norm=True), catalogue(), distributed=True).text
+    for rank in range(size):
+        names: dict[str, Any] = {"RANK": rank, "WORLD": size}
+        found = text[text.index("def part_of") : text.index("def over_all")].replace('"features"', '"x"')
+        exec(f"from __future__ import annotations\n{found}", names)
+        part, fraction = names["part_of"](batch)
+        assert part["x"].tolist() == parts[rank]["x"].tolist() and fraction == parts[rank].size / rows
+
+
 def test_what_differs_is_said() -> None:
     assert differences(run_of(iris(dropout=0.0))) == []
     found = differences(run_of(iris(dropout=0.5, norm=True)))

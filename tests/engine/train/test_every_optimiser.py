@@ -12,8 +12,8 @@ from engine.catalogue.training.optimisers import OPTIMISERS
 from engine.document.edits import SetParam
 from engine.document.graph import Project
 from engine.document.plan import Choice, Minimise, Phase, Plan
+from engine.train.epochs import Record
 from engine.train.headless import run_headless
-from engine.train.loop import Record
 from engine.train.rebuild import rebuild
 from tests.engine.sketches import Sketch, apply
 from tests.engine.train.networks import DATASETS, catalogue, iris, run_of

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.catalogue import load_catalogue
+from engine.catalogue import Data, load_catalogue
 from engine.data.open.opening import open_data
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Plan
 from engine.document.shipped import datasets_folder
 from engine.emit.writing import export
 from engine.errors import ParamError
+from engine.shapes.heads import names_of
 from engine.shapes.shapes import check
 from engine.train.headless import run_headless
 from nodes.data.table_file import TableFile
@@ -141,3 +142,33 @@ def test_too_few_units_are_told_before_training(tmp_path):
     assert [problem.message for problem in check(project, CATALOGUE).errors] == [
         "label has 10 classes, but 9 scores come in."
     ]
+
+
+@pytest.mark.parametrize(
+    ("scaling", "word"), [("standardise", "standardised"), ("0 to 1", "scaled to 0 to 1"), ("none", "")]
+)
+def test_features_have_their_names_units_and_scaling(scaling: str, word: str) -> None:
+    long = "the temperature of the air, two metres above the ground"
+    rows = [
+        (long, "number", "input"),
+        ("note", "text", "ignore"),
+        *((f"x{at}", "number", "input") for at in range(60)),
+    ]
+    node = TableFile(
+        {"path": "/a.csv", "table": tuple(rows), "units": ("degC", "", "kPa"), "scaling": scaling}
+    )
+    features = node.columns()[0]
+    assert names_of(features) == (f"{long} (degC)", "x0 (kPa)", *(f"x{at}" for at in range(1, 60)))
+    assert features.scaled == word
+
+
+@pytest.mark.parametrize(
+    ("type_id", "first"),
+    [("Iris", "sepal length"), ("Wine", "alcohol"), ("BreastCancer", "mean radius"), ("Diabetes", "age")],
+)
+def test_features_of_known_sets_are_called_what_they_are(type_id: str, first: str) -> None:
+    made = load_catalogue().make(Node("n1", type_id, "data", {}))
+    assert isinstance(made, Data)
+    features = made.columns()[0]
+    assert names_of(features)[0] == first and features.scaled == "standardised"
+    assert len(set(names_of(features))) == features.shape[0]

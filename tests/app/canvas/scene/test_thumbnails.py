@@ -16,6 +16,7 @@ from app.charts.class_marks import class_colour
 from app.theme import current_theme
 from app.workspace.watching import watching
 from app.workspace.workspace import Workspace
+from engine.document.edits import Rename
 from engine.feed.feed import Probe, Snapshot
 from tests.app.fake_run import RestingTrainer
 
@@ -182,3 +183,16 @@ def test_a_mask_stands_beside_its_image_in_the_colours_of_its_classes() -> None:
     assert [drawn.pixelColor(*at).name() for at in places] == [one.name() for one in colours]
     without = thumbnail_of(snapshot, (60, 20), data=True)
     assert without is not None and len(without.tiles) == 1  # numbers of no class are no mask
+
+
+def test_two_losses_of_one_name_show_each_its_own_value(
+    view: GraphView, workspace: Workspace, trainer: RestingTrainer, build: Callable[..., None]
+) -> None:
+    build([("n1", "Linear", 0, 0), ("n2", "CrossEntropy", 200, 0), ("n3", "CrossEntropy", 400, 0)])
+    for node_id in ("n2", "n3"):
+        workspace.apply("Rename", Rename(node_id, "step"))
+    for name, value in (("step_", 0.25), ("step_2", 0.5)):
+        trainer.feed.append(f"train_{name}", 1, 0.1, 0.1, value)
+    workspace.engine_ready.emit()
+    items = view.graph_scene.node_items
+    assert (items["n2"].value, items["n3"].value) == ("0.2500", "0.5000")
