@@ -58,8 +58,9 @@ def printed_by(exports: Mapping[str, Export], folder: Path, **environment: str) 
     for number, export in enumerate(exports.values()):
         name = f"script{number}.py"
         (folder / name).write_text(export.script.plain.text, encoding="utf-8")
+        reads = '"--data"' in export.script.plain.text
         # files of a person's own are found where they lie
-        place = ("--data", str(export.script.folder or datasets_folder())) if export.script.files else ()
+        place = ("--data", str(export.script.folder or datasets_folder())) if reads else ()
         asked.append((name, ("--json", "--device", "cpu", *export.words, *place), export.most))
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", RUNNER],
