@@ -49,11 +49,11 @@ def extremes(values: NDArray[np.floating], columns: int) -> tuple[NDArray[np.flo
 class SeriesPlot(Chart):
     """Lines `(n,)` over their index; the first index is `start`, `unit` says what the index counts."""
 
-    def __init__(self, parent: QWidget | None = None, *, unit: str = "row") -> None:
+    def __init__(self, parent: QWidget | None = None, *, unit: str = "row", legend: bool = False) -> None:
         super().__init__(parent)
         self._lines: tuple[Line, ...] = ()
         self._start = 0
-        self._unit = unit
+        self._unit, self._named = unit, legend
         self.read = self._read
 
     def show_lines(self, lines: Sequence[Line], start: int = 0) -> None:
@@ -67,7 +67,7 @@ class SeriesPlot(Chart):
             at, values = extremes(line.values, MOST_COLUMNS)
             layers.append(Curve(at + start, values, line.role, 1.4))
             layers += beyond(at + start, values, span)
-        legend = [Entry(line.name, line.role) for line in lines] if len(lines) > 1 else []
+        legend = [Entry(line.name, line.role) for line in lines] if self._named else []
         across = opened((float(start), float(start + max(count, 1) - 1)))
         self.show_layers(Frame(across, opened(span), self._unit, x_scale="whole", legend=legend), layers)
 

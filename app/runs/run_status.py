@@ -38,7 +38,7 @@ class ProgressText(QWidget):
         super().__init__(parent)
         self.setObjectName("progressText")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(196)
+        self.setMinimumWidth(172)
         self.setMaximumWidth(320)
         self._words = ("", "")
         self._fraction = 0.0
@@ -117,6 +117,8 @@ class ProgressText(QWidget):
         for shorter in (left.replace(" of ", "/"), left.replace(" of ", "/").replace(" · step ", " · ")):
             if metrics.horizontalAdvance(left) > room:
                 left = shorter
+        if metrics.horizontalAdvance(left) > room:  # a number that is cut is another one
+            right, room = "", self.width()
         painter.setPen(theme.text)
         shown = metrics.elidedText(left, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

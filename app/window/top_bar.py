@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenuBar, QPushButton, QSizePolicy, QStackedWidget, QWidget
 
@@ -14,6 +14,7 @@ HEIGHT = 44
 _ROOMY = 1360
 _NAMED = 1260  # from here on there is room for a longer file name
 _NARROWEST = 1120
+_SPACES = 70  # pixels between and around the parts of the bar
 _AROUND = 40  # pixels of the chip beside its name
 
 
@@ -152,8 +153,21 @@ class TopBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        roomy = self.width() >= _ROOMY
-        self._name.setVisible(roomy)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # another metric needs more room for its number
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        """The name of the program gives way first."""
+        shown = self._controls.currentWidget()
+        needed = shown.minimumSizeHint().width() if shown is not None else 0
+        beside = self.menu_bar.width() + self.chip.minimumSizeHint().width() + self._name.sizeHint().width()
+        roomy = self.width() >= max(_ROOMY, needed + beside + _SPACES)
+        if self._name.isHidden() == roomy:
+            self._name.setVisible(roomy)
         self.chip.most = 200 if roomy else 180 if self.width() >= _NAMED else 130
 
     def showEvent(self, event: QShowEvent) -> None:

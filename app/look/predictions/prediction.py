@@ -65,7 +65,7 @@ class Prediction(OneProbe):
         super().__init__(subject, parent)
         self.bars = Bars(unit="probability")
         self.bars.setObjectName("predictionBars")
-        self.forecast = SeriesPlot(unit="example")
+        self.forecast = SeriesPlot(unit="example", legend=True)
         self.forecast.hide()
         follow_units(self)
         column = QVBoxLayout(self)
