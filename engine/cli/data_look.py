@@ -13,6 +13,7 @@ from engine.catalogue.traits import FileForm
 from engine.cli.progress import ProgressLine
 from engine.cli.words import say, warn
 from engine.data.checks.findings import Asked, Finding
+from engine.data.open.importing import without_odd_rows
 from engine.data.open.opening import Opened, open_data, open_for, readers
 from engine.data.watch import Watch
 from engine.document.document import Document
@@ -31,6 +32,9 @@ def add_arguments(looking: argparse.ArgumentParser, making: argparse.ArgumentPar
         made.add_argument("file", metavar="FILE", type=Path, help="a file or folder of yours")
         made.add_argument(
             "--as", dest="kind", choices=sorted(readers()), help="read it so, in place of what it looks like"
+        )
+        made.add_argument(
+            "--skip-rows", action="store_true", help="of a table of text: skip rows longer than its header"
         )
     making.add_argument("-o", "--output", type=Path, help="the project file; NAME.nloom here by default")
     making.add_argument("--force", action="store_true", help="write over a project file that is there")
@@ -96,6 +100,8 @@ def _opened(options: argparse.Namespace) -> Opened:
     line = ProgressLine(options.file.name, options.json)
     watch = Watch(line.show)
     try:
+        if options.skip_rows:
+            return without_odd_rows(options.file.absolute(), watch)
         if options.kind:
             return open_for(options.file, options.kind, watch)
         return open_data(options.file, watch)

@@ -22,7 +22,7 @@ QUOTE: Any = param(
 ASIDE: Any = param(
     None,
     minimum=1,
-    label="Lines left out",
+    label="Skipped lines",
     doc="numbers of lines of the file that are no examples, such as one of units below the header",
 )
 

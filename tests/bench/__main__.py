@@ -17,6 +17,7 @@ from tests.bench import (  # noqa: F401  importing registers rows
     canvas,
     curves,
     distributed,
+    epochs,
     fast,
     image_files,
     loading,

@@ -25,6 +25,7 @@ PROMISED = {
     "speed-two-objectives",
     "speed-twelve",
     "stall-twelve",
+    "memory-epochs",
     "memory-pictures",
     "pictures-share",
     "stall",

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from engine.data.open.opening import Opened
 from engine.data.tables.reading import beginning, cell_form, decoded, text_form, text_rows
-from engine.data.tables.sniff import Form, encoding_of, form_of
-from engine.errors import reason_of
+from engine.data.tables.sniff import Form, encoding_of, form_of, params_of
+from engine.data.watch import Watch
+from engine.errors import DataError, reason_of
 
 HEAD = 1 << 18  # bytes that a form is guessed from
 SHOWN = 100  # rows
@@ -59,6 +61,23 @@ def guessed_form(path: Path) -> Form:
         head = file.read(HEAD)
     encoding = encoding_of(head, whole=len(head) < HEAD)
     return form_of(head.decode(encoding, "ignore").removeprefix("\ufeff"), encoding)
+
+
+def without_odd_rows(path: Path, watch: Watch) -> Opened:
+    """A table of text that skips the rows which don't fit. Errors: `DataError` where that is not enough."""
+    from engine.data.open.tables import open_as
+
+    try:
+        form = guessed_form(path)
+        found = preview(path, form)
+        if found.trouble or len(found.odd) > MOST_ODD:
+            raise DataError(found.said)
+        form = replace(form, aside=tuple(sorted({*form.aside, *found.odd})))
+        return open_as(path, params_of(form), watch)
+    except OSError as error:
+        raise DataError(f'"{path.name}" cannot be read: {error.strerror or error}.') from error
+    except ValueError as error:
+        raise DataError(f'"{path.name}" is no table of text: {reason_of(error)}.') from error
 
 
 def preview(path: Path, form: Form) -> Preview:

@@ -66,7 +66,8 @@ def look_at_table(params: Mapping[str, Value], most: int = MOST_ROWS) -> TableLo
     frame = _frame(params, None, most + 1)
     whole = len(frame) <= most
     frame = frame.head(most)
-    frame = frame.filter(~blank_rows(frame, ()))  # blank lines, and those that are left out, are no rows
+    if frame.width > 1:  # in a series of one column, a blank line is a reading that is missing
+        frame = frame.filter(~blank_rows(frame, ()))  # blank lines, and those that are left out, are no rows
     table = {str(row[0]): row for row in _rows(params.get("table")) if len(row) >= 3}
     last = frame.columns[-1] if frame.width > 1 else ""
     if last == f"column {frame.width}" and last not in table and frame[last].null_count() == len(frame):

@@ -58,3 +58,15 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, name: str, capsys: pytest.C
     (tmp_path / "empty.csv").write_bytes(b"")
     assert main(["data", "look", str(tmp_path / name)]) == 1
     assert name in capsys.readouterr().err
+
+
+def test_rows_that_do_not_fit_can_be_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{at / 4},{'ab'[at % 2]}" for at in range(40)]
+    path = tmp_path / "ragged.csv"
+    path.write_text("x,kind\n" + "\n".join([*rows[:20], "1,a,9,9", *rows[20:], "2,b,7"]) + "\n")
+    assert main(["data", "look", str(path)]) != 0
+    assert "Row 22" in capsys.readouterr().err
+    assert main(["data", "look", "--skip-rows", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "ragged.csv: Table, 40 rows" in out and '- 2 lines are skipped ("Skipped lines").' in out
+    assert main(["data", "look", "--skip-rows", str(tmp_path)]) != 0

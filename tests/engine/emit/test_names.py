@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from engine.catalogue.bypass import measured_names
 from engine.document.graph import Block, Graph, Link, Node, Project
 from engine.document.plan import Minimise, Phase, Plan, Stop
+from engine.emit.lines import compiled
 from engine.emit.program import compile_program
 from engine.emit.script import export_script, write_script
+from engine.errors import EmitError
 from engine.shapes.shapes import check
 from tests.engine.sketches import catalogue, gallery
 
@@ -157,6 +159,12 @@ def test_blocks_of_hostile_names_have_classes_of_their_own(
 ) -> None:
     text = export_script(drawn([*names, *"abcdefghijklmno"], False), catalogue()).text
     assert [one for one in module_names(text) if one in classes] == list(classes)
+
+
+def test_what_is_no_python_is_an_error_with_a_sentence() -> None:
+    for text in ("class None:\n    pass\n", "x = " + "(" * 5000, "\x00"):
+        with pytest.raises(EmitError, match="became Python that does not compile"):
+            compiled(text, "script")
 
 
 @pytest.mark.parametrize("project_id", ("gan-digits", "rbm-mnist", "residual-blocks", "optimiser-race"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.document.graph import Project
@@ -69,14 +70,20 @@ def test_objectives_have_one_name(name: str, tmp_path: Path, monkeypatch: pytest
     assert objectives(*({*record} for record in read_metrics(tmp_path))) == wanted
 
 
-def test_the_mean_of_an_epoch_is_that_of_its_steps(tmp_path: Path) -> None:
+def test_the_mean_of_an_epoch_is_that_of_its_examples(tmp_path: Path) -> None:
     plan, _ = PLANS["a phase of one, then of two"]
-    trained(replace(iris(), plan=plan), tmp_path)
+    run = trained(replace(iris(), plan=plan), tmp_path)
     steps = read_step_series(tmp_path)
+
+    def mean(name: str, phase: int) -> float:
+        sizes = [len(one["species"]) for one in run.program.batches(run.data["train"], None, phase)]
+        assert len(set(sizes)) > 1, "the last batch is a short one"
+        return float(np.average(steps[name]["value"], weights=sizes))
+
     first, last = read_metrics(tmp_path)
     assert "train_lower" not in first and "train_begin" not in last
-    assert first["train_begin"] == pytest.approx(steps["train_begin"]["value"].mean())
-    assert last["train_upper"] == pytest.approx(steps["train_upper"]["value"].mean())
+    assert first["train_begin"] == pytest.approx(mean("train_begin", 0))
+    assert last["train_upper"] == pytest.approx(mean("train_upper", 1))
 
 
 def test_what_rules_tell_is_told_apart(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_a_row_of_units_is_no_example(tmp_path):
     assert found.params["units"] == ("s", "degC", "") and found.params["aside"] == (2,)
     assert found.params["rows"] == 30 and "missing_as" not in found.params
     assert [remark for remark in found.remarks if "degC" in remark] == [
-        'Line 2 holds the units of the columns, no examples ("Lines left out"): time: s, temp: degC.'
+        'Line 2 holds the units of the columns, no examples ("Skipped lines"): time: s, temp: degC.'
     ]
     assert look_at_table(found.params).rows == 30
     found_values = in_order(found.params)

@@ -43,7 +43,7 @@ def test_lines_above_a_table_are_told(tmp_path: Path) -> None:
     opened = open_data(path)
     assert [row[0] for row in opened.params["table"]] == ["where", "a", "b", "c", "d"]
     assert opened.params["rows"] == 4
-    assert '4 lines above the table are passed over ("Lines before").' in opened.remarks
+    assert '4 lines above the table are skipped ("Lines before").' in opened.remarks
 
 
 def test_an_unnamed_column_keeps_the_name_beside_it(tmp_path: Path) -> None:

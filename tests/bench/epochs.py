@@ -1,0 +1,34 @@
+"""What a run of many short epochs keeps in memory: everything else that it has is of a fixed size."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+from engine.feed.feed import Feed
+from engine.train.epochs import Epochs
+from tests.bench.rows import row
+
+STEPS, PER_EPOCH = 100_000, 6
+
+
+@row(
+    "memory-epochs",
+    "what 100,000 steps of a tiny network leave in memory: their curves, and the records of epochs of six",
+    "MiB",
+    "<= 9",
+)
+def memory() -> tuple[float, str]:
+    tracemalloc.start()
+    feed, history = Feed(), Epochs()
+    for step in range(1, STEPS + 1):
+        place = (step, step / PER_EPOCH, step / 1000)
+        feed.append("train_loss", *place, 1 / step)
+        if step % PER_EPOCH == 0:
+            values = {"val_loss": 1 / step, "val_accuracy": 1 - 1 / step}
+            for name, value in values.items():
+                feed.append(name, *place, value)
+            rest = {"train_loss": 1 / step, "lr": 0.01, "seconds": step / 1000, "step": step}
+            history.append({"epoch": step // PER_EPOCH - 1, **values, **rest})
+    taken = tracemalloc.get_traced_memory()[0] / 2**20
+    tracemalloc.stop()
+    return taken, f"{taken * 2**20 / STEPS:.0f} bytes a step, {len(history):,} epochs"
