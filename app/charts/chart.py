@@ -157,6 +157,9 @@ class Chart(Plot):
         self._frame = Frame()
         self._layers: tuple[Layer, ...] = ()
         self.read: Callable[[float, float], str] | None = None
+        self.alone = (
+            False  # no other chart stands below it with the same axis: its legend may stand beside it
+        )
 
     def show_layers(self, frame: Frame, layers: Sequence[Layer]) -> None:
         """Show something else."""
@@ -393,7 +396,8 @@ class Chart(Plot):
     @property
     def _legend_beside(self) -> bool:
         """Whether the legend stands at the right: a low and wide chart has room there."""
-        return bool(self._frame.legend) and LOW > self.height() > 0 and self.width() >= 2 * self.height()
+        low = LOW > self.height() > 0 and self.width() >= 2 * self.height()
+        return self.alone and low and bool(self._frame.legend)
 
     def _legend_places(self) -> list[tuple[int, float, float]]:
         """Row, left edge and width of each entry of the legend that has room, in at most two rows."""

@@ -7,21 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.theme import current_theme, style_sheet
 from app.workspace.engine_parts import EngineParts
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node
-
-
-@pytest.fixture(autouse=True)
-def dressed(request: pytest.FixtureRequest) -> None:
-    """Lets widgets that stand in no window wear the style sheet of the theme."""
-    if "qapp" in request.fixturenames:
-        app = request.getfixturevalue("qapp")
-        if not app.styleSheet():
-            app.setStyleSheet(style_sheet(current_theme()))
 
 
 @pytest.fixture

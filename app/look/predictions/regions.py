@@ -54,6 +54,7 @@ class Regions(LiveView):
         self._found: Snapshot | None = None
         self.chart = Chart()
         self.chart.read = self._read
+        self.chart.alone = True
         follow_units(self)
         stacked(self, self.chart)
 

@@ -25,9 +25,11 @@ from engine.data.tables.reading import (
     cell_form,
     decoded,
     is_plain,
+    parquet_or_arrow,
     read_sheet,
     read_text_table,
     read_typed_table,
+    scanned,
     sheet_names,
     text_rows,
 )
@@ -79,7 +81,8 @@ def open_it(path: Path, watch: Watch) -> Opened:
                 return _from_sheet(path, watch)
         if head.startswith(MARKS):
             frame = read_typed_table(path, None)
-            return _images_in(path, frame, watch) or _from_frame(path, frame, {}, [], 1, watch)
+            found = _images_in(path, frame, watch)
+            return found or _from_frame(path, frame, *_in_seconds(path, frame.columns), 1, watch)
         if path.suffix.casefold() in RECORDS:
             return _from_frame(path, read_records(path, None), {}, [], 1, watch)
         from engine.data.open.images import names_images, open_list
@@ -87,6 +90,18 @@ def open_it(path: Path, watch: Watch) -> Opened:
         return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
     except (ValueError, ImportError) as error:
         raise DataError(reason_of(error)) from error
+
+
+def _in_seconds(path: Path, names: list[str]) -> tuple[dict[str, Value], list[str]]:
+    """The units of durations and times of day in a file that knows kinds of columns, and a sentence."""
+    import polars as pl
+
+    schema = scanned(path, parquet_or_arrow(path)).collect_schema()
+    timed = [name for name in names if schema.get(name) in (pl.Duration, pl.Time)]
+    if not timed:
+        return {}, []
+    said = f"Durations and times of day are read as seconds: {listed(timed)}."
+    return {"units": tuple("s" if name in timed else "" for name in names)}, [said]
 
 
 def _images_in(path: Path, frame: Any, watch: Watch) -> Opened | None:

@@ -278,11 +278,16 @@ def read_typed_table(path: Path, wanted: list[str] | None) -> Any:
 
 def typed_scan(path: Path, parquet: bool) -> tuple[Any, list[str]]:
     """A Parquet or Arrow file as a lazy polars frame, and the names of its columns."""
+    frame = flattened(scanned(path, parquet))
+    return frame, list(frame.collect_schema())
+
+
+def scanned(path: Path, parquet: bool) -> Any:
+    """A Parquet or Arrow file as it is, as a lazy polars frame."""
     import polars as pl
 
     source: Any = path if nameable(path) else path.read_bytes()
-    frame = flattened((pl.scan_parquet if parquet else pl.scan_ipc)(source, glob=False))
-    return frame, list(frame.collect_schema())
+    return (pl.scan_parquet if parquet else pl.scan_ipc)(source, glob=False)
 
 
 def parquet_or_arrow(path: Path) -> bool:

@@ -89,7 +89,7 @@ def test_an_example_has_no_file_until_it_is_saved(
 ) -> None:
     add_iris(workspace)
     file.save(tmp_path / "example.nloom")
-    workspace.settings.remove("files/recent")
+    workspace.settings.forget(["files/recent"])
     project = file.read(tmp_path / "example.nloom")
     assert project is not None
     file.show(project, None)

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from engine.data.open.opening import open_data
+from nodes.data.table_file import TableFile
 from tests.engine.data.open.test_tables import in_order, kinds, loaded
 
 ROWS = 40
@@ -45,6 +46,8 @@ def test_structs_durations_and_times_are_numbers(tmp_path: Path) -> None:
         clock=[time(at % 24, 30) for at in range(ROWS)],
     )
     assert list(kinds(found)) == ["place.x", "place.at.y", "took", "clock", "label"]
+    assert 'Durations and times of day are read as seconds: "took", "clock".' in found.remarks
+    assert TableFile(found.params).columns()[0].names == ("place.x", "place.at.y", "took (s)", "clock (s)")
     expected = [[at, at % 5, 60.0 * at, 3600.0 * (at % 24) + 1800] for at in range(ROWS)]
     assert in_order(found.params)["features"].tolist() == expected
 
