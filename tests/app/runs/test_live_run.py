@@ -55,7 +55,7 @@ def test_a_run_is_shown_from_the_first_step_to_the_test_score(qtbot: QtBot, live
     matrix = panel.answers.confusion.matrix
     assert matrix is not None and matrix.shape == (3, 3)
     assert [bar.name for bar in panel.layers.norms.bars] == ["classes"]
-    assert train.text() == "Train"
+    assert train.text() == "Train more"
 
 
 def test_views_come_before_training_and_the_example_can_be_changed(qtbot: QtBot, live: Workspace) -> None:
