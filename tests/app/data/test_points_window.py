@@ -99,7 +99,7 @@ def test_undo_works_in_the_window_and_it_goes_with_the_node(page: DocumentPage) 
 
 
 def test_drawing_while_it_trains_goes_on_with_what_is_there(workspace: Workspace, qtbot: QtBot) -> None:
-    """A new point is learned from the next batch on; an empty pad leaves the run as it was."""
+    """A new point is learned from the next batch on; with an empty pad the run waits for points."""
     from app.workspace.engine_parts import EngineParts
     from engine.emit.script import export_script
     from engine.shapes.shapes import ShapeBook
@@ -126,8 +126,10 @@ def test_drawing_while_it_trains_goes_on_with_what_is_there(workspace: Workspace
     wait(lambda: workspace.trainer.progress.step > step + 3)
     QTest.mouseClick(panel.clear, LEFT)
     wait(lambda: any("There are no points yet" in event.message for event in workspace.trainer.feed.events))
-    assert workspace.state == "running" and len(workspace.trainer.data["train"]["label"]) == 5
+    wait(lambda: workspace.state == "paused")
+    assert len(workspace.trainer.data["train"]["label"]) == 5
     workspace.undo()
+    wait(lambda: workspace.state == "running")
     workspace.apply("Classes", SetParam("n1", "classes", 3))
     step = workspace.trainer.progress.step
     wait(lambda: workspace.trainer.progress.step > step + 3)

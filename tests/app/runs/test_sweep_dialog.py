@@ -39,6 +39,7 @@ class Process:
         project = load_project(file)
         lr = number_of(project.plan, "lr")
         assert lr is not None
+        folder.rmdir()  # it was made for whoever trains there
         write_run(folder.parent, folder.name, 3, lr=lr, state="running" if self.hold else "finished")
         save_project(project, folder / PROJECT)
         self.made.append(self)
