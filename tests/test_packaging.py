@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from app.window.help_texts import PAGES
+
 ROOT = Path(__file__).parents[1]
 FLOORS = ("app", "engine", "nodes", "resources")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc")
@@ -21,7 +23,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in FLOORS:
         shutil.copytree(ROOT / name, source / name, ignore=LEFT_OUT)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    shutil.copytree(ROOT / "docs", source / "docs")
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, source / name)
     code = f"from setuptools import build_meta; print(build_meta.build_wheel({str(built)!r}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, text=True)
@@ -42,8 +45,15 @@ def test_every_module_and_resource_is_in_the_wheel(wheel: zipfile.ZipFile) -> No
 
 def test_nothing_else_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == set(FLOORS)
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == set(FLOORS)
     assert [name for name in wheel.namelist() if "__pycache__" in name] == []
+
+
+def test_the_pages_of_help_are_in_the_wheel(wheel: zipfile.ZipFile) -> None:
+    (top,) = {name.split("/")[0] for name in wheel.namelist() if name.split("/")[0].endswith(".data")}
+    inside = f"{top}/data/share/doc/neuroloom/"
+    assert {f"{inside}{page}" for page in PAGES.values()} <= set(wheel.namelist())
+    assert all(name.startswith(inside) for name in wheel.namelist() if name.startswith(top))
 
 
 def test_the_wheel_brings_the_command_and_the_built_in_nodes(wheel: zipfile.ZipFile) -> None:

@@ -94,7 +94,7 @@ def test_nodes_are_pasted_into_another_window(desktop: Desktop) -> None:
     count = len(first.wait("nodes", first.nodes))
     second = start(desktop, "second")
     second.find("mainWindow")
-    focus(desktop, "Untitled")
+    focus(desktop, "^Neuroloom$")
     second.key("ctrl+n")
     second.find("canvas")
 

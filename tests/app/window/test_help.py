@@ -93,7 +93,8 @@ def test_the_size_of_the_interface_is_that_of_the_next_start(
     assert scale_of(window.settings) == 100
     window.actions_by_name["scale_150"].trigger()
     assert [name for name in SCALES if window.actions_by_name[f"scale_{name}"].isChecked()] == [150]
-    monkeypatch.delenv("QT_SCALE_FACTOR", raising=False)
+    monkeypatch.setenv("QT_SCALE_FACTOR", "1")  # so that the end of the test takes away what is set below
+    monkeypatch.delenv("QT_SCALE_FACTOR")
     scale_interface(window.settings)
     import os
 
