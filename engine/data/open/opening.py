@@ -9,6 +9,7 @@ import importlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -79,6 +80,7 @@ def readers() -> dict[str, FileForm]:
     return {reader(form): form for form in READERS}
 
 
+@cache  # what is installed is looked up in files
 def reader(form: FileForm) -> str:
     """The id of the type of node that reads such files."""
     types = load_catalogue().types()

@@ -54,7 +54,7 @@ def test_a_run_is_shown_from_the_first_step_to_the_test_score(qtbot: QtBot, live
     qtbot.waitUntil(lambda: panel.answers.confusion.matrix is not None)
     matrix = panel.answers.confusion.matrix
     assert matrix is not None and matrix.shape == (3, 3)
-    assert [bar.name for bar in panel.layers.norms.bars] == ["classes"]
+    qtbot.waitUntil(lambda: [bar.name for bar in panel.layers.norms.bars] == ["classes"])
     assert train.text() == "Train more"
 
 
