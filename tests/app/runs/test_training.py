@@ -240,7 +240,8 @@ def test_a_new_run_shows_nothing_of_the_one_before(shown: Shown, qtbot: QtBot) -
     shown.trainer.feed.clear()
     shown.tick()
     qtbot.waitUntil(lambda: "after the first step" in answers.confusion.message)
-    assert layers.norms.message and layers.activations.message and not shown.words("trainingHealth")
+    qtbot.waitUntil(lambda: bool(layers.norms.message))  # each part draws at its own pace
+    assert layers.activations.message and not shown.words("trainingHealth")
 
 
 def test_two_windows_keep_their_curves_apart(qtbot: QtBot, tmp_path: Path) -> None:
