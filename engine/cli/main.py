@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.catalogue.params import ParamSpec
 from engine.cli import data as cli_data
+from engine.cli import run as cli_run
 from engine.cli import runs as cli_runs
 from engine.cli.words import declared, say, warn
 from engine.data.sets.needed import as_error, not_here
@@ -99,7 +100,8 @@ def _parser() -> argparse.ArgumentParser:
     checking = command("check", _check, "look for problems, and show shapes and sizes")
     training = command("train", _train, "train a project and keep the run in a folder")
     exporting = command("export", _export, "write a project as a Python script of its own")
-    for one in (checking, training, exporting):
+    running = command("run", _run, "list a project's procedures, or run one over trained weights")
+    for one in (checking, training, exporting, running):
         one.add_argument("project", metavar="P", help="project file, or gallery:ID")
     training.add_argument("--epochs", type=_positive, help="instead of the plan's")
     training.add_argument("--seed", type=_seed, help="instead of the plan's")
@@ -128,6 +130,10 @@ def _parser() -> argparse.ArgumentParser:
     exporting.add_argument("--fast", action="store_true", help="with what is measured to be fastest here")
     exporting.add_argument("--distributed", action="store_true", help="with the lines that torchrun needs")
     exporting.add_argument("--with-data", action="store_true", help="copy the data files beside the script")
+    exporting.add_argument(
+        "--procedures", nargs="*", metavar="NAME", help="with these subcommands: names, all or none (main)"
+    )
+    cli_run.add_arguments(running)
     runs = commands.add_parser("runs", help="list, compare, tag, export and delete runs")
     cli_runs.add_to(runs, EXITS)
     public = commands.add_parser("data", help="list and download public data sets")
@@ -287,6 +293,10 @@ def _is_taken(options: argparse.Namespace) -> bool:
     return not again and any(folder.iterdir())
 
 
+def _run(options: argparse.Namespace) -> int:
+    return cli_run.run(open_project(options.project), load_catalogue(), options)
+
+
 def _export(options: argparse.Namespace) -> int:
     project, catalogue = open_project(options.project), load_catalogue()
     target: Path = options.out
@@ -304,6 +314,7 @@ def _export(options: argparse.Namespace) -> int:
         weights=weights,
         fast=_fast(project, catalogue, options),
         distributed=options.distributed,
+        procedures=_procedures(options.procedures),
     )
     if options.json:
         say(json.dumps({"script": str(target), "files": [str(path) for path in written]}))
@@ -311,6 +322,13 @@ def _export(options: argparse.Namespace) -> int:
         for path in written:
             say(str(path))
     return OK
+
+
+def _procedures(names: list[str] | None) -> str | list[str]:
+    """Which procedures a script is to have; the main ones where nobody says."""
+    if names is None or names == ["main"]:
+        return "main"
+    return "all" if names == ["all"] else [] if names == ["none"] else names
 
 
 def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> Fast | None:

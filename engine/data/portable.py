@@ -17,6 +17,7 @@ OURS = (
     "engine.layers.",
     "engine.look.",
     "engine.optim.",
+    "engine.procedures.",
     "engine.catalogue.training.penalties",
 )
 

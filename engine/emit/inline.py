@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from engine.catalogue import Data, Layer, Source, Wire
@@ -99,10 +99,15 @@ def residual_lines(
     return laid_out([head, *indented([Line(doc), *computed.lines, Line(f"return {found}")])])
 
 
-def needed_by(made: Assembly, wanted: Sequence[str]) -> list[str]:
-    """The nodes that compute what goes into the nodes `wanted`, in order."""
+def needed_by(made: Assembly, wanted: Sequence[str], given: Collection[Place] = ()) -> list[str]:
+    """The nodes that compute what goes into the nodes `wanted` beside what is `given`, in order."""
     graph = made.graph
-    before = {one for node_id in wanted for one in graph.ancestors(node_id)}
+    waiting, before = list(wanted), set[str]()
+    while waiting:
+        for link in graph.incoming(waiting.pop()):
+            if link.source not in before and (link.source, link.source_port) not in given:
+                before.add(link.source)
+                waiting.append(link.source)
     return [one for one in graph.order() if one in before]
 
 
@@ -121,10 +126,18 @@ def _root(made: Assembly, node_id: str) -> str:
     return node_id if other is None else other.id
 
 
-def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None) -> Computed:
-    """The lines that compute what goes into `wanted`; gradients only where the `trained` need them."""
+def inline(
+    made: Assembly,
+    wanted: Sequence[str],
+    trained: frozenset[str] | None,
+    given: Mapping[Place, str] | None = None,
+) -> Computed:
+    """The lines that compute what goes into `wanted`; gradients only where the `trained` need them.
+
+    What is `given` is in variables of these names already.
+    """
     types = made.book.types
-    needed = needed_by(made, wanted)
+    needed = needed_by(made, wanted, given or ())
     moved: set[str] = set()  # and what comes after it
     for one in needed:
         itself = isinstance(types[one], Layer) and (trained is None or one in trained)
@@ -134,7 +147,7 @@ def inline(made: Assembly, wanted: Sequence[str], trained: frozenset[str] | None
     still = [one for one in layers if one not in moved]
     order = [*still, *(one for one in layers if one in moved)]
     names = NameBook(outer=made.names)
-    values: dict[Place, str] = {}
+    values: dict[Place, str] = {place: names.give(variable) for place, variable in (given or {}).items()}
     lines = _columns(made, needed, set(wanted), values, names)
     for one in needed:
         if isinstance(types[one], Source):
@@ -162,7 +175,7 @@ def _columns(
         for port in types[one].outputs() if isinstance(types[one], Data) else ():
             place = (one, port.name)
             leaving = [link for link in made.graph.outgoing(one) if link.source_port == port.name]
-            if any(
+            if place not in values and any(
                 link.target in wanted or (link.target in inside and enters(types, link)) for link in leaving
             ):
                 values[place] = names.give(port.name)

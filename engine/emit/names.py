@@ -28,15 +28,16 @@ LIBRARY = {
     "sys": "import sys",
     "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
 }
-CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD"
+CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENS"
 CLASSES = "Model Player Phase"
 FUNCTIONS = (
-    "load batches objective measure evaluate optimiser_for schedule_for report train main "
+    "load batches objective measure evaluate optimiser_for schedule_for report train main run "
     "take_turn update set_modes over part_of over_all of_first"
 )
 # in functions that read names given here, and in loops that are read beside them
 VARIABLES = (
-    "model batch steps_per_epoch epochs n players player phase turn values sums shuffle done average averages"
+    "model batch steps_per_epoch epochs n players player phase turn values sums shuffle done average "
+    "averages draws options"
 )
 ASKED_FOR: tuple[Callable[..., Any], ...] = (UniformDropout, read_ahead, read_weights)
 OWN = f"{CONSTANTS} {CLASSES} {FUNCTIONS} {VARIABLES}".split()

@@ -34,7 +34,7 @@ from engine.document.plan import Plan
 from engine.document.shipped import reading
 from engine.emit.fast import Fast
 from engine.emit.lines import compiled
-from engine.emit.model import module_paths
+from engine.emit.model import Assembly, module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.shapes.shapes import ShapeBook
 from engine.shapes.size import check_memory
@@ -80,6 +80,16 @@ class Program:
         self.Model: type[nn.Module] = self._names["Model"]
         self.players = script.players  # of a plan that is not plainly supervised
         crashes.remember(self._file, self._lines())
+
+    @property
+    def assembly(self) -> Assembly:
+        """The graph with its names in the script."""
+        return self._script.assembly
+
+    @property
+    def names(self) -> Mapping[str, Any]:
+        """What the script's own scope holds, for code that is to run there."""
+        return self._names
 
     def again(self) -> Program:
         """A second program from the same text, whose taps are its own."""

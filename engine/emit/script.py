@@ -31,7 +31,9 @@ from engine.emit.model import Assembly, as_trained, assemble, blamed, block_line
 from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.players import Players, players_of
+from engine.emit.procedures import carried_by, procedure_parts, started_by
 from engine.errors import EmitError
+from engine.procedures.registry import MAIN, chosen, offers
 from engine.shapes.inside import joins_rows
 from engine.shapes.shapes import ShapeBook, check
 
@@ -107,16 +109,25 @@ def export_script(
     distributed: bool = False,
     beside: Path | None = None,
     with_data: bool = False,
+    procedures: str | Sequence[str] = MAIN,
 ) -> Source:
     """The script of a project as the user reads it.
 
     With `weights`, the name of a safetensors file beside it, the script can start from those; with `fast`
     it has the settings that were measured to be fastest; `distributed` adds the lines for torchrun. A script
-    that will lie in the folder `beside` finds the user's data that lie below it wherever both go.
+    that will lie in the folder `beside` finds the user's data that lie below it wherever both go. It has the
+    `procedures` that the network is for, "all" that it has, or those named.
     Errors: `EmitError` or `ParamError` naming the node that stands in the way.
     """
     return write_script(
-        project, catalogue, book, weights=weights, fast=fast, distributed=distributed, beside=beside
+        project,
+        catalogue,
+        book,
+        weights=weights,
+        fast=fast,
+        distributed=distributed,
+        beside=beside,
+        procedures=procedures,
     ).plain
 
 
@@ -130,6 +141,7 @@ def write_script(
     distributed: bool = False,
     beside: Path | None = None,
     with_data: bool = False,
+    procedures: str | Sequence[str] = MAIN,
 ) -> Script:
     """The script in both readings; `with_data`, the files that are to lie beside it. Errors: as above."""
     plan = project.plan
@@ -153,7 +165,8 @@ def write_script(
     )
     with blamed(data_node):
         loading = loaders(data) if isinstance(data, Data) and trains else []
-    made = assemble(project, book, script_names(project, book, loading))
+    offered = chosen(offers(project, book), procedures) if trains else ()
+    made = assemble(project, book, script_names(project, book, [*loading, *carried_by(offered)]))
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
         check_shareable(plan, made.columns())
@@ -177,11 +190,12 @@ def write_script(
         parts.append(main_lines(project, holds, home, weights, threads, players))
     else:
         parts.append(model_only_lines(project, made, weights))
-    needed += _by_name(made.carries | made.classes.carries)
+    parts += procedure_parts(made, offered, holds, home, threads)
+    needed += [*carried_by(offered), *_by_name(made.carries | made.classes.carries)]
     if trains and not general:
         needed += _by_name(Features(plan).carries)
     parts[:0] = [block(text) for text in portable_source(needed)]
-    parts.append(block('if __name__ == "__main__":\n    main()'))
+    parts.append(block(started_by(offered)))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
     if fast is not None and trains:
         body = quickened(body, fast)
@@ -194,7 +208,7 @@ def write_script(
     text = "\n".join(line.plain for line in body) + "\n"
     compiled(text, "script")
     tree = ast.parse(text)
-    doc = _docstring(project, made, holds, home, trains, text)
+    doc = _docstring(project, made, holds, home, trains, text, [one.name for one in offered])
     head = [*doc, Line(""), *_imports(tree), Line(""), *constants, *[Line("")] * (2 if constants else 1)]
     lines = [*head, *body]
     plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
@@ -308,7 +322,13 @@ def file_name(project: Project) -> str:
 
 
 def _docstring(
-    project: Project, made: Assembly, holds: Sequence[str], home: str, trains: bool, text: str
+    project: Project,
+    made: Assembly,
+    holds: Sequence[str],
+    home: str,
+    trains: bool,
+    text: str,
+    procedures: Sequence[str] = (),
 ) -> list[Line]:
     title = plain_text(project.title) or "A network"
     others = ["torch", "numpy", *(name for module, name in PACKAGES.items() if module in text)]
@@ -318,6 +338,7 @@ def _docstring(
         epochs = f" --epochs {project.plan.epochs}" if not is_general(project.plan) else ""
         usage += (" --data FOLDER" if holds else "") + epochs
     lines = [f'"""{title}', "", f"Exported from Neuroloom. Needs {needs} only.", "", usage]
+    lines += [f"    python {file_name(project)} {one} --weights FILE" for one in procedures]
     if trains and holds:
         own = home == "Path(__file__).parent"
         default = " and is the script's own by default." if own else "; --data names another than the usual."

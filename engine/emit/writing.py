@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.catalogue import Catalogue
@@ -12,6 +13,7 @@ from engine.emit.beside import copy_beside, remove
 from engine.emit.fast import Fast
 from engine.emit.lines import compiled, quoted
 from engine.errors import DataError
+from engine.procedures.registry import MAIN
 
 
 def export(
@@ -23,12 +25,14 @@ def export(
     weights: Path | None = None,
     fast: Fast | None = None,
     distributed: bool = False,
+    procedures: str | Sequence[str] = MAIN,
 ) -> list[Path]:
     """Write the script to `target`, its data and weights beside it; returns the files, the script first.
 
     `weights` is a safetensors file of this project's model, `fast` the settings that a run was fastest with;
-    `distributed` adds what torchrun needs. Errors: `NeuroloomError`; what this call had
-    written by then is removed again, and no file but the script is replaced by another.
+    `distributed` adds what torchrun needs, `procedures` are "main", "all" or names.
+    Errors: `NeuroloomError`; what this call had written by then is removed again, and no file but the script
+    is replaced by another.
     """
     from engine.emit.script import write_script
 
@@ -42,6 +46,7 @@ def export(
         distributed=distributed,
         beside=target.absolute().parent,
         with_data=with_data,
+        procedures=procedures,
     )
     compiled(script.plain.text, target.name)
     if any((target.parent / name).absolute() == target.absolute() for _, name in script.files):

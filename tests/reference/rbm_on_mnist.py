@@ -3,6 +3,7 @@
 Exported from Neuroloom. Needs torch and numpy only.
 
     python rbm_on_mnist.py --data FOLDER
+    python rbm_on_mnist.py gibbs --weights FILE
 
 FOLDER holds mnist/ and is the script's own by default.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,30 @@ SEED, BATCH = 0, 32
 
 
 # engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
+
+
+# engine.procedures.boltzmann.drawn_bits, 3 lines, c2f265719604
+
+
+# engine.procedures.boltzmann.emptied, 7 lines, 1b1feb8fd2fd
+
+
+# engine.procedures.boltzmann.gibbs_states, 25 lines, 0160fbaee8c0
+
+
+# engine.procedures.boltzmann.gibbs_chain, 11 lines, 9ee4c1f3b48d
+
+
+# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+
+
+# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+
+
+# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+
+
+# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
 
 
 # engine.layers.boltzmann.RBM, 64 lines, a2858aa79bb7
@@ -229,5 +255,65 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
+@torch.no_grad()
+def gibbs(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Draws hidden units given the visible ones and visible ones given the hidden, in turn."""
+    image = batch["image"]     # (N, 1, 28, 28)
+    pixels = image.flatten(1)  # (N, 784)
+    yield from gibbs_chain(model.rbm, pixels, draws=draws, **options)
+
+
+PROCEDURES = {
+    "gibbs": (gibbs, {
+        "--rounds": {"type": int, "default": 20, "help": "how often both layers are drawn"},
+        "--held": {
+            "type": int, "default": 0,
+            "help": "so many visible units, from the first, keep the example's values",
+        },
+        "--rest": {
+            "type": str, "choices": ["blank", "random"], "default": "blank",
+            "help": "how units begin that are not held, where some are",
+        },
+    }),
+}
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    args = parser.parse_args(words)
+
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load(args.data, args.device)[args.split]
+        n = len(columns["image"])
+        if not all(0 <= row < n for row in args.rows):
+            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")
+        rows = torch.tensor(args.rows, device=args.device)
+        batch = {name: column[rows] for name, column in columns.items()}
+        torch.manual_seed(args.seed)
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
+        run(sys.argv[1], sys.argv[2:])
+    else:
+        main()

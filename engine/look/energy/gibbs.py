@@ -1,4 +1,4 @@
-"""Gibbs sampling between two layers of binary units."""
+"""Whole chains of Gibbs sampling between two layers of binary units."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from engine.procedures.boltzmann import gibbs_states
 
 Probabilities = Callable[[Tensor], Tensor]
 
@@ -31,34 +33,6 @@ def gibbs(
     generator: torch.Generator,
     held: Tensor | None = None,
 ) -> Chain:
-    """`steps` rounds of h ~ p(h | v), v ~ p(v | h) from `start` (N, visible).
-
-    `hidden_of` and `visible_of` give probabilities. Units where `held` (visible,) is true keep the values of
-    the start: the others are filled in given them. The first hidden states come from the whole start, so what
-    is to be filled in must be emptied there (`emptied`). Source: Hinton 2002.
-    """
-    states = visible = start
-    hidden = _drawn(hidden_of(states), generator)
-    found = [(visible, states, hidden)]
-    for _ in range(steps):
-        visible = visible_of(hidden)
-        drawn = _drawn(visible, generator)
-        if held is not None:
-            visible, drawn = torch.where(held, start, visible), torch.where(held, start, drawn)
-        states = drawn
-        hidden = _drawn(hidden_of(states), generator)
-        found.append((visible, states, hidden))
+    """`steps` rounds from `start` (N, visible), as in `gibbs_states`."""
+    found = list(gibbs_states(hidden_of, visible_of, start, steps, generator, held))
     return Chain(*(torch.stack(parts) for parts in zip(*found, strict=True)))
-
-
-def emptied(start: Tensor, held: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """`start` (N, visible) without the values of units that are not `held` (visible,).
-
-    They are 0, or 0 and 1 with equal probability where a generator draws them.
-    """
-    rest = torch.zeros_like(start)
-    return torch.where(held, start, rest if generator is None else _drawn(rest + 0.5, generator))
-
-
-def _drawn(probabilities: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.bernoulli(probabilities, generator=generator)

@@ -19,12 +19,12 @@ from torch import Tensor
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import rows_of
-from engine.look.energy.gibbs import emptied
 from engine.look.energy.gibbs import gibbs as chain_of
 from engine.look.generation.generation import as_images
 from engine.look.inputs import arriving_at
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
+from engine.procedures.boltzmann import emptied
 
 CHAINS = 8
 MOST_BYTES = 120_000

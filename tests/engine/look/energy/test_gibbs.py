@@ -5,7 +5,8 @@ import itertools
 import torch
 
 from engine.layers.boltzmann import RBM
-from engine.look.energy.gibbs import emptied, gibbs
+from engine.look.energy.gibbs import gibbs
+from engine.procedures.boltzmann import emptied
 
 
 def small() -> RBM:

@@ -1,0 +1,320 @@
+"""Procedures as Python: a function each, and the subcommands of a script.
+
+The application runs the same functions: `compile_procedure` executes the text that an export carries in the
+names of the running program.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.catalogue import Data, Source
+from engine.catalogue.emitter import build, drawn
+from engine.catalogue.identifiers import NameBook
+from engine.catalogue.params import ParamSpec
+from engine.catalogue.symbols import Expr, lift, name
+from engine.data.portable import names_read, portable_source
+from engine.data.text.token_names import OPTION, vocabularies
+from engine.emit.entry import DEVICE, listed
+from engine.emit.inline import inline, needed_by
+from engine.emit.lines import WIDTH, Line, compiled, indented, laid_out, quoted
+from engine.emit.measuring import column_of
+from engine.emit.model import Assembly, Place, blamed, module_paths
+from engine.emit.names import LIBRARY
+from engine.errors import EmitError
+from engine.procedures.declare import ABOUT_ROWS, Function, Layer, Model, Offer, State, Tokens, Value
+from engine.procedures.rows import as_many, keeping, state_as_json, state_in_words, weights_of
+
+if TYPE_CHECKING:
+    from engine.emit.program import Program
+
+TOKENS = "TOKENS"
+TYPES = {"int": "int", "float": "float", "ints": "int", "floats": "float", "choice": "str", "text": "str"}
+CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (state_as_json, state_in_words, weights_of)
+
+
+def carried_by(offers: Sequence[Offer]) -> list[Callable[..., Any]]:
+    """The functions of ours that the procedures of a script call."""
+    loops: list[Callable[..., Any]] = [one.procedure.loop for one in offers]
+    names = [keeping] if any(_has(one, Tokens) for one in offers) else []
+    rows = [as_many] if any(_has(one, Function) for one in offers) else []
+    return [*loops, *rows, *CALLED_BY_SCRIPT, *names] if offers else []
+
+
+def function_lines(made: Assembly, offer: Offer, function: str) -> list[Line]:
+    """The function of a procedure: its rows as the loop needs them, then the loop."""
+    parts = offer.bound.parts
+    wires = [part.wire for part in parts.values() if isinstance(part, Value)]
+    inner = {wire: _consumer(made, wire) for wire in wires if _consumer(made, wire) is not None}
+    computed = inline(made, [one for one in inner.values() if one], None)
+    body = list(computed.lines)
+    arguments: list[str] = []
+    for title, part in parts.items():
+        match part:
+            case Layer():
+                arguments.append(f"model.{module_paths(made)[part.node_id]}")
+            case Model():
+                arguments.append("model")
+            case Value():
+                inside = part.wire in inner or isinstance(made.book.types[part.wire[0]], Data)
+                found = computed.at(part.wire) if inside else _answer(made, part.wire, {}, name("batch"))
+                arguments.append(str(found))
+            case Function():
+                called = computed.names.give(title)
+                body += _nested(made, part, called)
+                arguments.append(called)
+            case Tokens():
+                arguments.append(TOKENS)
+            case _:
+                arguments.append(str(lift(part)))
+    loop = offer.procedure.loop.__name__
+    body.append(Line(f"yield from {loop}({', '.join([*arguments, 'draws=draws', '**options'])})"))
+    head = Line(
+        f"def {function}(model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any) "
+        "-> Iterator[dict[str, Any]]:"
+    )
+    doc = Line(f'"""{plain_text_of(offer.procedure.doc())}"""')
+    return laid_out([Line("@torch.no_grad()"), head, *indented([doc, *body])])
+
+
+def plain_text_of(text: str) -> str:
+    """A sentence of ours that may stand in a docstring."""
+    return text.replace("\\", "/").replace('"', "'")
+
+
+def _consumer(made: Assembly, wire: Place) -> str | None:
+    """The node behind a wire before which the least has to be computed; None where nothing reads it."""
+    graph = made.graph
+    behind = [link.target for link in graph.outgoing(wire[0]) if link.source_port == wire[1]]
+    return min(behind, key=lambda one: len(graph.ancestors(one)), default=None)
+
+
+def _nested(made: Assembly, part: Function, called: str) -> list[Line]:
+    """A function in a procedure's own: a wire's value as it hangs on another's."""
+    given = part.given[1] if part.given[1] not in ("x", "output") else "values"
+    names = NameBook(outer=made.names)
+    variable = names.give(given)
+    if part.wire in made.results and part.given in made.arguments:
+        lines: list[Line] = []
+        value = _answer(made, part.wire, {part.given: variable}, name("batch"))
+        reads = any(place != part.given for place in made.arguments)
+    else:
+        consumer = _consumer(made, part.wire)
+        if consumer is None:
+            raise EmitError("What this procedure computes is not an answer of the model.")
+        computed = inline(made, [consumer], None, {part.given: variable})
+        lines, value = computed.lines, computed.at(part.wire)
+        before = needed_by(made, [consumer], {part.given: variable})
+        reads = any(isinstance(made.book.types[one], (Data, Source)) for one in before)
+    if part.last is not None:
+        axis = [slice(None)] * part.last
+        value = Expr(ast.parse(f"{value}[{', '.join([':'] * len(axis))}, -1]", mode="eval").body)
+    takes = f"{variable}: Tensor"
+    if reads:
+        takes += ", batch: dict[str, Tensor] = batch"
+        lines = [Line(f"batch = as_many(batch, len({variable}))"), *lines]
+    return [Line(f"def {called}({takes}) -> Tensor:"), *indented([*lines, Line(f"return {value}")]), Line("")]
+
+
+def _answer(made: Assembly, wire: Place, given: Mapping[Place, str], batch: Expr) -> Expr:
+    """One of the model's answers to a batch, of which some columns are in variables."""
+    if wire not in made.results:
+        raise EmitError("What this procedure computes is not an answer of the model.", node_id=wire[0])
+    some = next(iter(given.values()), None)
+    arguments = []
+    for place in made.arguments:
+        source = made.book.types[place[0]]
+        if place in given:
+            arguments.append(name(given[place]))
+        elif isinstance(source, Source):
+            with blamed(place[0]):
+                found = drawn(source, name(some) if some else column_of(_first(made), False))
+            made.measured |= found.carries
+            arguments.append(found)
+        else:
+            arguments.append(column_of(place, False))
+    call = name("model")(*arguments)
+    return call if len(made.results) == 1 else call[list(made.results).index(wire)]
+
+
+def _first(made: Assembly) -> Place:
+    assert made.source is not None
+    return made.source, made.columns()[0].name
+
+
+# -- in a script
+
+
+def procedure_parts(
+    made: Assembly, offers: Sequence[Offer], holds: Sequence[str], home: str, threads: int | None
+) -> list[list[Line]]:
+    """What a script has for its procedures: a function each, their options, and what runs them."""
+    if not offers:
+        return []
+    functions = {one.name: made.names.give(one.name) for one in offers}
+    parts = [function_lines(made, one, functions[one.name]) for one in offers]
+    if any(_has(one, Tokens) for one in offers):
+        parts.insert(0, [Line(f"{TOKENS} = []  # of the vocabulary, in their order, as they are learned")])
+    table = ["PROCEDURES = {"]
+    for one in offers:
+        table.append(f'    "{one.name}": ({functions[one.name]}, {{')
+        table += [text for spec in one.options for text in _option(spec)]
+        table.append("    }),")
+    parts.append([Line(text) for text in [*table, "}"]])
+    parts.append(_run_lines(made, offers, holds, home, threads))
+    return parts
+
+
+def started_by(offers: Sequence[Offer]) -> str:
+    """The end of a script: training, or the procedure that the command line names."""
+    if not offers:
+        return 'if __name__ == "__main__":\n    main()'
+    return (
+        'if __name__ == "__main__":\n'
+        "    if sys.argv[1:] and sys.argv[1] in PROCEDURES:\n"
+        "        run(sys.argv[1], sys.argv[2:])\n"
+        "    else:\n"
+        "        main()"
+    )
+
+
+def flag(spec: ParamSpec) -> str:
+    """A parameter as an option on the command line."""
+    return "--" + spec.name.replace("_", "-")
+
+
+def _option(spec: ParamSpec) -> list[str]:
+    """What argparse is told of an option, as an entry of a dict."""
+    found: list[str] = []
+    if spec.kind == "bool":
+        found.append('"action": argparse.BooleanOptionalAction')
+    else:
+        found.append(f'"type": {TYPES[spec.kind]}')
+        if spec.kind in ("ints", "floats"):
+            found.append('"nargs": "+"')
+        if spec.choices:
+            found.append(f'"choices": [{", ".join(quoted(one) for one in spec.choices)}]')
+    default = quoted(spec.default) if isinstance(spec.default, str) else repr(spec.default)
+    found.append(f'"default": {default}')
+    about = f'"help": {quoted(plain_text_of(spec.doc).replace("%", "%%"))}'
+    whole = f'        "{flag(spec)}": {{{", ".join([*found, about])}}},'
+    if len(whole) <= WIDTH:
+        return [whole]
+    pad = " " * 12
+    return [f'        "{flag(spec)}": {{', f"{pad}{', '.join(found)},", f"{pad}{about},", "        },"]
+
+
+def _run_lines(
+    made: Assembly, offers: Sequence[Offer], holds: Sequence[str], home: str, threads: int | None
+) -> list[Line]:
+    text = [
+        "def run(name: str, words: Sequence[str]) -> None:",
+        '    """Run a procedure over trained weights, and print its states one by one."""',
+        "    procedure, options = PROCEDURES[name]",
+        '    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", '
+        "description=procedure.__doc__)",
+        '    parser.add_argument("--weights", type=Path, required=True, '
+        'help="as --save writes them, or .safetensors")',
+    ]
+    if holds:
+        what = quoted("folder that holds " + listed(holds).replace("%", "%%"))
+        text.append(f'    parser.add_argument("--data", type=Path, default={home}, help={what})')
+    text += [
+        '    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])',
+        '    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")',
+        '    parser.add_argument("--seed", type=int, default=SEED)',
+        f"    device = {DEVICE}",
+        '    parser.add_argument("--device", default=device)',
+        '    parser.add_argument("--json", action="store_true", help="one JSON object a line")',
+        "    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]",
+        "    args = parser.parse_args(words)",
+        "",
+    ]
+    if threads is not None:
+        text.append(f"    torch.set_num_threads({threads})")
+    learner = next((found for one in offers if (found := learner_of(made, one))), "")
+    if learner:
+        text.append(f'    globals()["{learner}"] = keeping({learner}, {TOKENS})')
+    folder = "args.data" if holds else "Path()"
+    text += [
+        "    try:",
+        "        model = Model().to(args.device).eval()",
+        "        model.load_state_dict(weights_of(args.weights))",
+        f"        columns = load({folder}, args.device)[args.split]",
+        f"        n = len(columns[{quoted(_first(made)[1])}])",
+        "        if not all(0 <= row < n for row in args.rows):",
+        '            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")',
+        "        rows = torch.tensor(args.rows, device=args.device)",
+        "        batch = {name: column[rows] for name, column in columns.items()}",
+        "        torch.manual_seed(args.seed)",
+        "        draws = torch.Generator().manual_seed(args.seed)",
+        "        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):",
+        "            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))",
+        "    except (OSError, ValueError) as error:",
+        "        parser.error(str(error))",
+    ]
+    return laid_out([Line(one) for one in text])
+
+
+# -- tokens
+
+
+def _has(offer: Offer, kind: type) -> bool:
+    return any(isinstance(part, kind) for part in offer.bound.parts.values())
+
+
+def learner_of(made: Assembly, offer: Offer) -> str:
+    """The name of the function that learns the tokens which a procedure names; empty where it names none."""
+    data = made.book.types.get(made.source or "")
+    if not _has(offer, Tokens) or not isinstance(data, Data):
+        return ""
+    loader = build(data, "data", {}).loader
+    learn = loader[1].get(OPTION) if loader is not None else None
+    return getattr(learn, "__name__", "")
+
+
+def _known_tokens(made: Assembly) -> list[str]:
+    data = made.book.types.get(made.source or "")
+    key = data.learned_key() if isinstance(data, Data) else None
+    found = vocabularies(key) if key is not None else ()
+    return list(found[0].tokens) if found else []
+
+
+# -- in the application
+
+
+class Compiled:
+    """A procedure of a program, ready to run: the same text that an exported script has of it."""
+
+    def __init__(self, program: Program, offer: Offer) -> None:
+        made = program.assembly
+        self.offer = offer
+        lines = function_lines(made, offer, "procedure")
+        carried = portable_source([offer.procedure.loop, as_many, *made.measured])
+        self.text = "\n\n\n".join([*carried, "\n".join(line.plain for line in lines)])
+        tree = ast.parse(self.text)
+        used = names_read(tree) if tree.body else ()
+        used = tuple(dict.fromkeys(name for part in tree.body for name in names_read(part))) or used
+        heads = [LIBRARY[one] for one in used if one in LIBRARY]
+        names = dict(program.names)
+        names[TOKENS] = _known_tokens(made)
+        text = "\n".join(["from __future__ import annotations", *dict.fromkeys(heads), "", self.text])
+        exec(compiled(text, f"<procedure {offer.name}>"), names)
+        self._run: Callable[..., Iterator[State]] = names["procedure"]
+
+    def states(
+        self, model: nn.Module, batch: Mapping[str, Tensor], values: Mapping[str, Any], seed: int = 0
+    ) -> Iterator[State]:
+        """The states one by one, for rows of data and values of the parameters; the model in evaluation mode.
+
+        Errors: `ParamError` for values that the procedure does not take.
+        """
+        known = self.offer.checked(values)
+        options = {name: value for name, value in known.items() if name not in ABOUT_ROWS}
+        draws = torch.Generator().manual_seed(seed)
+        return self._run(model, dict(batch), draws, **options)

@@ -1,0 +1,52 @@
+"""Rows that a procedure is about, and its states in words. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.data.weights import read_weights
+
+
+def as_many(batch: dict[str, Tensor], count: int) -> dict[str, Tensor]:
+    """So many rows that all are the first of the batch."""
+    return {name: column[:1].expand(count, *column.shape[1:]) for name, column in batch.items()}
+
+
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
+
+
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
+
+
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            value = value.tolist() if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
+    return "  ".join(words)
+
+
+def keeping(learn: Any, tokens: list[str]) -> Any:
+    """A function that learns tokens as `learn` does, and writes the first vocabulary to `tokens`."""
+
+    def learned(*texts: Any, **options: Any) -> Any:
+        found = learn(*texts, **options)
+        if not tokens:
+            tokens[:] = found.tokens
+        return found
+
+    return learned

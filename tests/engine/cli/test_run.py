@@ -1,0 +1,87 @@
+"""`neuroloom run`: the list, what is refused in one sentence, and what a run's weights give."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli import main as cli
+from engine.document.files import save_project
+from engine.runs.checkpoints import write_tensors
+from tests.engine.procedures.running import loaded
+from tests.engine.procedures.test_boltzmann import machine
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a project and weights of it."""
+    monkeypatch.chdir(tmp_path)
+    save_project(machine(), tmp_path / "net.nloom")
+    _, model, _ = loaded(machine())
+    write_tensors(tmp_path / "net.safetensors", dict(model.state_dict()))
+    return tmp_path
+
+
+def called(capsys: Captured, *words: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    status = cli.main(["run", "net.nloom", *words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_the_list_names_procedures_with_their_inputs(capsys: Captured, net: Path) -> None:
+    status, out, err = called(capsys)
+    assert status == 0 and not err
+    assert "gibbs  Draws hidden units" in out and "--rest blank|random (blank)" in out
+    rows = [json.loads(line) for line in called(capsys, "--json")[1].splitlines()]
+    (row,) = [one for one in rows if one["name"] == "gibbs"]
+    assert row["title"] == "Gibbs sampling"
+    assert {"name": "rounds", "kind": "int", "default": 20, "minimum": 1, "maximum": 1_000_000} == {
+        key: value
+        for key, value in next(one for one in row["inputs"] if one["name"] == "rounds").items()
+        if key != "doc"
+    }
+    assert called(capsys, "gibbs", "--help")[1].startswith("gibbs  ")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        (("gibs",), 1, "This network has no procedure 'gibs'; it has "),
+        (("gibbs", "--weights", "W", "--rounds", "many"), 1, "Rounds needs a whole number"),
+        (("gibbs", "--weights", "W", "--rounds", "0"), 1, "0 is outside that."),
+        (("gibbs", "--weights", "W", "--round", "3"), 1, "gibbs takes no '--round'; it takes --split"),
+        (("gibbs", "--weights", "W", "--rest", "full"), 1, "Rest is one of blank, random; not 'full'."),
+        (("gibbs", "--weights", "W", "--rows", "99999"), 1, "Rows are numbers from 0 to "),
+        (("gibbs", "--weights", "nowhere"), 1, "There are no weights in nowhere."),
+        (("gibbs",), 2, "gibbs needs --weights W"),
+        (("--rounds", "3"), 2, "--rounds is no procedure"),
+        (("gibbs", "--seed", "x"), 2, "invalid int value: 'x'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_one_sentence(
+    capsys: Captured, net: Path, words: tuple[str, ...], status: int, sentence: str
+) -> None:
+    words = tuple("net.safetensors" if one == "W" else one for one in words)
+    found, out, err = called(capsys, *words)
+    assert (found, out) == (status, "") and sentence in err and "Traceback" not in err
+
+
+def test_states_are_lines_for_people_or_json_and_the_seed_decides_them(capsys: Captured, net: Path) -> None:
+    words = ("gibbs", "--weights", "net.safetensors", "--rounds", "4", "--rows", "0", "2")
+    status, out, err = called(capsys, *words)
+    lines = out.splitlines()
+    assert status == 0 and not err and len(lines) == 5 and lines[1].startswith("step 1  visible [[")
+    runs = [called(capsys, *words, "--json", f"--seed={seed}")[1] for seed in (1, 1, 2)]
+    assert runs[0] == runs[1] != runs[2]
+    assert list(json.loads(runs[0].splitlines()[0])) == ["step", "visible", "state", "hidden"]
+    assert len(json.loads(runs[0].splitlines()[0])["state"]) == 2
+
+
+def test_an_error_is_json_for_machines(capsys: Captured, net: Path) -> None:
+    _, out, _ = called(capsys, "gibs", "--json")
+    assert json.loads(out)["error"]["message"].startswith("This network has no procedure 'gibs'")
