@@ -1,13 +1,13 @@
 """Paints the images on the cards of the gallery: `python -m tests.gallery.card_images [EXAMPLE ...]`.
 
-Each example is trained as its plan says, for `SECONDS` of the processor's time at most, and one view of it is
-painted in both themes.
+Each example is trained as its plan says, for `--seconds` of the processor's time at most, and one view of it
+is painted in both themes.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,6 @@ from tests.app.fake_run import RestingTrainer
 from tests.engine.look.taking import take
 from tests.engine.train.networks import DATASETS, catalogue
 
-SECONDS = 240.0
 SCALE = 2  # pixels of the file for one of the card
 MARGIN = 6
 
@@ -94,36 +93,40 @@ IMAGES = {
 }
 
 
-def main(names: list[str]) -> None:
+def main() -> None:
     """Paints those named, or all."""
+    reading = argparse.ArgumentParser(description=main.__doc__)
+    reading.add_argument("names", nargs="*", metavar="EXAMPLE")
+    reading.add_argument("--seconds", type=float, default=240.0, help="of the processor's time to train each")
+    given = reading.parse_args()
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
     set_theme("dark")
     for example in examples():
-        if names and example.path.stem not in names:
+        if given.names and example.path.stem not in given.names:
             continue
         with TemporaryDirectory() as folder:
             workspace = Workspace(Places.under(Path(folder)))
             workspace.adopt_engine(EngineParts(ShapeBook, lambda *_: RestingTrainer(), export_script))
-            _paint(workspace, example.path.stem)
+            _paint(workspace, example.path.stem, given.seconds)
             workspace.close()
 
 
-def trained(name: str) -> Run:
-    """The example after its plan, or after `SECONDS`."""
+def trained(name: str, seconds: float) -> Run:
+    """The example after its plan, or after so many seconds of the processor's time."""
     sources = Sources(catalogue(), DATASETS)
     project = load_project(example_path(name))
     program = sources.program(project, 1)
     settings = Settings.of(project.plan, device="cpu")
     run = begin_run(program, catalogue(), sources.loader(program, "cpu"), settings, Feed(), 1)
     run.heads = loss_heads(run.program.project, run.program.book)
-    ends = time.process_time() + SECONDS
+    ends = time.process_time() + seconds
     while run.stage is not Stage.DONE and time.process_time() < ends:
         run.advance()
     return run
 
 
-def _paint(workspace: Workspace, name: str) -> None:
+def _paint(workspace: Workspace, name: str, seconds: float) -> None:
     workspace.document.replace(load_project(example_path(name)), None)
     nodes = workspace.document.project.graph.nodes
     asked = IMAGES.get(name)
@@ -134,7 +137,7 @@ def _paint(workspace: Workspace, name: str) -> None:
         return
     node_id = next((one for one, node in nodes.items() if node.name == asked.node), "")
     view = view_kinds()[asked.kind].make(Subject(workspace, node_id))
-    run = trained(name)
+    run = trained(name, seconds)
     wanted = sorted(view.probes())
     found = dict(zip(wanted, take(run, *wanted), strict=True)) if wanted else {}
     view.draw({probe: snapshot for probe, snapshot in found.items() if is_drawable(snapshot)})
@@ -159,9 +162,9 @@ def _paint(workspace: Workspace, name: str) -> None:
         path = example_path(name).parent / "images" / f"{name}-{theme}.png"
         path.parent.mkdir(exist_ok=True)
         image.convertToFormat(QImage.Format.Format_RGB888).save(str(path))
-        print(path)
+        print(path, flush=True)
     view.hide()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
