@@ -158,7 +158,7 @@ LIGHT = _theme(
         "wire": "#8a94a6",
     },
 )
-_THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
+THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
 CHOICES = ("system", "dark", "light")
 
 
@@ -184,7 +184,7 @@ def current_theme() -> Theme:
 
 def set_theme(name: str) -> None:
     """Dresses the application in the `"dark"` or `"light"` theme; KeyError for any other name."""
-    theme = _THEMES[name]
+    theme = THEMES[name]
     themes.current = theme
     app = QApplication.instance()
     if isinstance(app, QApplication):

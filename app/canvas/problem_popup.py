@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QV
 from app.canvas.overlay import kept_inside
 from app.canvas.scene.canvas import Canvas
 from app.inspector.node_page import apply_fix, sentence
-from app.theme import current_theme, themes
+from app.theme import current_theme
 from app.widgets.icons import pixmap
 from app.widgets.labels import label
 from app.widgets.typing import is_for_files
@@ -39,8 +39,6 @@ class ProblemPopup(QFrame):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._focus_moved)
-        themes.theme_changed.connect(self._dress)
-        self._dress()
         self.hide()
 
     def open_selected(self) -> None:
@@ -151,10 +149,3 @@ class ProblemPopup(QFrame):
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(pressed, QPushButton):
             pressed.click()
         event.accept()
-
-    def _dress(self) -> None:
-        theme = current_theme()
-        self.setStyleSheet(
-            f"#nodeProblems {{ background: {theme.panel.name()}; border: 1px solid {theme.line.name()};"
-            f" border-radius: 8px; }}"
-        )

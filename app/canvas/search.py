@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.canvas.overlay import kept_inside
-from app.theme import SMALL, current_theme, themes
+from app.theme import SMALL, current_theme
 from app.widgets.labels import label
 from app.widgets.typing import is_for_files
 from app.workspace.block_library import Defined, Kept
@@ -74,8 +74,6 @@ class SearchPopup(QFrame):
         self.field.installEventFilter(self)
         self.list.currentItemChanged.connect(self._tell)
         self.list.itemClicked.connect(self._clicked)
-        themes.theme_changed.connect(self._dress)
-        self._dress()
         self.hide()
 
     @property
@@ -200,16 +198,6 @@ class SearchPopup(QFrame):
         else:
             return False
         return True
-
-    def _dress(self) -> None:
-        theme = current_theme()
-        self.setStyleSheet(
-            f"#nodeSearch {{ background: {theme.panel.name()}; border: 1px solid {theme.line.name()};"
-            f" border-radius: 8px; }}"
-            f"#nodeSearchList {{ background: transparent; border: none; outline: none; }}"
-            f"#nodeSearchAbout {{ color: {theme.dim.name()}; font-size: {SMALL}px;"
-            f" background: transparent; }}"
-        )
 
 
 class _Row(QStyledItemDelegate):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.data.panel import DataPanel
@@ -22,7 +21,7 @@ class BottomPanels(QWidget):
     def __init__(self, workspace: TrainableDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("bottom")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAutoFillBackground(True)
         self._workspace = workspace
         self.tabs = CountingTabBar()
         self.tabs.setObjectName("bottomTabs")
@@ -65,6 +64,11 @@ class BottomPanels(QWidget):
         workspace.engine_ready.connect(self._engine_started)
         if workspace.shapes is not None:
             self._engine_started()
+
+    @property
+    def containers(self) -> tuple[QWidget, ...]:
+        """What only holds others, with no style sheet: panels that are not seen are dressed when shown."""
+        return self, self._stack
 
     def show_panel(self, name: str) -> None:
         """Brings the tab called `name` ("Training", "Problems", ...) to the front."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QSplitter, QSplitterHandle, QVBoxLayout, QWidget
 
 from app.canvas.view import GraphView
 from app.data.downloads import Downloads
@@ -18,9 +18,11 @@ from app.inspector.inspector import InspectorPanel
 from app.look.dock.on_nodes import OnNodes
 from app.panels.palette import PalettePanel
 from app.runs.progress import TrainingBar
+from app.theme import current_theme
 from app.widgets.banner import Notice
 from app.widgets.breadcrumb import Breadcrumb
 from app.widgets.document_tabs import TabFace
+from app.widgets.wearing import Wearing
 from app.workspace.data_files import DataFiles
 from app.workspace.document_file import DocumentFile
 from app.workspace.recent_files import RecentFiles
@@ -98,6 +100,7 @@ class DocumentPage(QWidget):
         self.canvas.setMinimumSize(240, 160)
         self.bottom.setMinimumHeight(120)
         sheet = QWidget()
+        sheet.setAutoFillBackground(True)
         above = QVBoxLayout(sheet)
         above.setContentsMargins(0, 0, 0, 0)
         above.setSpacing(0)
@@ -117,6 +120,8 @@ class DocumentPage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._whole)
+        splitters = (self._whole, self._right, self._upper)
+        self._wearing = Wearing((self, *splitters, sheet, *self.bottom.containers), self)
 
     # -- what it holds ----------------------------------------------------------------------------
 
@@ -267,8 +272,22 @@ class DocumentPage(QWidget):
         self.workspace.close(seconds)
 
 
+class _Handle(QSplitterHandle):
+    """A line of the theme: a splitter that is a container has no style sheet to paint it."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.contentsRect(), current_theme().line)
+
+
+class _Splitter(QSplitter):
+    """A splitter whose handles need no style sheet."""
+
+    def createHandle(self) -> QSplitterHandle:
+        return _Handle(self.orientation(), self)
+
+
 def _splitter(orientation: Qt.Orientation, name: str, first: QWidget, second: QWidget) -> QSplitter:
-    splitter = QSplitter(orientation)
+    splitter = _Splitter(orientation)
     splitter.setObjectName(name)
     # One pixel is drawn; Qt lets the pointer take hold of a few more.
     splitter.setHandleWidth(1)

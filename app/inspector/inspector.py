@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.charts.arrays.filters import FiltersNow
@@ -30,7 +30,6 @@ class InspectorPanel(QWidget):
         self.setObjectName("inspector")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._workspace = workspace
-        self._undressed = False  # whether the theme has changed while nobody saw it
         self._area = QScrollArea()
         self._area.setObjectName("inspectorScroll")
         self._area.setWidgetResizable(True)
@@ -107,22 +106,8 @@ class InspectorPanel(QWidget):
         self.page.refresh_facts()
 
     def _theme_changed(self, _theme: object) -> None:
-        self._undressed = not self.isVisible()
-        if not self._undressed:
-            self._make_again()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._undressed:
-            self._undressed = False
-            self._make_again()
-
-    def _make_again(self) -> None:
-        # Marks are painted in the colours of the theme they were made in.
-        if isinstance(self.page, PlanPage):
-            self._show_page(PlanPage(self._workspace, self.plan))
-        else:
-            self._selected(self._workspace.selection)
+        if isinstance(self.page, NodePage):
+            self.page.restyle()
 
     def edit_plan(self) -> None:
         """Shows the whole plan, with the caret on its phases; nothing may be selected."""

@@ -54,7 +54,8 @@ class NodePage(QWidget):
         column.setSpacing(0)
         column.addLayout(self._header(node))
         column.addSpacing(2)
-        column.addWidget(self._help(node))
+        self._help = self._help_label(node)
+        column.addWidget(self._help)
         column.addSpacing(14)
         self._field_column = QVBoxLayout()
         self._field_column.setSpacing(4)
@@ -95,20 +96,23 @@ class NodePage(QWidget):
         row.addWidget(kind)
         return row
 
-    def _help(self, node: Node | None) -> QLabel:
+    def _help_label(self, node: Node | None) -> QLabel:
         if self._type is None:
             name = node.type if node is not None else ""
             text = f"This installation does not know the node type “{name}”. Its data is kept as it is."
             return label(text, "warning", wrap=True)
-        text = self._type.doc()
-        ink = current_theme().text.name()  # what is computed stands out of what is said about it
-        formula = f'<span style="color:{ink}">{_written(self._type.formula)}</span>'
-        said = "" if "of your own" in self._type.source else self._type.source  # the file's field says it
-        parts = [escape(text), formula if self._type.formula else "", escape(said[:1].upper() + said[1:])]
-        made = label("<br>".join(filter(None, parts)), "small", wrap=True)
+        made = label(self._help_text(self._type), "small", wrap=True)
         made.setTextFormat(Qt.TextFormat.RichText)
         made.setObjectName("nodeHelp")
         return made
+
+    def _help_text(self, kind: type[NodeType]) -> str:
+        text = kind.doc()
+        ink = current_theme().text.name()  # what is computed stands out of what is said about it
+        formula = f'<span style="color:{ink}">{_written(kind.formula)}</span>'
+        said = "" if "of your own" in kind.source else kind.source  # the file's field says it
+        parts = [escape(text), formula if kind.formula else "", escape(said[:1].upper() + said[1:])]
+        return "<br>".join(filter(None, parts))
 
     def _make_fields(self, node: Node | None) -> None:
         specs = self._type.params if self._type else ()
@@ -176,6 +180,13 @@ class NodePage(QWidget):
                 spec = self._type.param_spec(other)
                 default = spec.default if spec is not None else None
                 field.setVisible(node.params.get(other, default) in values)
+
+    def restyle(self) -> None:
+        """Takes on the colours of another theme, where they are in texts and marks."""
+        if self._type is not None:
+            self._help.setText(self._help_text(self._type))
+        self._problems_shown = ()
+        self._show_problems()
 
     def refresh_facts(self) -> None:
         """Shows shapes, counts and problems as last inferred."""

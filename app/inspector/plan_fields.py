@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.theme import current_theme
+from app.theme import current_theme, themes
 from app.widgets.fields import FieldRow, QuietCombo
 from app.widgets.icons import icon
 from app.widgets.labels import ElidedLabel, label
@@ -115,17 +115,23 @@ class AddButton(QPushButton):
         self.picked.emit(str(action.data()))
 
 
-def tool(name: str, text: str, object_name: str) -> QToolButton:
-    """A small button with an icon, named for screen readers and in its tip."""
-    made = QToolButton()
-    made.setProperty("kind", "icon")
-    made.setObjectName(object_name)
-    made.setIcon(icon(name, current_theme().dim, 14))
-    made.setFixedSize(24, 24)
-    made.setToolTip(text)
-    made.setAccessibleName(text)
-    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    return made
+class Tool(QToolButton):
+    """A small button with an icon in the theme's colours, named for screen readers and in its tip."""
+
+    def __init__(self, name: str, text: str, object_name: str) -> None:
+        super().__init__()
+        self._name = name
+        self.setProperty("kind", "icon")
+        self.setObjectName(object_name)
+        self.setFixedSize(24, 24)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        themes.theme_changed.connect(self._retint)
+        self._retint()
+
+    def _retint(self, _theme: object = None) -> None:
+        self.setIcon(icon(self._name, current_theme().dim, 14))
 
 
 def empty(layout: QBoxLayout) -> None:
@@ -169,7 +175,7 @@ class Removable(QWidget):
     def __init__(self, key: str, name: str, what: QWidget | None = None) -> None:
         super().__init__()
         self.key = key
-        self.button = tool("close", f"Remove {name}", f"remove_{key}")
+        self.button = Tool("close", f"Remove {name}", f"remove_{key}")
         self.button.clicked.connect(self._remove)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.inspector.plan_fields import AddButton, heading, tool
+from app.inspector.plan_fields import AddButton, Tool, heading
 from app.theme import SMALL, current_theme
 from app.widgets.labels import plain
 
@@ -105,13 +105,13 @@ class RowList(QWidget):
         self.list.currentRowChanged.connect(self._picked)
         self.list.removal_wanted.connect(self.removed)
         self.list.move_wanted.connect(self.moved)
-        self.copy = tool("copy", f"Duplicate {one}", f"{name}_copy")
+        self.copy = Tool("copy", f"Duplicate {one}", f"{name}_copy")
         self.copy.clicked.connect(self.duplicated)
-        self.up = tool("chevron-up", f"Move {one} up (Alt+Up)", f"{name}_up")
+        self.up = Tool("chevron-up", f"Move {one} up (Alt+Up)", f"{name}_up")
         self.up.clicked.connect(self._up)
-        self.down = tool("chevron", f"Move {one} down (Alt+Down)", f"{name}_down")
+        self.down = Tool("chevron", f"Move {one} down (Alt+Down)", f"{name}_down")
         self.down.clicked.connect(self._down)
-        self.remove = tool("close", f"Remove {one} (Del)", f"{name}_remove")
+        self.remove = Tool("close", f"Remove {one} (Del)", f"{name}_remove")
         self.remove.clicked.connect(self.removed)
         self.add = AddButton(f"Add {one}", lambda: entries or {}, f"{name}_add")
         self.add.picked.connect(self.added)

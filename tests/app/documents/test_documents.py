@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.documents.document_page import DocumentPage
+from app.theme import current_theme, set_theme, style_sheet
 from app.widgets.document_tabs import HEIGHT
 from app.window import file_commands, main_window
 from app.window.main_window import MainWindow
@@ -372,3 +373,26 @@ def test_who_does_not_want_the_last_tabs_back_gets_none(window: MainWindow, tmp_
     assert not action.isChecked()
     window.begin()
     assert [page.workspace.document.path for page in window.documents.pages] == [None]
+
+
+def test_a_theme_dresses_only_the_panels_that_are_seen(window: MainWindow) -> None:
+    first = window.document_page
+    second = another(window)
+    before = current_theme().name
+    try:
+        set_theme("light" if before == "dark" else "dark")
+        new = style_sheet(current_theme())
+        seen = (second.canvas, second.inspector, second.bottom.training)
+        hidden = (first.canvas, first.inspector, second.bottom.code, second.bottom.runs)
+        assert [part.styleSheet() == new for part in seen] == [True] * len(seen)
+        assert [part.styleSheet() == new for part in hidden] == [False] * len(hidden)
+        second.bottom.show_panel("Code")
+        window.documents.show(first)
+        assert [part.styleSheet() == new for part in (*hidden[:2], second.bottom.code)] == [True] * 3
+        window.documents.show(second)
+        QApplication.processEvents()
+        assert not second.styleSheet() and not second.bottom.styleSheet()
+        image = second.bottom.grab().toImage()
+        assert image.pixelColor(image.width() - 4, 4) == current_theme().panel
+    finally:
+        set_theme(before)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from app.inspector.inspector import InspectorPanel
-from app.inspector.plan_fields import BatchSpec
+from app.inspector.plan_fields import BatchSpec, Tool
 from app.theme import current_theme, set_theme
 from app.widgets.fields import FieldRow
 from app.workspace.workspace import Workspace
@@ -276,9 +276,14 @@ def test_another_theme_leaves_everything_as_it_was(net: Workspace, inspector: In
     net.select(("n3",))
     before = current_theme().name
     try:
+        marks = [button for button in editor.findChildren(Tool) if button.isEnabled()]
+        old = [button.icon().pixmap(14).toImage() for button in marks]
         set_theme("light" if before == "dark" else "dark")
         again = page_of(inspector).editor
-        assert again is not None and again is not editor
+        assert marks and all(
+            button.icon().pixmap(14).toImage() != image for button, image in zip(marks, old, strict=True)
+        )
+        assert again is editor
         assert again.phases.list.currentRow() == 1
         assert again.minimise.trained.take.text() == "Train this one"
         assert net.parts["n3"] == "trained"
