@@ -10,7 +10,8 @@ from app.charts.colourmaps import LEVELS, Table, to_image
 from app.charts.plot import number
 from app.theme import SMALL, Theme
 
-WIDTH = 58  # of the strip and its numbers
+WIDTH = 66  # of the strip and its numbers, "-1.2e-5" the longest
+NEGLIGIBLE = 1e-4  # of the largest: what no colour can show is called zero
 NARROWEST = 220  # a plot that is narrower has no room for it
 
 
@@ -34,4 +35,9 @@ def ends(low: float, high: float) -> list[tuple[float, str]]:
     """Marks for the smallest and the largest number, and for zero or the middle between them."""
     middle = 0.0 if low < 0 < high else (low + high) / 2
     fraction = (middle - low) / (high - low) if high > low else 0.5
-    return [(0.0, number(low)), (fraction, number(middle)), (1.0, number(high))]
+    least = NEGLIGIBLE * max(abs(low), abs(high))
+    return [(at, _short(value, least)) for at, value in ((0.0, low), (fraction, middle), (1.0, high))]
+
+
+def _short(value: float, least: float) -> str:
+    return number(0.0 if abs(value) < least else value).replace("e-0", "e-").replace("e+0", "e")

@@ -137,9 +137,9 @@ class Samples(OneProbe):
         self.strip.show_sheets(
             [Sheet(f"{step:,}", image, signed=False) for step, image in self.earlier], columns=EARLIER // 2
         )
-        self.set_note(
-            f"{len(snapshot.array)} samples at step {snapshot.step:,} · below: the first at earlier steps"
-        )
+        below = " · below: the first at earlier steps" if len(self.earlier) > 1 else ""
+        self.set_note(f"{len(snapshot.array)} samples at step {snapshot.step:,}{below}")
+        self._fit()
 
     def controls(self) -> QWidget | None:
         return self.again
@@ -150,8 +150,11 @@ class Samples(OneProbe):
         self.needs_changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self.strip.setVisible(self.height() >= STRIP_FROM)
+        self._fit()
         super().resizeEvent(event)
+
+    def _fit(self) -> None:
+        self.strip.setVisible(self.height() >= STRIP_FROM and len(self.earlier) > 1)
 
     def table(self) -> Table | None:
         return None if self._found is None else rows_of(self._found.array)

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetrics
 
 from app.charts.axes import fraction_ticks
 from app.charts.chart import Chart, Columns, Curve, Entry, Frame, Ground, Marks
-from app.theme import current_theme
+from app.charts.scale import WIDTH, ends
+from app.theme import SMALL, current_theme
 from tests.app.look.showing import painted
 
 RED = QColor("#ff0000")
@@ -97,3 +98,11 @@ def test_a_role_is_the_themes(qapp: object) -> None:
         accent.green(),
         accent.blue(),
     ]
+
+
+@pytest.mark.parametrize(("low", "high"), [(6.7e-24, 1.0), (-1.2e-5, 3.4e-6), (-98765.0, 1e12), (-0.123, 5)])
+def test_numbers_beside_a_scale_of_colours_have_room(low: float, high: float, qapp: object) -> None:
+    marks = ends(low, high)
+    metrics = QFontMetrics(current_theme().mono(SMALL))
+    assert max(metrics.horizontalAdvance(text) for _, text in marks) <= WIDTH - 14
+    assert ends(6.7e-24, 1.0)[0] == (0.0, "0")

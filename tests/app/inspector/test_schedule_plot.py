@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.charts.tick_marks import ticks_across, ticks_up
 from app.inspector.schedule_plot import POINTS, SchedulePlot, curve
 from engine.catalogue.training.schedules import SCHEDULES, factor_curve
 from engine.document.plan import Choice
@@ -35,3 +36,17 @@ def test_a_schedule_of_a_very_long_run_is_drawn_in_part(qtbot: QtBot) -> None:
     assert "1,000 epochs" in plot.accessibleName()
     plot.show_schedule(Choice("Constant"), 0.1, 10)
     assert plot.isHidden()
+
+
+@pytest.mark.parametrize("rate", [3e-7, 0.001, 0.05, 20.0, 0.0])
+@pytest.mark.parametrize("epochs", [1, 7, 300, 10**6])
+def test_both_axes_have_numbers(rate: float, epochs: int, qtbot: QtBot) -> None:
+    plot = SchedulePlot()
+    qtbot.addWidget(plot)
+    plot.resize(240, plot.sizeHint().height())
+    plot.show_schedule(Choice("Cosine"), rate, epochs)
+    frame, area = plot.frame_shown, plot.area()
+    assert (frame.x_name, frame.y_name) == ("epoch", "learning rate")
+    assert len(ticks_across(frame.x_scale, frame.x, area.width())) >= 3
+    assert len(ticks_up(frame.y_scale, frame.y, area.height())) >= 3
+    assert frame.y[0] == 0 and frame.y[1] >= rate

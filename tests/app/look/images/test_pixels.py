@@ -115,6 +115,7 @@ def test_earlier_samples_stay_within_bounds_and_go_back_with_the_slider(shaped: 
     for step in range(1, 60):
         shown(picture, {probe: Snapshot(1, step, np.full((4, 8, 8), float(step)), {})})
         assert len(picture.earlier) <= EARLIER
+        assert picture.strip.isHidden() == (step == 1), "of one moment there is no earlier one"
     steps = [step for step, _ in picture.earlier]
     assert steps == sorted(set(steps)) and steps[0] == 1 and steps[-1] == 59
     shown(picture, {probe: Snapshot(1, 20, np.zeros((4, 8, 8)), {})})
