@@ -93,7 +93,7 @@ class Digits(Shuffled):
 
 
 class Iris(Table):
-    """150 iris flowers, four lengths in centimetres each, of three species. Fisher 1936."""
+    """150 iris flowers, four lengths in centimetres each, of three species."""
 
     aliases = ("flowers", "fisher", "scikit-learn")
     source = "Fisher, 1936"

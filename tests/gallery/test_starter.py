@@ -9,8 +9,13 @@ from engine.document.document import Document
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Plan
 from engine.document.shipped import datasets_folder
+from engine.feed.feed import Feed
+from engine.runs.settings import Settings, Stage
 from engine.shapes.shapes import check
+from engine.train.advice.health import Health
+from engine.train.begin import begin_run
 from engine.train.headless import run_headless
+from engine.train.sources import Sources
 from tests.engine.data.public_made import public_folder
 from tests.gallery.recipes import FITTING, OPENED, opened
 
@@ -79,6 +84,21 @@ def test_a_new_project_reaches_a_sensible_result_by_its_defaults(type_id: str, w
         project = Project(graph=Graph(nodes, links), plan=project.plan, next_id=6)
     done = run_headless(project, CATALOGUE, datasets_folder(), device="cpu")
     assert done.results["test_accuracy"] >= least
+
+
+@pytest.mark.parametrize("type_id", ["Iris", "Wine", "BreastCancer", "Diabetes"])
+def test_a_first_network_ends_before_it_learns_by_heart(type_id: str) -> None:
+    project = drawn(project_of(type_id)).project
+    assert project.plan.patience is not None
+    sources = Sources(CATALOGUE, datasets_folder())
+    program = sources.program(project, 1)
+    settings = Settings.of(project.plan, device="cpu")
+    run = begin_run(program, CATALOGUE, sources.loader(program, "cpu"), settings, Feed(), 1)
+    health, found = Health(), list[str]()
+    while run.stage is not Stage.DONE:
+        run.advance()
+        found += [one.what for one in health.look(run)]
+    assert found == [] and len(run.history) < project.plan.epochs
 
 
 @pytest.mark.parametrize("type_id", TRAINED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -238,5 +239,7 @@ def test_a_summary_says_what_a_person_wants_to_know() -> None:
 def test_the_help_says_what_is_computed_and_where_it_comes_from(found: type[NodeType]) -> None:
     if found.kind == "data":
         assert found.source and "seed" not in found.source.casefold()  # names of files mean nothing to users
+        years = re.findall(r"\b[12]\d{3}\b", found.source)
+        assert not any(year in found.doc() for year in years), "the source stands below, once"
     elif found.kind in ("layer", "source", "loss", "metric"):
         assert found.formula
