@@ -40,11 +40,11 @@ def test_the_list_names_procedures_with_their_inputs(capsys: Captured, net: Path
     rows = [json.loads(line) for line in called(capsys, "--json")[1].splitlines()]
     (row,) = [one for one in rows if one["name"] == "gibbs"]
     assert row["title"] == "Gibbs sampling"
-    assert {"name": "rounds", "kind": "int", "default": 20, "minimum": 1, "maximum": 1_000_000} == {
+    assert {
         key: value
         for key, value in next(one for one in row["inputs"] if one["name"] == "rounds").items()
         if key != "doc"
-    }
+    } == {"name": "rounds", "kind": "int", "default": 20, "minimum": 1, "maximum": 1_000_000}
     assert called(capsys, "gibbs", "--help")[1].startswith("gibbs  ")
 
 
