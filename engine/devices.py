@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -62,11 +63,24 @@ def largest_memory(wanted: int) -> int | None:
     return max(own, *(torch.cuda.get_device_properties(card).total_memory for card in cards))
 
 
+def memory_of(device: str) -> int | None:
+    """The bytes of memory that a device computes in; None where the system does not tell."""
+    if device.startswith("cuda"):
+        return int(torch.cuda.get_device_properties(torch.device(device)).total_memory)
+    return _own_memory()
+
+
 def _own_memory() -> int | None:
+    """The bytes of this computer's memory, or what a container leaves of it."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except (OSError, ValueError):
+        return whole
+    return min(whole, int(limit)) if limit.isdigit() else whole
 
 
 def use_threads(count: int | None) -> None:

@@ -135,6 +135,10 @@ class PlanPage(QWidget):
         self.fast_says = label("", "small", wrap=True)
         self.fast_says.setObjectName("fastSays")
         column.addWidget(self.fast_says)
+        self.memory_says = label("", "small", wrap=True)
+        self.memory_says.setObjectName("memorySays")
+        self.memory_says.setToolTip("What training adds to the program, estimated from shapes")
+        column.addWidget(self.memory_says)
         self.more = QPushButton("Phases, objectives, frozen layers …")
         self.more.setObjectName("planMore")
         self.more.setProperty("kind", "link")
@@ -208,6 +212,7 @@ class PlanPage(QWidget):
         for name, value in values.items():
             self._rows[name].show_value(value)
         self._say_fast(self._workspace.state)
+        self._say_memory()
 
     def _say_fast(self, _state: str) -> None:
         """What the switch does or, in a run that has measured it, what was chosen and what it brings."""
@@ -221,12 +226,22 @@ class PlanPage(QWidget):
         if text != self.fast_says.text():
             self.fast_says.setText(text)
 
+    def _say_memory(self) -> None:
+        """What a run takes, as far as shapes tell."""
+        shapes = self._workspace.shapes
+        memory = shapes.memory(self._workspace.document.project) if shapes is not None else None
+        text = str(memory) if memory is not None else ""
+        self.memory_says.setVisible(bool(text))
+        if text != self.memory_says.text():
+            self.memory_says.setText(text)
+
     def _moved(self) -> None:
         self.refresh()
         self.grown.emit()
 
     def refresh_facts(self) -> None:
-        """Which layers have weights, and what a run records, is known only now."""
+        """Which layers have weights, what a run records and what it takes is known only now."""
+        self._say_memory()
         if self.editor is not None and self.focus.whole:
             self.editor.refresh()
 

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
     from engine.emit.fast import Fast
     from engine.emit.script import Source
+    from engine.shapes.memory import Memory
     from engine.shapes.shapes import ShapeBook
 
 
 class Shapes(Protocol):
     """Shapes, sizes and problems of a project (`engine.shapes.shapes.ShapeBook`)."""
+
+    device: str | None  # on which it is to be trained
 
     @property
     def types(self) -> Mapping[str, NodeType]: ...
@@ -50,6 +53,7 @@ class Shapes(Protocol):
     def update(self, project: Project, touched: Iterable[str] | None = None) -> None: ...
     def note(self, source: str, problems: Iterable[Problem], project: Project) -> None: ...
     def as_trained(self, project: Project) -> tuple[Project, ShapeBook]: ...
+    def memory(self, project: Project) -> Memory | None: ...
 
 
 class RunControl(Protocol):

@@ -170,6 +170,7 @@ class Workspace(QObject):
         """Remembers what to train on, for the next run. KeyError for a name that DEVICES lacks."""
         assert DEVICES[name]
         self.settings.keep("training/device", name)
+        self._infer(frozenset())
 
     # -- scope ------------------------------------------------------------------------------------
 
@@ -343,6 +344,7 @@ class Workspace(QObject):
 
     def _infer(self, touched: frozenset[str] | None) -> None:
         if self.shapes is not None:
+            self.shapes.device = DEVICES[self.device]
             self.shapes.update(self.document.project, touched)
             self.inferred.emit()
 

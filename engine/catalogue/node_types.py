@@ -22,6 +22,7 @@ from engine.document.blocks import ports_of
 from engine.document.graph import Project
 from engine.errors import EmitError
 
+_COUNT = re.compile(r"([\d,]+) [a-z]")
 _NUMBER = re.compile("[1-9][0-9]{0,5}")  # one spelling each, so that no two links mean one place
 
 
@@ -237,6 +238,11 @@ class Data(NodeType, abstract=True):
     def summary(self) -> str:
         return self.fixed_summary
 
+    def row_count(self) -> int:
+        """How many examples it gives in all splits together; 0 where that isn't known before it is read."""
+        rows = getattr(self, "rows", 0)
+        return examples_of(self.summary()) or (rows if isinstance(rows, int) else 0)
+
     def folder(self) -> Path | None:
         """Where the user's own files are; None where they are installed or made."""
         return None
@@ -244,6 +250,10 @@ class Data(NodeType, abstract=True):
     def read_by_batch(self) -> bool:
         """Whether columns stay in many files, of which each batch reads some."""
         return False
+
+    def held(self, size: int) -> int:
+        """How many bytes stay in memory of columns of `size` bytes: all, or none that are too large."""
+        return size
 
     def scale(self, folder: Path) -> Mapping[str, tuple[float, float]]:
         """Mean and deviation of columns that are always scaled; what they were is mean + deviation × number.
@@ -387,3 +397,9 @@ class Output(NodeType, abstract=True):
     kind = "output"
     family = "input and output"
     ports_out = ()
+
+
+def examples_of(summary: str) -> int:
+    """How many examples a summary such as `150 flowers · 3 classes` speaks of; 0 where it doesn't."""
+    found = (_COUNT.match(part) for part in summary.split(" · "))
+    return max((int(one[1].replace(",", "") or 0) for one in found if one is not None), default=0)

@@ -216,6 +216,7 @@ def _check(options: argparse.Namespace) -> int:
 
         refused = refusal(project, catalogue, Sources(catalogue, datasets_folder()))
         book.note("start", [refused] if refused is not None else [], project)
+    memory = book.memory(project)
     layers = []
     for node_id in project.graph.order():
         node, found = project.graph.nodes[node_id], book.types.get(node_id)
@@ -239,6 +240,7 @@ def _check(options: argparse.Namespace) -> int:
             "problems": problems,
             "shapes": {node.id: shapes for node, shapes, _ in layers if shapes},
             "parameters": book.total_parameters,
+            "memory": memory.to_json() if memory is not None else None,
             "nodes": {
                 node.id: {"name": node.name, "type": node.type, "parameters": count}
                 for node, _, count in layers
@@ -251,6 +253,8 @@ def _check(options: argparse.Namespace) -> int:
             title = f"{node.id:>5}  {node.name or node.type:24.24}  {node.type:18.18}"
             say(f"{title}  {sizes:20}  {count or '':>9}".rstrip())
         say(f"{book.total_parameters:,} parameters")
+        if memory is not None and memory.total:
+            say(str(memory))
         for one in book.problems:
             named = project.graph.nodes.get(one.node_id or "")
             at = f"{named.id} {named.name}".strip() + ": " if named is not None else ""

@@ -51,6 +51,9 @@ class Prepared(Data, abstract=True):
     def read_by_batch(self) -> bool:
         return self.data.read_by_batch()
 
+    def held(self, size: int) -> int:
+        return self.data.held(size)
+
     def typed(self, column: str, text: str) -> dict[str, Any] | None:
         return self.data.typed(column, text)
 
@@ -59,6 +62,9 @@ class Prepared(Data, abstract=True):
 
     def summary(self) -> str:
         return self.data.summary()
+
+    def row_count(self) -> int:
+        return self.data.row_count()
 
     def emit(self, e: Emitter) -> Emitted:
         found: Emitted = self.data.emit(e)

@@ -17,6 +17,7 @@ from engine.shapes.problems import Problem
 from engine.shapes.signatures import Facts, Signature, marks, wires_of
 
 if TYPE_CHECKING:
+    from engine.shapes.saved import Saved
     from engine.shapes.shapes import ShapeBook
 
 Given = Mapping[str, Signature]
@@ -28,6 +29,7 @@ class Insides:
     def __init__(self) -> None:
         self._books: dict[Any, ShapeBook] = {}
         self._prints: dict[str, Any] = {}
+        self.saved: dict[Any, Saved] = {}  # what nodes keep for the backward pass
 
     def refresh(self, project: Project) -> set[str]:
         """Notice what changed in the definitions; returns the blocks whose inside is another now."""

@@ -61,7 +61,7 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
         message = "Nothing that this loss sees can learn: connect it to a layer with weights."
         yield Problem(losses[0], message, code="no-weights")
     if not failed and book.whole:
-        yield from size_problems(book)
+        yield from size_problems(project, book)
     for node_id in kinds:
         if node_id not in failed:
             yield from _about(project, graph.node(node_id), book)

@@ -15,12 +15,16 @@ BATCH_FIRST = 8  # the place of this argument; the calls for packed sequences ha
 
 
 class OneStep(TorchFunctionMode):
-    """Inside, a recurrent layer runs its first step only; `skipped` counts the operations of the others."""
+    """Inside, a recurrent layer runs its first step only; `skipped` counts the operations of the others.
 
-    def __init__(self, counter: FlopCounterMode) -> None:
+    While it runs, `times` says for how many steps it stands.
+    """
+
+    def __init__(self, counter: FlopCounterMode | None = None) -> None:
         super().__init__()
         self.counter = counter
         self.skipped = 0
+        self.times = 1
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -30,9 +34,16 @@ class OneStep(TorchFunctionMode):
             return func(*args, **kwargs)
         sequence, axis = args[0], 1 if args[BATCH_FIRST] else 0
         steps = sequence.shape[axis]
-        before = self.counter.get_total_flops()
-        output, *states = func(sequence.narrow(axis, 0, 1), *args[1:], **kwargs)
-        self.skipped += (steps - 1) * (self.counter.get_total_flops() - before)
+        before = self._operations()
+        self.times = steps
+        try:
+            output, *states = func(sequence.narrow(axis, 0, 1), *args[1:], **kwargs)
+        finally:
+            self.times = 1
+        self.skipped += (steps - 1) * (self._operations() - before)
         sizes = list(output.shape)
         sizes[axis] = steps
-        return output.new_empty(sizes), *states
+        return output.new_empty(sizes, requires_grad=output.requires_grad), *states
+
+    def _operations(self) -> int:
+        return self.counter.get_total_flops() if self.counter is not None else 0

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -28,7 +27,7 @@ from engine.catalogue import (
     Transform,
 )
 from engine.catalogue.bypass import linked, passed_on, without_muted
-from engine.catalogue.emitter import NodeCode, Pattern, build
+from engine.catalogue.emitter import NodeCode, build
 from engine.catalogue.symbols import evaluate, name
 from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
@@ -40,14 +39,17 @@ from engine.shapes.lint import lint
 from engine.shapes.plain_words import plainly
 from engine.shapes.problems import Fix, Problem, Severity
 from engine.shapes.remedies import doing, remedy
+from engine.shapes.running import BATCH, COUNTS, counted, empty
 from engine.shapes.signatures import Facts, Signature, marks, wires_of, with_axes
+from engine.shapes.size import TOO_LARGE
 from engine.values import Value
+
+if TYPE_CHECKING:
+    from engine.shapes.memory import Memory
 
 __all__ = ["Fix", "Problem", "Severity", "ShapeBook", "Signature", "check", "wires_of"]
 
 MOST_KNOWN = 20_000  # answers kept; a value dragged for an hour gives as many
-BATCH = 97  # a prime that no layer is likely to have as a size, so that the batch axis is recognised
-COUNTS = {"": BATCH, "nodes": 193, "edges": 389}  # by what a row is one of; primes, too
 
 
 class ShapeBook:
@@ -61,6 +63,7 @@ class ShapeBook:
         self.catalogue = catalogue
         self.given = dict(given or {})
         self.whole = given is None  # a project's, not that of a block's inside
+        self.device: str | None = None  # on which the project is to be trained; None for the best there is
         self.insides = Insides()
         self.books: dict[str, ShapeBook] = {}  # of the inside of each instance of a block
         self._inner: dict[str, ShapeBook] = {}
@@ -170,6 +173,12 @@ class ShapeBook:
     def errors(self) -> list[Problem]:
         """The problems that keep the graph from training."""
         return [problem for problem in self.problems if problem.severity == "error"]
+
+    def memory(self, project: Project) -> Memory | None:
+        """What training the project takes; None while that isn't known."""
+        from engine.shapes.memory import estimate  # it needs this module
+
+        return None if any(one.code != TOO_LARGE for one in self.errors) else estimate(project, self)
 
     def of(self, node_id: str) -> list[Problem]:
         """The problems of one node."""
@@ -354,52 +363,17 @@ def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
         carries |= node_type.emit_rule(None, name("layer"), **wires).carries
     with torch.device("meta"), torch.no_grad():
         layers = {attribute: evaluate(made, {}) for attribute, made in code.modules.items()}
-        tensors = {
-            port: torch.empty(
-                found.shape if found.per_batch else (COUNTS[found.rows], *found.shape),
-                dtype=getattr(torch, found.dtype),
-            )
-            for port, found in arriving.items()
-        }
-        values, operations = _run_code(code, layers, tensors)
+        values, operations = counted(code, layers, empty(arriving))
     outputs = with_axes(node_type, arriving, {port: _signature(value) for port, value in values.items()})
-    counted = {
+    learned = {
         id(weight): weight.numel()
         for layer in layers.values()
         for weight in layer.parameters()
         if weight.requires_grad
     }
     constructors = tuple(str(constructor) for constructor in code.modules.values())
-    weights, steps = sum(counted.values()), operations // BATCH
+    weights, steps = sum(learned.values()), operations // BATCH
     return Facts(outputs, weights, steps, carries=carries, constructors=constructors)
-
-
-def _run_code(
-    code: NodeCode, layers: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]
-) -> tuple[dict[str, torch.Tensor], int]:
-    from torch.utils.flop_counter import FlopCounterMode
-
-    from engine.shapes.one_step import OneStep
-
-    def values() -> dict[str, torch.Tensor]:
-        variables: dict[str, Any] = {"self": SimpleNamespace(**layers), **tensors}
-        for unpack in code.unpacks:
-            variables.update(_bind(unpack.pattern, evaluate(unpack.call, variables)))
-        return {port: evaluate(made, variables) for port, made in code.ports.items()}
-
-    if not layers and not any("matmul" in str(made) for made in code.ports.values()):
-        return values(), 0
-    with FlopCounterMode(display=False) as counter, OneStep(counter) as steps:
-        found = values()
-    return found, (counter.get_total_flops() + steps.skipped) // 2
-
-
-def _bind(pattern: Pattern, value: Any) -> Iterator[tuple[str, Any]]:
-    for part, item in zip(pattern, value, strict=True):
-        if isinstance(part, str):
-            yield part, item
-        else:
-            yield from _bind(part, item)
 
 
 def _signature(value: torch.Tensor) -> Signature:
@@ -491,4 +465,4 @@ def warm_up() -> None:
     code = NodeCode({"layer": nn.Linear(2, 2)}, [], {"output": F.relu(name("self").layer(name("x")))})
     with torch.device("meta"), torch.no_grad():
         layers = {attribute: evaluate(made, {}) for attribute, made in code.modules.items()}
-        _run_code(code, layers, {"x": torch.empty(BATCH, 2)})
+        counted(code, layers, {"x": torch.empty(BATCH, 2)})

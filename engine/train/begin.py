@@ -32,6 +32,7 @@ from engine.runs.records import (
 from engine.runs.settings import Settings
 from engine.shapes.heads import Head, loss_heads
 from engine.shapes.problems import Problem
+from engine.shapes.size import check_training
 from engine.train import state
 from engine.train.autotune import fastest, made_with
 from engine.train.epochs import Epochs
@@ -75,6 +76,7 @@ def begin_run(
     Errors: `TrainingError` for labels out of range, `DataError`, and whatever the model's layers raise.
     """
     check_trains(program)
+    check_training(program.project, program.book, settings.device)
     if fast is not None:
         program = made_with(program, catalogue, fast)
     elif program.plan.fast:
@@ -113,6 +115,7 @@ def refusal(project: Project, catalogue: Catalogue, sources: Sources) -> Problem
     try:
         program = sources.program(project, 0)
         check_trains(program)
+        check_training(program.project, program.book)
         _check_data(program, loss_heads(program.project, program.book), sources.loader(program, "cpu")())
     except (Exception, SystemExit) as error:  # a loader may raise anything
         found = explain(error, program)

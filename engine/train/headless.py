@@ -77,6 +77,9 @@ def run_headless(
         device = world.device
     try:
         program = sources.program(project, 0)
+        memory = program.book.memory(program.project)
+        if on_notice is not None and memory is not None and memory.total:
+            on_notice(str(memory))
         if resume and folder is not None:
             run = continue_run(
                 folder, program, catalogue, lambda on: sources.loader(program, on), feed, world=world

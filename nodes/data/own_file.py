@@ -21,5 +21,9 @@ class OwnFile(Data, abstract=True):
     def folder(self) -> Path | None:
         return Path(self.path).parent if self.path else None
 
+    def held(self, size: int) -> int:
+        limit = getattr(self, "memory", None)
+        return size if limit is None or size <= limit * 2**20 else 0
+
     def holds(self) -> tuple[str, ...]:
         return (Path(self.path).name,) if self.path else ()

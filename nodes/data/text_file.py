@@ -165,6 +165,9 @@ class TextCorpus(SplitData, Tokenised):
             **self.splitting(classes=False),
         )
 
+    def row_count(self) -> int:
+        return 0  # how long the text is, and so how many windows it has, is known once it is read
+
     def summary(self) -> str:
         if not self.path:
             return "no file yet"

@@ -17,7 +17,8 @@ from engine.catalogue.params import ParamSpec
 from engine.catalogue.symbols import evaluate
 from engine.catalogue.symbols import name as variable
 from engine.errors import DataError, EmitError, ParamError
-from engine.shapes.shapes import ShapeBook, Signature, _bind, wires_of
+from engine.shapes.running import bound
+from engine.shapes.shapes import ShapeBook, Signature, wires_of
 from nodes.augment import Mixing
 from tests.engine.sketches import Sketch, catalogue
 from tests.gallery.recipes import OPENED, opened
@@ -111,7 +112,7 @@ def with_numbers(made: NodeType, arriving: dict[str, Signature]) -> dict[str, to
         tensors["sizes"] = torch.tensor(SIZES)
     variables: dict[str, Any] = {"self": SimpleNamespace(**layers), **tensors}
     for unpack in code.unpacks:
-        variables.update(_bind(unpack.pattern, evaluate(unpack.call, variables)))
+        variables.update(bound(unpack.pattern, evaluate(unpack.call, variables)))
     values = {port: evaluate(found, variables) for port, found in code.ports.items()}
     total = sum(value.sum() for value in values.values() if value.is_floating_point())
     if isinstance(total, torch.Tensor) and total.requires_grad:

@@ -41,6 +41,9 @@ class SGD(Decaying):
         False, doc="look at the slope where the momentum is about to lead (needs momentum)"
     )
 
+    def remembered(self, weights: int) -> int:
+        return weights if self.momentum else 0
+
     def __init__(self, values: Mapping[str, Value] | None = None) -> None:
         super().__init__(values)
         if self.nesterov and not self.momentum:
@@ -50,6 +53,7 @@ class SGD(Decaying):
 class Rolling(Decaying):
     """An optimiser with momentum in either form that textbooks print."""
 
+    copies = 1
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
     momentum: float = param(0.9, minimum=0, below=1, doc="fraction of the last step that is kept")
     form: str = param(
@@ -79,6 +83,7 @@ class Nesterov(Rolling):
     makes = "engine.optim.nesterov.Nesterov"
     formula = "χ = w + μ (w − w₋₁);  w ← χ − η ∇L(χ)"
     closure = "gradient"
+    copies = 2  # the speed, and where each step began
 
 
 class Adam(Decaying):
@@ -87,6 +92,7 @@ class Adam(Decaying):
     Source: Kingma & Ba 2015.
     """
 
+    copies = 2
     formula = "m ← β₁ m + (1−β₁) g;  v ← β₂ v + (1−β₂) g²;  w ← w − η m̂ / (√v̂ + ε)"
     beta1: float = param(0.9, minimum=0, below=1, doc="how long the mean of the slopes remembers")
     beta2: float = param(0.999, minimum=0, below=1, doc="how long the mean of their squares remembers")
@@ -116,6 +122,9 @@ class RMSprop(Decaying):
     momentum: float = param(0.0, minimum=0, below=1, doc="fraction of the last step that is kept")
     epsilon: float = param(1e-8, above=0, doc="keeps the division from blowing up where slopes vanish")
 
+    def remembered(self, weights: int) -> int:
+        return 2 * weights if self.momentum else weights
+
 
 class Adagrad(Decaying):
     """Divides each slope by the root of the sum of its squares so far; good where some inputs are rare.
@@ -123,6 +132,7 @@ class Adagrad(Decaying):
     Source: Duchi et al. 2011.
     """
 
+    copies = 1
     formula = "r ← r + g²;  w ← w − η g / (√r + ε)"
     lr: float = param(0.01, above=0, label="Learning rate", doc="how far each step goes")
     lr_decay: float = param(
@@ -137,6 +147,7 @@ class Adadelta(Decaying):
     Source: Zeiler 2012.
     """
 
+    copies = 2
     formula = "Δ = −√(u + ε) / √(v + ε) · g, with running means u of Δ² and v of g²;  w ← w + η Δ"
     lr: float = param(1.0, above=0, label="Learning rate", doc="factor on the step that the method chooses")
     rho: float = param(
@@ -154,6 +165,7 @@ class Extragradient(Decaying):
 
     makes = "engine.optim.extragradient.Extragradient"
     formula = "w½ = w − η ∇L(w);  w ← w − η ∇L(w½)"
+    copies = 1
     closure = "gradient"
     joint = True
     climbs = True

@@ -29,6 +29,7 @@ class Optimiser(Choosable):
     most_weights: ClassVar[int | None] = None  # more than these do not fit a matrix of weights by weights
     joint: ClassVar[bool] = False  # all players of its phase extrapolate before any of them steps
     climbs: ClassVar[bool] = False  # layers with a rate below 0 go uphill
+    copies: ClassVar[int] = 0  # how many numbers it remembers for each weight
 
     lr: float = param(0.001, above=0, label="Learning rate", doc="how far each step goes")
 
@@ -36,6 +37,10 @@ class Optimiser(Choosable):
         super().__init_subclass__(**kwargs)
         cls.makes = cls.__dict__.get("makes") or f"torch.optim.{cls.__name__}"
         cls.needs_closure = bool(cls.closure)
+
+    def remembered(self, weights: int) -> int:
+        """How many numbers it keeps or needs at once beside so many weights and their gradients."""
+        return self.copies * weights
 
 
 class Decaying(Optimiser):

@@ -6,6 +6,7 @@ from engine.catalogue.params import param
 from engine.catalogue.training.optimiser_base import Curved
 
 _MATRIX = 4_000  # a matrix of weights by weights of this size takes 64 MB and a second to solve
+_MATRICES = 5  # of them at once: the old and the new one, and what one is computed by
 _FIRST_TRY = "first step that the line search tries"
 
 
@@ -20,6 +21,7 @@ class LineSearch(Curved):
     makes = "engine.optim.line_search.LineSearch"
     formula = "w ← w − t ∇L(w), t by trying"
     closure = "loss"
+    copies = 2  # where a line begins, and its direction
     lr: float = param(1.0, above=0, label="Learning rate", doc=_FIRST_TRY)
     search: str = param(
         "Armijo", choices=("Armijo", "strong Wolfe", "bracketing"), doc="when a step's length is good enough"
@@ -46,6 +48,9 @@ class LBFGS(Curved):
     iterations: int = param(1, minimum=1, doc="iterations for each step of the training loop")
     memory: int = param(10, minimum=1, doc="how many steps the curvature is learned from")
 
+    def remembered(self, weights: int) -> int:
+        return (2 * self.memory + 4) * weights
+
 
 class BFGS(Curved):
     """Estimates the whole inverse curvature matrix from its steps; for up to a few thousand weights.
@@ -61,6 +66,9 @@ class BFGS(Curved):
     lr: float = param(1.0, above=0, label="Learning rate", doc=_FIRST_TRY)
     curvature: float = param(0.9, above=0, below=1, doc="part of the slope that may be left along the line")
 
+    def remembered(self, weights: int) -> int:
+        return _MATRICES * weights**2
+
 
 class ConjugateGradient(Curved):
     """Searches along directions that don't undo each other; needs no matrix, so it suits larger networks.
@@ -72,6 +80,7 @@ class ConjugateGradient(Curved):
     makes = "engine.optim.conjugate_gradient.ConjugateGradient"
     formula = "d ← −g + β d;  w ← w + t d, t by strong Wolfe"
     closure = "gradient"
+    copies = 4  # gradient and direction of the last step and of this one
     lr: float = param(1.0, above=0, label="Learning rate", doc=_FIRST_TRY)
     rule: str = param(
         "Polak-Ribiere+",
@@ -94,6 +103,9 @@ class Newton(Curved):
     most_weights = _MATRIX
     damping: float = param(0.0, minimum=0, doc="added to the curvature of every direction: shorter, safer")
 
+    def remembered(self, weights: int) -> int:
+        return _MATRICES * weights**2
+
 
 class LevenbergMarquardt(Curved):
     """Newton's method for squared errors: curvature from first slopes, and damping that adapts itself.
@@ -109,3 +121,6 @@ class LevenbergMarquardt(Curved):
     most_weights = _MATRIX
     damping: float = param(1e-3, above=0, doc="at the start; large values step straight down the slope")
     factor: float = param(10.0, above=1, doc="by how much the damping falls or grows")
+
+    def remembered(self, weights: int) -> int:
+        return _MATRICES * weights**2

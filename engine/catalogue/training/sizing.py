@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
 from engine.document.plan import Plan
@@ -25,7 +24,7 @@ def sized(data: Data) -> Plan:
     Small batches and a larger rate for tables: Adam's usual one moves small networks too slowly. Many epochs
     end early, with the best weights, where the network would only learn by heart (Prechelt, 1998).
     """
-    examples = examples_of(data.summary())
+    examples = data.row_count()
     if not examples:
         return Plan()
     rows = max(1, round(TRAINED * examples))
@@ -36,9 +35,3 @@ def sized(data: Data) -> Plan:
     if first and len(first[0].shape) == 1 and first[0].dtype == "float32":
         plan = plan.with_(optimiser=plan.optimiser.with_param("lr", TABLE_RATE))
     return plan
-
-
-def examples_of(summary: str) -> int:
-    """How many examples a summary such as `150 flowers · 3 classes` speaks of; 0 where it doesn't."""
-    found = (re.match(r"([\d,]+) [a-z]", part) for part in summary.split(" · "))
-    return max((int(one[1].replace(",", "") or 0) for one in found if one is not None), default=0)

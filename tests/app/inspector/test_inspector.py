@@ -18,7 +18,7 @@ from app.inspector.state_field import NO_STATE
 from app.widgets.fields import FieldRow
 from app.workspace.workspace import Workspace
 from engine.document.blocks import group, ports_of
-from engine.document.edits import AddNodes, Remove, Rename, SetParam
+from engine.document.edits import AddNodes, Remove, Rename, SetParam, SetPlan
 from engine.document.graph import Node
 from engine.shapes.problems import Fix, Problem
 from tests.app.conftest import add_iris
@@ -348,3 +348,14 @@ def test_pages_that_come_and_go_leave_nothing_at_the_document(
         shaped.select(ids)
     inspector.edit_plan()
     assert weakref.getweakrefcount(shaped.document) == before == 0
+
+
+def test_the_plan_tells_what_a_run_takes(shaped: Workspace, inspector: InspectorPanel) -> None:
+    page = plan_page(inspector)
+    assert (
+        page.memory_says.text().startswith("About ") and "a batch of 64 examples" in page.memory_says.text()
+    )
+    assert shaped.apply("Change batch size", SetPlan(shaped.document.project.plan.with_(batch=8)))
+    assert "a batch of 8 examples" in page.memory_says.text() and not page.memory_says.isHidden()
+    assert shaped.apply("Remove", Remove(("n2",)))
+    assert page.memory_says.isHidden()

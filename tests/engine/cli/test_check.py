@@ -132,3 +132,28 @@ def test_what_is_not_finished_is_told_and_no_error(capsys: Captured, tmp_path: P
     save_project(classifier().project, tmp_path / "whole.nloom")
     status, out, _ = called(capsys, "check", str(tmp_path / "whole.nloom"))
     assert status == 0 and out.endswith("no problems\n")
+
+
+def test_what_a_run_takes_is_told_and_too_much_refused_in_the_same_words(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "own.nloom")
+    save_project(classifier().plan(batch=100_000, epochs=1).project, Path(place))
+    _, told, _ = called(capsys, "check", place)
+    line = next(one for one in told.splitlines() if one.startswith("About "))
+    assert "weights" in line and "a batch of 150 examples" in line
+    _, told, _ = called(capsys, "check", place, "--json")
+    assert json.loads(told)["memory"]["total"] > 0
+    status, _, progress = called(capsys, "train", place, "--out", str(tmp_path / "run"))
+    assert status == cli.OK and progress.splitlines()[0] == f"neuroloom: {line}"
+    wide = classifier().plan(epochs=1)
+    wide.project.graph.nodes["n2"].params["units"] = 10**8  # type: ignore[index]
+    save_project(wide.project, Path(place))
+    monkeypatch.setattr("engine.devices._own_memory", lambda: 12 * 2**30)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    status, told, _ = called(capsys, "check", place)
+    sentence = "Training takes about "
+    (problem,) = [one for one in told.splitlines() if sentence in one]
+    assert status == cli.PROBLEMS and problem.startswith("error: n2 hidden: ") and "Give hidden" in problem
+    status, _, said = called(capsys, "train", place, "--out", str(tmp_path / "other"))
+    assert status == cli.PROBLEMS and problem.split(": ", 2)[2].split(" [")[0] in said

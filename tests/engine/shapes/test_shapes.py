@@ -8,7 +8,8 @@ import pytest
 from torch import nn
 
 from engine.emit.program import compile_program
-from engine.shapes.shapes import BATCH, Signature
+from engine.shapes.running import BATCH
+from engine.shapes.shapes import Signature
 from tests.engine.sketches import (
     Sketch,
     catalogue,

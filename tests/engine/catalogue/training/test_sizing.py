@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.catalogue.training.sizing import examples_of, sized
+from engine.catalogue.node_types import examples_of
+from engine.catalogue.training.sizing import sized
 from engine.document.plan import Plan
 from tests.engine.train.networks import catalogue
 
