@@ -28,7 +28,7 @@ LIBRARY = {
     "sys": "import sys",
     "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
 }
-CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENS"
+CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS"
 CLASSES = "Model Player Phase"
 FUNCTIONS = (
     "load batches objective measure evaluate optimiser_for schedule_for report train main run "

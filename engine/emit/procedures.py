@@ -7,7 +7,7 @@ names of the running program.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -27,13 +27,24 @@ from engine.emit.measuring import column_of
 from engine.emit.model import Assembly, Place, blamed, module_paths
 from engine.emit.names import LIBRARY
 from engine.errors import EmitError
-from engine.procedures.declare import ABOUT_ROWS, Function, Layer, Model, Offer, State, Tokens, Value
+from engine.procedures.declare import (
+    ABOUT_ROWS,
+    FirstWeight,
+    Function,
+    Layer,
+    LayerPaths,
+    Model,
+    Offer,
+    State,
+    Tokens,
+    Value,
+)
 from engine.procedures.rows import as_many, keeping, state_as_json, state_in_words, weights_of
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
 
-TOKENS = "TOKENS"
+TOKENISERS = "TOKENISERS"
 TYPES = {"int": "int", "float": "float", "ints": "int", "floats": "float", "choice": "str", "text": "str"}
 CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (state_as_json, state_in_words, weights_of)
 
@@ -50,8 +61,8 @@ def function_lines(made: Assembly, offer: Offer, function: str) -> list[Line]:
     """The function of a procedure: its rows as the loop needs them, then the loop."""
     parts = offer.bound.parts
     wires = [part.wire for part in parts.values() if isinstance(part, Value)]
-    inner = {wire: _consumer(made, wire) for wire in wires if _consumer(made, wire) is not None}
-    computed = inline(made, [one for one in inner.values() if one], None)
+    inner = {wire: one for wire in wires if (one := _consumer(made, wire)) is not None}
+    computed = inline(made, list(inner.values()), None, _beside(made, inner))
     body = list(computed.lines)
     arguments: list[str] = []
     for title, part in parts.items():
@@ -60,16 +71,22 @@ def function_lines(made: Assembly, offer: Offer, function: str) -> list[Line]:
                 arguments.append(f"model.{module_paths(made)[part.node_id]}")
             case Model():
                 arguments.append("model")
+            case LayerPaths():
+                paths = module_paths(made)
+                items = [f"{quoted(key)}: {quoted(paths[one])}" for key, one in part.names.items()]
+                arguments.append(f"{{{', '.join(items)}}}")
+            case FirstWeight():
+                arguments.append("next(model.parameters())")
             case Value():
                 inside = part.wire in inner or isinstance(made.book.types[part.wire[0]], Data)
-                found = computed.at(part.wire) if inside else _answer(made, part.wire, {}, name("batch"))
+                found = computed.at(part.wire) if inside else _answer(made, part.wire, {})
                 arguments.append(str(found))
             case Function():
                 called = computed.names.give(title)
                 body += _nested(made, part, called)
                 arguments.append(called)
             case Tokens():
-                arguments.append(TOKENS)
+                arguments.append(TOKENISERS)
             case _:
                 arguments.append(str(lift(part)))
     loop = offer.procedure.loop.__name__
@@ -94,34 +111,42 @@ def _consumer(made: Assembly, wire: Place) -> str | None:
     return min(behind, key=lambda one: len(graph.ancestors(one)), default=None)
 
 
+def _beside(made: Assembly, wanted: Mapping[Place, str], given: Collection[Place] = ()) -> dict[Place, str]:
+    """What else goes into the nodes behind the wires `wanted`, and need not be computed."""
+    before = {*needed_by(made, [wire[0] for wire in wanted], given), *(wire[0] for wire in wanted)}
+    links = [link for one in wanted.values() for link in made.graph.incoming(one)]
+    places = [(link.source, link.source_port) for link in links]
+    return {place: "unread" for place in places if place not in wanted and place[0] not in before}
+
+
 def _nested(made: Assembly, part: Function, called: str) -> list[Line]:
     """A function in a procedure's own: a wire's value as it hangs on another's."""
-    given = part.given[1] if part.given[1] not in ("x", "output") else "values"
-    names = NameBook(outer=made.names)
-    variable = names.give(given)
+    column = isinstance(made.book.types[part.given[0]], Data)
+    variable = NameBook(outer=made.names).give(part.given[1] if column else "code")
     if part.wire in made.results and part.given in made.arguments:
         lines: list[Line] = []
-        value = _answer(made, part.wire, {part.given: variable}, name("batch"))
+        value = _answer(made, part.wire, {part.given: variable})
         reads = any(place != part.given for place in made.arguments)
     else:
         consumer = _consumer(made, part.wire)
         if consumer is None:
             raise EmitError("What this procedure computes is not an answer of the model.")
-        computed = inline(made, [consumer], None, {part.given: variable})
+        known = {**_beside(made, {part.wire: consumer}, {part.given}), part.given: variable}
+        computed = inline(made, [consumer], None, known)
         lines, value = computed.lines, computed.at(part.wire)
-        before = needed_by(made, [consumer], {part.given: variable})
+        before = needed_by(made, [consumer], known)
         reads = any(isinstance(made.book.types[one], (Data, Source)) for one in before)
     if part.last is not None:
-        axis = [slice(None)] * part.last
-        value = Expr(ast.parse(f"{value}[{', '.join([':'] * len(axis))}, -1]", mode="eval").body)
+        value = value[(*[slice(None)] * part.last, -1)]
     takes = f"{variable}: Tensor"
     if reads:
         takes += ", batch: dict[str, Tensor] = batch"
         lines = [Line(f"batch = as_many(batch, len({variable}))"), *lines]
-    return [Line(f"def {called}({takes}) -> Tensor:"), *indented([*lines, Line(f"return {value}")]), Line("")]
+    inside = indented([*lines, Line(f"return {value}")])
+    return [Line(""), Line(f"def {called}({takes}) -> Tensor:"), *inside, Line("")]
 
 
-def _answer(made: Assembly, wire: Place, given: Mapping[Place, str], batch: Expr) -> Expr:
+def _answer(made: Assembly, wire: Place, given: Mapping[Place, str]) -> Expr:
     """One of the model's answers to a batch, of which some columns are in variables."""
     if wire not in made.results:
         raise EmitError("What this procedure computes is not an answer of the model.", node_id=wire[0])
@@ -159,7 +184,7 @@ def procedure_parts(
     functions = {one.name: made.names.give(one.name) for one in offers}
     parts = [function_lines(made, one, functions[one.name]) for one in offers]
     if any(_has(one, Tokens) for one in offers):
-        parts.insert(0, [Line(f"{TOKENS} = []  # of the vocabulary, in their order, as they are learned")])
+        parts.insert(0, [Line(f"{TOKENISERS} = []  # in their order, as they are learned from the data")])
     table = ["PROCEDURES = {"]
     for one in offers:
         table.append(f'    "{one.name}": ({functions[one.name]}, {{')
@@ -239,7 +264,7 @@ def _run_lines(
         text.append(f"    torch.set_num_threads({threads})")
     learner = next((found for one in offers if (found := learner_of(made, one))), "")
     if learner:
-        text.append(f'    globals()["{learner}"] = keeping({learner}, {TOKENS})')
+        text.append(f'    globals()["{learner}"] = keeping({learner}, {TOKENISERS})')
     folder = "args.data" if holds else "Path()"
     text += [
         "    try:",
@@ -278,11 +303,11 @@ def learner_of(made: Assembly, offer: Offer) -> str:
     return getattr(learn, "__name__", "")
 
 
-def _known_tokens(made: Assembly) -> list[str]:
+def _tokenisers(made: Assembly) -> list[Any]:
+    """The tokenisers that were learned when the data were last read."""
     data = made.book.types.get(made.source or "")
     key = data.learned_key() if isinstance(data, Data) else None
-    found = vocabularies(key) if key is not None else ()
-    return list(found[0].tokens) if found else []
+    return [one.made for one in vocabularies(key)] if key is not None else []
 
 
 # -- in the application
@@ -302,7 +327,7 @@ class Compiled:
         used = tuple(dict.fromkeys(name for part in tree.body for name in names_read(part))) or used
         heads = [LIBRARY[one] for one in used if one in LIBRARY]
         names = dict(program.names)
-        names[TOKENS] = _known_tokens(made)
+        names[TOKENISERS] = _tokenisers(made)
         text = "\n".join(["from __future__ import annotations", *dict.fromkeys(heads), "", self.text])
         exec(compiled(text, f"<procedure {offer.name}>"), names)
         self._run: Callable[..., Iterator[State]] = names["procedure"]

@@ -40,6 +40,18 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerPaths:
+    """A dict of the places of layers in the model, by what the procedure calls them: `{name: node id}`."""
+
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstWeight:
+    """A weight of the model, for its device and dtype."""
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """What is on a wire for the rows that the procedure was given."""
 
@@ -61,12 +73,13 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a column's vocabulary in order, a list of texts; they are known once data were read."""
+    """A list of the tokeniser of a column, once it has been learned from data that were read; else empty."""
 
     column: str
 
 
-Part = Layer | Model | Value | Function | Tokens | int | float | str | tuple[int, ...]
+Plain = int | float | str | tuple[int, ...] | tuple[str, ...]
+Part = Layer | LayerPaths | Model | FirstWeight | Value | Function | Tokens | Plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +104,11 @@ class Net:
     @property
     def heads(self) -> tuple[Head, ...]:
         return heads(self.project, self.book)
+
+    @property
+    def distinct_heads(self) -> list[Head]:
+        """One head for each prediction: that of a loss, where there is one."""
+        return list({one.prediction: one for one in reversed(self.heads)}.values())[::-1]
 
     def type_of(self, node_id: str) -> NodeType:
         return self.book.types[node_id]

@@ -40,13 +40,12 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def keeping(learn: Any, tokens: list[str]) -> Any:
-    """A function that learns tokens as `learn` does, and writes the first vocabulary to `tokens`."""
+def keeping(learn: Any, kept: list[Any]) -> Any:
+    """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
 
     def learned(*texts: Any, **options: Any) -> Any:
         found = learn(*texts, **options)
-        if not tokens:
-            tokens[:] = found.tokens
+        kept.append(found)
         return found
 
     return learned

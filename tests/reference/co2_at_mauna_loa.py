@@ -3,6 +3,7 @@
 Exported from Neuroloom. Needs torch, numpy and polars only.
 
     python co2_at_mauna_loa.py --data FOLDER --epochs 30
+    python co2_at_mauna_loa.py forecast --weights FILE
 
 FOLDER holds co2.csv; --data names another than the usual.
 """
@@ -15,7 +16,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,24 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 
 
 # engine.data.splits.split_in_time, 9 lines, f45d034b7b82
+
+
+# engine.procedures.series.running_free, 9 lines, 100555a456a1
+
+
+# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+
+
+# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+
+
+# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+
+
+# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+
+
+# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
 
 
 class Model(nn.Module):
@@ -277,5 +297,62 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
+@torch.no_grad()
+def forecast(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Runs free behind a window of a series: each forecast becomes part of the next window."""
+    window = batch["window"]  # (N, 52, 1)
+
+    def ahead(window: Tensor) -> Tensor:
+        return model(window)
+
+    yield from running_free(ahead, window, draws=draws, **options)
+
+
+PROCEDURES = {
+    "forecast": (forecast, {
+        "--steps": {"type": int, "default": 100, "help": "how many values ahead"},
+    }),
+}
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument(
+        "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds co2.csv"
+    )
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    args = parser.parse_args(words)
+
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load(args.data, args.device)[args.split]
+        n = len(columns["window"])
+        if not all(0 <= row < n for row in args.rows):
+            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")
+        rows = torch.tensor(args.rows, device=args.device)
+        batch = {name: column[rows] for name, column in columns.items()}
+        torch.manual_seed(args.seed)
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
+        run(sys.argv[1], sys.argv[2:])
+    else:
+        main()

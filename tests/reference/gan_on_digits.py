@@ -3,6 +3,7 @@
 Exported from Neuroloom. Needs torch and numpy only.
 
     python gan_on_digits.py --data FOLDER
+    python gan_on_digits.py sample --weights FILE
 
 FOLDER holds mnist/ and is the script's own by default.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,30 @@ SEED, BATCH = 0, 128
 
 
 # engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
+
+
+# engine.procedures.codes.between, 15 lines, d2c2a1da682d
+
+
+# engine.procedures.codes.decoded, 6 lines, bd0497cd12e1
+
+
+# engine.procedures.codes.sampled, 20 lines, 7a9e61691ff5
+
+
+# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+
+
+# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+
+
+# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+
+
+# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+
+
+# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
 
 
 # engine.layers.losses.loss_of_discriminator, 14 lines, ebfa914a51f4
@@ -302,5 +328,64 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
+@torch.no_grad()
+def sample(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Generates examples from draws of the source of noise, or on the way between two draws."""
+
+    def decode(code: Tensor) -> Tensor:
+        generator_output = model.generator(code)  # (N, 1, 28, 28)
+        return generator_output
+
+    yield from sampled(decode, next(model.parameters()), (64,), "normal", 1.0, draws=draws, **options)
+
+
+PROCEDURES = {
+    "sample": (sample, {
+        "--count": {"type": int, "default": 16, "help": "how many examples"},
+        "--way": {
+            "type": str, "choices": ["draws", "line"], "default": "draws",
+            "help": "independent draws, or from one draw to another",
+        },
+    }),
+}
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    args = parser.parse_args(words)
+
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load(args.data, args.device)[args.split]
+        n = len(columns["image"])
+        if not all(0 <= row < n for row in args.rows):
+            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")
+        rows = torch.tensor(args.rows, device=args.device)
+        batch = {name: column[rows] for name, column in columns.items()}
+        torch.manual_seed(args.seed)
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
+        run(sys.argv[1], sys.argv[2:])
+    else:
+        main()

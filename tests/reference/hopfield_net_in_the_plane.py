@@ -3,6 +3,8 @@
 Exported from Neuroloom. Needs torch, numpy and scikit-learn only.
 
     python hopfield_net_in_the_plane.py
+    python hopfield_net_in_the_plane.py recall_hebb --weights FILE
+    python hopfield_net_in_the_plane.py recall_saturating --weights FILE
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -32,6 +36,24 @@ SEED, BATCH = 0, None  # all rows at once
 
 
 # engine.data.sets.patterns.load_patterns, 18 lines, b73a7a3ec1c8
+
+
+# engine.procedures.falling.fall, 6 lines, c45a0947a25a
+
+
+# engine.procedures.falling.recalled, 12 lines, 816be245de52
+
+
+# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+
+
+# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+
+
+# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+
+
+# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
 
 
 # engine.layers.hopfield.Hopfield, 81 lines, 2274bc9dc8a9
@@ -231,5 +253,75 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
+@torch.no_grad()
+def recall_hebb(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Lets the state of an associative memory fall from each example towards a stored pattern."""
+    start = batch["start"]  # (N, 2)
+    yield from recalled(model.hebb, start, draws=draws, **options)
+
+
+@torch.no_grad()
+def recall_saturating(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Lets the state of an associative memory fall from each example towards a stored pattern."""
+    start = batch["start"]  # (N, 2)
+    yield from recalled(model.saturating, start, draws=draws, **options)
+
+
+PROCEDURES = {
+    "recall_hebb": (recall_hebb, {
+        "--steps": {"type": int, "default": 20, "help": "how often the state is renewed"},
+        "--turned": {
+            "type": float, "default": 0.0,
+            "help": "fraction of the units whose sign is turned round at the start",
+        },
+    }),
+    "recall_saturating": (recall_saturating, {
+        "--steps": {"type": int, "default": 20, "help": "how often the state is renewed"},
+        "--turned": {
+            "type": float, "default": 0.0,
+            "help": "fraction of the units whose sign is turned round at the start",
+        },
+    }),
+}
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    args = parser.parse_args(words)
+
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load(Path(), args.device)[args.split]
+        n = len(columns["start"])
+        if not all(0 <= row < n for row in args.rows):
+            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")
+        rows = torch.tensor(args.rows, device=args.device)
+        batch = {name: column[rows] for name, column in columns.items()}
+        torch.manual_seed(args.seed)
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
+        run(sys.argv[1], sys.argv[2:])
+    else:
+        main()

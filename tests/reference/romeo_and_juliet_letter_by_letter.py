@@ -3,6 +3,7 @@
 Exported from Neuroloom. Needs torch and numpy only.
 
     python romeo_and_juliet_letter_by_letter.py --data FOLDER --epochs 8
+    python romeo_and_juliet_letter_by_letter.py generate --weights FILE
 
 FOLDER holds romeo_and_juliet.txt; --data names another than the usual.
 """
@@ -13,6 +14,7 @@ import argparse
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -80,6 +82,33 @@ SEED, BATCH, EPOCHS = 0, 32, 8
 
 
 # engine.data.splits.split_in_time, 9 lines, f45d034b7b82
+
+
+# engine.procedures.text.beams, 18 lines, a25f8e2994b0
+
+
+# engine.procedures.text.next_probabilities, 19 lines, 282f37b80315
+
+
+# engine.procedures.text.written, 46 lines, aa58f65629ee
+
+
+# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+
+
+# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+
+
+# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+
+
+# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+
+
+# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+
+
+# engine.procedures.rows.keeping, 9 lines, fad5351bcf09
 
 
 # engine.layers.losses.counted, 8 lines, bbecc4196720
@@ -228,5 +257,87 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
+TOKENISERS = []  # in their order, as they are learned from the data
+
+
+@torch.no_grad()
+def generate(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Writes on behind an example, token by token: the likeliest, drawn ones, or by beam search."""
+    tokens = batch["tokens"]  # (N, 64)
+
+    def scores(tokens: Tensor) -> Tensor:
+        return model(tokens)[:, -1]
+
+    yield from written(scores, tokens, TOKENISERS, draws=draws, **options)
+
+
+PROCEDURES = {
+    "generate": (generate, {
+        "--length": {"type": int, "default": 200, "help": "how many tokens are written"},
+        "--way": {
+            "type": str, "choices": ["sample", "greedy", "beam"], "default": "sample",
+            "help": "each token drawn, each the likeliest, or the likeliest of several texts",
+        },
+        "--temperature": {
+            "type": float, "default": 1.0,
+            "help": "below 1 the likeliest tokens come more often",
+        },
+        "--top-k": {"type": int, "default": 0, "help": "so many of the likeliest tokens only; 0: all"},
+        "--top-p": {
+            "type": float, "default": 1.0,
+            "help": "only the likeliest whose probabilities come to this",
+        },
+        "--width": {"type": int, "default": 4, "help": "texts that a beam keeps"},
+        "--begin": {
+            "type": str, "default": "",
+            "help": "text behind the example with which the new one begins",
+        },
+    }),
+}
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(__file__).parent / "files",
+        help="folder that holds romeo_and_juliet.txt",
+    )
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    args = parser.parse_args(words)
+
+    globals()["learned_characters"] = keeping(learned_characters, TOKENISERS)
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load(args.data, args.device)[args.split]
+        n = len(columns["tokens"])
+        if not all(0 <= row < n for row in args.rows):
+            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")
+        rows = torch.tensor(args.rows, device=args.device)
+        batch = {name: column[rows] for name, column in columns.items()}
+        torch.manual_seed(args.seed)
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
+        run(sys.argv[1], sys.argv[2:])
+    else:
+        main()

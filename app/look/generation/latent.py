@@ -17,7 +17,7 @@ from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import choice, choose
 from app.look.registry import view_kind
 from engine.feed.feed import Probe, Snapshot
-from engine.look.latents import Latent, latent_of
+from engine.procedures.latents import Latent, latent_of
 
 POINT, WAY, GRID = "point", "way", "grid"
 WAYS = (("point", POINT), ("between", WAY), ("grid", GRID))

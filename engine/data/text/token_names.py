@@ -32,6 +32,7 @@ class Vocabulary:
 
     tokens: tuple[str, ...]
     merges: tuple[tuple[str, str], ...] = ()
+    made: Tokeniser | None = field(default=None, compare=False)
     _named: dict[int, tuple[str, ...]] = field(default_factory=dict, compare=False)
     _made: dict[tuple[str, bool], Tokeniser] = field(default_factory=dict, compare=False)
 
@@ -95,7 +96,7 @@ def _watching(learn: Callable[..., Any], key: Hashable) -> Callable[..., Any]:
 
     def learned(*args: Any, **options: Any) -> Any:
         made = learn(*args, **options)
-        found.append(Vocabulary(tuple(made.tokens), tuple(made.merges)))
+        found.append(Vocabulary(tuple(made.tokens), tuple(made.merges), made))
         with _LOCK:
             _KEPT[key] = tuple(found)
             _KEPT.move_to_end(key)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from engine.procedures.falling import fall
+
 Step = Callable[[Tensor], Tensor]
 
 LONGEST = 200  # steps until what has not come to rest counts as wandering
@@ -25,10 +27,7 @@ class Basins(NamedTuple):
 
 def paths(step: Step, start: Tensor, steps: int) -> Tensor:
     """The states (steps + 1, N, D) that follow `start` (N, D)."""
-    found = [start]
-    for _ in range(steps):
-        found.append(step(found[-1]))
-    return torch.stack(found)
+    return torch.stack(list(fall(step, start, steps)))
 
 
 def basins(

@@ -15,11 +15,12 @@ from engine.catalogue.traits import Player
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
-from engine.look.generation.latent import between, spaced, two_directions
-from engine.look.latents import Latent, latent_of
+from engine.look.generation.latent import spaced, two_directions
 from engine.look.layers.geometry import classes_of, labelled, split_of
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.procedures.codes import between
+from engine.procedures.latents import Latent, latent_of
 
 CODES = 256
 ROWS = 64

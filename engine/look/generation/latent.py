@@ -1,4 +1,4 @@
-"""Places in the space of codes: a grid of the prior, the way between two codes, two directions."""
+"""Places in the space of codes: a grid of the prior, two directions."""
 
 from __future__ import annotations
 
@@ -16,23 +16,6 @@ def spaced(count: int, spread: tuple[str, float] | None = None) -> Tensor:
     fraction: Tensor = (torch.arange(count, dtype=torch.float64) + 0.5) / count
     places = (2 * fraction - 1) * size if kind == "even" else torch.special.ndtri(fraction) * size
     return places.float()
-
-
-def between(start: Tensor, end: Tensor, count: int, *, round_: bool = False) -> Tensor:
-    """`count` codes (count, D) from one code (D,) to another, both included.
-
-    Along the line, or `round_` the arc of a great circle, on which normal draws keep their usual length
-    (White, 2016).
-    """
-    fraction = torch.linspace(0, 1, count, device=start.device)[:, None]
-    cosine = (start @ end / (start.norm() * end.norm()).clamp_min(1e-12)).clamp(-1, 1)
-    angle = torch.arccos(cosine)
-    if not round_ or angle.sin() < 1e-4:
-        return (1 - fraction) * start + fraction * end
-    way: Tensor = (
-        torch.sin((1 - fraction) * angle) * start + torch.sin(fraction * angle) * end
-    ) / angle.sin()
-    return way
 
 
 def two_directions(codes: Tensor) -> Tensor:

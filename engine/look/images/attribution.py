@@ -8,13 +8,13 @@ from torch import Tensor
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
-from engine.look.images import saliency as how
 from engine.look.inputs import drawn, flat_map, image_head, input_column, score_of, target_of
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.procedures import saliency as how
+from engine.procedures.attribution import INTEGRATED, TIMES_INPUT
 
 STEPS = 64
-GRADIENT, TIMES_INPUT, INTEGRATED = "gradient", "gradient x input", "integrated gradients"
 
 
 @probe_kind("attribution", every=1.0, apart=True)

@@ -12,11 +12,12 @@ from torch import Tensor
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array, rows_of, spread_over
-from engine.look.images.excite import excite, noise
+from engine.look.images.excite import excite
 from engine.look.inputs import answered_by, drawn, input_column, of_unit, type_of, value_of
 from engine.look.pixels import units_of
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
+from engine.procedures.excitation import first_noise
 
 STEPS, STAGES = 16, 8
 MOST_ROWS, ROWS_AT_ONCE, SHOWN = 2048, 64, 12
@@ -50,7 +51,7 @@ def excitation(look: Look, probe: Probe) -> Taken | None:
     known: tuple[int, int, _Stage] | None = look.memory.get(key)
     done = known[2] if known is not None and known[:2] == (unit, attempt) else None
     if done is None or done.number != number - 1:
-        done = _Stage(0, noise(tuple(rows.shape[1:]), mean, spread, own), (), own.get_state())
+        done = _Stage(0, first_noise(tuple(rows.shape[1:]), mean, spread, own), (), own.get_state())
     own.set_state(done.random)
 
     try:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from engine.procedures.series import running_free
+
 
 def forecast(model: nn.Module, window: Tensor, steps: int) -> Tensor:
     """The `steps` values after `window` (lag, D), the model being fed its own predictions: (steps, D)."""
-    training, found = model.training, []
+    training = model.training
     model.eval()
     with torch.no_grad():
-        for _ in range(steps):
-            ahead = model(window[None]).reshape(1, -1)
-            window = torch.cat([window[1:], ahead])
-            found.append(ahead)
+        states = running_free(model, window[None], draws=None, steps=steps)
+        found = torch.stack([state["value"] for state in states])
     model.train(training)
-    return torch.cat(found)
+    return found
 
 
 def one_step(model: nn.Module, windows: Tensor) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 from torch import Tensor
 
@@ -10,6 +12,7 @@ from engine.feed.feed import Probe
 from engine.look.registry import Taken, probe_kind
 from engine.look.sequences.attention import named_tokens
 from engine.look.sight import Look
+from engine.procedures.text import written as continued
 from engine.shapes.heads import CLASSES, Head
 
 WRITTEN = 240  # tokens after those of the example
@@ -31,14 +34,23 @@ def written_text(look: Look, probe: Probe) -> Taken | None:
     draws = torch.Generator().manual_seed(int(probe.detail[1]) if len(probe.detail) > 1 else 0)
     window = look.batch(look.example, 1)[column][0]
     begin, written = named_tokens(look, column, window), []
-    for _ in range(WRITTEN):
+    states = continued(
+        lambda windows: _next_scores(look, head, look.batch_with(column, windows)),
+        window[None],
+        (),
+        draws=draws,
+        length=WRITTEN,
+        way="sample",
+        temperature=temperature,
+        top_k=0,
+        top_p=1.0,
+        width=1,
+        begin="",
+    )
+    for state in itertools.islice(states, WRITTEN):
         look.check()
-        scores = _next_scores(look, head, look.batch_with(column, window[None]))
-        probabilities = torch.softmax(scores.double().cpu() / temperature, 0)
-        token = torch.multinomial(probabilities, 1, generator=draws).to(window)
-        written.append(token)
-        window = torch.cat([window[1:], token])
-    tokens = torch.cat(written).cpu()
+        written.append(state["token"])
+    tokens = torch.tensor(written)
     facts = {
         "begin": begin,
         "words": named_tokens(look, column, tokens),
@@ -54,8 +66,8 @@ def _next_scores(look: Look, head: Head, batch: dict[str, Tensor]) -> Tensor:
     found = look.value(node, batch, port)
     if found is None:
         raise NeuroloomError("Nothing in this plan computes the answer.")
-    scores = head.by_class(found)[0]
-    return scores[:, -1] if scores.dim() == 2 else scores
+    scores = head.by_class(found)
+    return scores[:, :, -1] if scores.dim() == 3 else scores
 
 
 def token_column(look: Look, head: Head) -> str | None:

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from engine.look.generation.latent import between, spaced, two_directions
+from engine.look.generation.latent import spaced, two_directions
+from engine.procedures.codes import between
 
 
 def test_a_grid_of_the_prior_has_equal_shares_between_its_places() -> None:

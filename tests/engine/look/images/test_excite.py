@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from engine.look.images.excite import Rules, excite, noise
+from engine.look.images.excite import Rules, excite
+from engine.procedures.excitation import first_noise
 
 
 def test_a_linear_unit_is_excited_by_its_own_weights() -> None:
@@ -14,7 +15,7 @@ def test_a_linear_unit_is_excited_by_its_own_weights() -> None:
 
     before = torch.random.get_rng_state()
     own = torch.Generator().manual_seed(1)
-    start = noise((1, 8, 8), 0.0, 1.0, own)
+    start = first_noise((1, 8, 8), 0.0, 1.0, own)
     plain = Rules(jitter=0, blur=0.0)
     found, scores = excite(score, start, 40, own, rules=plain)
     likeness = torch.cosine_similarity(found.flatten(), weights.flatten(), dim=0)
@@ -30,7 +31,7 @@ def test_the_same_seed_gives_the_same_picture_within_the_bounds() -> None:
     for _ in range(2):
         own = torch.Generator().manual_seed(5)
         image, _ = excite(
-            score, noise((1, 6, 6), 0.5, 0.3, own), 30, own, mean=0.5, spread=0.3, bounds=(0, 1)
+            score, first_noise((1, 6, 6), 0.5, 0.3, own), 30, own, mean=0.5, spread=0.3, bounds=(0, 1)
         )
         found.append(image)
     assert torch.equal(found[0], found[1])
@@ -43,7 +44,7 @@ def test_a_silent_unit_is_searched_for_until_it_answers() -> None:
         return (rows[:, 0, :2, :2].flatten(1).mean(1) - 0.4).relu()
 
     own = torch.Generator().manual_seed(5)
-    start = noise((1, 4, 4), 0.0, 1.0, own)
+    start = first_noise((1, 4, 4), 0.0, 1.0, own)
     found, scores = excite(score, start, 60, own)
     assert scores[0] == 0 and scores[-1] > 0.2 and torch.isfinite(found).all()
     _, never = excite(lambda rows: 0 * rows.flatten(1).sum(1), start, 3, own)

@@ -1,6 +1,6 @@
 """Sources and bottlenecks are found, and where what they make comes out."""
 
-from engine.look.latents import latent_of
+from engine.procedures.latents import latent_of
 from engine.shapes.heads import heads
 from engine.shapes.shapes import check
 from tests.engine.sketches import Sketch, catalogue, classifier, gallery

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from engine.look.images.saliency import (
+from engine.procedures.saliency import (
     enlarged,
     grad_cam,
     gradient_times_input,

@@ -12,29 +12,23 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.look.landscape.loss_slices import nothing
 
-Score = Callable[[Tensor], Tensor]
-
-ROWS_AT_ONCE = 64
-
-
-def saliency(score: Score, x: Tensor) -> Tensor:
+def saliency(score: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """The gradient of the score with respect to the input (Simonyan, Vedaldi and Zisserman, 2014)."""
-    return _gradients(score, x)[0]
+    return gradients_of(score, x)[0]
 
 
-def gradient_times_input(score: Score, x: Tensor) -> Tensor:
+def gradient_times_input(score: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """The gradient times the input (Shrikumar, Greenside, Shcherbina and Kundaje, 2016)."""
     return saliency(score, x) * x[0].detach()
 
 
 def integrated_gradients(
-    score: Score,
+    score: Callable[[Tensor], Tensor],
     x: Tensor,
     baseline: Tensor | None = None,
     steps: int = 64,
-    check: Callable[[], None] = nothing,
+    check: Callable[[], None] | None = None,
 ) -> Tensor:
     """(x - x₀) times the mean gradient on the straight way from the baseline x₀, 0 where none is named.
 
@@ -45,10 +39,11 @@ def integrated_gradients(
     start = torch.zeros_like(x) if baseline is None else baseline.detach().expand_as(x)
     fractions = (torch.arange(steps, dtype=x.dtype, device=x.device) + 0.5) / steps
     total = torch.zeros_like(x[0])
-    for part in torch.split(fractions, ROWS_AT_ONCE):
-        check()
+    for part in torch.split(fractions, 64):
+        if check is not None:
+            check()
         places = start + part.reshape(-1, *(1,) * (x.dim() - 1)) * (x - start)
-        total += _gradients(score, places).sum(0)
+        total += gradients_of(score, places).sum(0)
     return (x - start)[0] * total / steps
 
 
@@ -64,12 +59,12 @@ def grad_cam(maps: Tensor, score: Tensor) -> Tensor:
 
 
 def occlusion(
-    score: Score,
+    score: Callable[[Tensor], Tensor],
     x: Tensor,
     patch: int = 4,
     stride: int = 2,
     fill: float = 0.0,
-    check: Callable[[], None] = nothing,
+    check: Callable[[], None] | None = None,
 ) -> Tensor:
     """How much the score of an image `(1, C, H, W)` falls where a square patch is covered: `(H, W)`.
 
@@ -78,14 +73,16 @@ def occlusion(
     """
     image = x.detach() if x.dim() == 4 else x.detach()[:, :, None]
     high, wide = image.shape[2:]
-    corners = [(top, left) for top in _starts(high, patch, stride) for left in _starts(wide, patch, stride)]
+    lefts = patch_starts(wide, patch, stride)
+    corners = [(top, left) for top in patch_starts(high, patch, stride) for left in lefts]
     fallen = torch.zeros(high, wide, device=x.device)
     covered = torch.zeros(high, wide, device=x.device)
     with torch.no_grad():
         whole = score(x)[0]
-        for begin in range(0, len(corners), ROWS_AT_ONCE):
-            check()
-            some = corners[begin : begin + ROWS_AT_ONCE]
+        for begin in range(0, len(corners), 64):
+            if check is not None:
+                check()
+            some = corners[begin : begin + 64]
             rows = image.repeat(len(some), 1, 1, 1)
             for row, (top, left) in zip(rows, some, strict=True):
                 row[:, top : top + patch, left : left + patch] = fill
@@ -101,12 +98,12 @@ def enlarged(values: Tensor, size: tuple[int, int]) -> Tensor:
     return F.interpolate(values[None, None], size=size, mode="bilinear", align_corners=False)[0, 0]
 
 
-def _starts(length: int, patch: int, stride: int) -> list[int]:
+def patch_starts(length: int, patch: int, stride: int) -> list[int]:
     last = max(0, length - patch)
     return sorted({*range(0, last + 1, stride), last})
 
 
-def _gradients(score: Score, x: Tensor) -> Tensor:
+def gradients_of(score: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """The gradient of each row's score, with the shape of `x`."""
     with torch.enable_grad():
         rows = x.detach().clone().requires_grad_(True)

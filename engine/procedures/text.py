@@ -1,0 +1,142 @@
+"""Text from a model of the next token: greedy, drawn, or by beam search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.catalogue import Data
+from engine.catalogue.params import param
+from engine.procedures.declare import Bound, Function, Net, Part, Procedure, Tokens, Value
+from engine.shapes.heads import CLASSES
+
+WAYS = ("sample", "greedy", "beam")
+DRAWN = ("way", ("sample",))
+
+
+def next_probabilities(
+    scores: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
+) -> Tensor:
+    """The probabilities (V,) float64 on the CPU from which a token is drawn, by scores (V,).
+
+    Only the `top_k` likeliest tokens count, all for 0 (Fan, Lewis and Dauphin, 2018), and of these the fewest
+    whose probabilities come to `top_p` (nucleus sampling: Holtzman et al., 2020).
+    """
+    scores = scores.double().cpu() / temperature
+    if 0 < top_k < len(scores):
+        outside = scores.argsort(descending=True, stable=True)[top_k:]
+        scores = scores.index_fill(0, outside, -torch.inf)
+    probabilities = torch.softmax(scores, 0)
+    if top_p < 1:
+        ordered, order = probabilities.sort(descending=True, stable=True)
+        outside = order[ordered.cumsum(0) - ordered >= top_p]
+        probabilities = probabilities.index_fill(0, outside, 0.0)
+        probabilities = probabilities / probabilities.sum()
+    return probabilities
+
+
+def beams(
+    scores: Callable[[Tensor], Tensor], window: Tensor, length: int, width: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """After each token the likeliest continuations (width, n) and their log-probabilities, best first.
+
+    `scores` gives (N, V) for windows (N, T). With as many beams as there are continuations the search is
+    exhaustive. Source: Graves, 2012.
+    """
+    found = torch.empty(1, 0, dtype=torch.int64)
+    total = torch.zeros(1, dtype=torch.float64)
+    for _ in range(length):
+        windows = torch.cat([window.expand(len(found), -1), found.to(window)], 1)[:, -window.shape[1] :]
+        steps = torch.log_softmax(scores(windows).double().cpu(), 1)
+        every = (total[:, None] + steps).flatten()
+        best = every.argsort(descending=True, stable=True)[:width]
+        found = torch.cat([found[best // steps.shape[1]], (best % steps.shape[1])[:, None]], 1)
+        total = every[best]
+        yield found, total
+
+
+def written(
+    scores: Callable[[Tensor], Tensor],
+    window: Tensor,
+    known: Any,
+    *,
+    draws: torch.Generator,
+    length: int,
+    way: str,
+    temperature: float,
+    top_k: int,
+    top_p: float,
+    width: int,
+    begin: str,
+) -> Iterator[dict[str, Any]]:
+    """Tokens after a window (1, T), one by one, then the whole text.
+
+    `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
+    Errors: `ValueError` for a `begin` without one.
+    """
+    window, text = window[:1], known[0].text if known else str
+    if begin and not known:
+        raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
+    if begin:
+        ids = torch.as_tensor(known[0].ids(begin)).to(window)
+        window = torch.cat([window, ids[None]], 1)[:, -window.shape[1] :]
+    tokens: list[int] = []
+    total = 0.0
+    if way == "beam":
+        for step, (found, totals) in enumerate(beams(scores, window, length, width), 1):
+            tokens, total = found[0].tolist(), totals[0].item()
+            yield {"step": step, "text": text(tokens), "log_probability": total, "beams": len(found)}
+    else:
+        for step in range(1, length + 1):
+            found = scores(window)[0]
+            if way == "greedy":
+                found = torch.log_softmax(found.double().cpu(), 0).exp()
+                token = found.argmax().reshape(1)
+            else:
+                found = next_probabilities(found, temperature, top_k, top_p)
+                token = torch.multinomial(found, 1, generator=draws)
+            number, probability = int(token), found[token].item()
+            total += torch.tensor(probability, dtype=torch.float64).log().item()
+            tokens.append(number)
+            window = torch.cat([window[:, 1:], token.to(window)[None]], 1)
+            yield {"step": step, "token": number, "text": text([number]), "probability": probability}
+    yield {"tokens": tokens, "log_probability": total, "text": begin + text(tokens)}
+
+
+class Generate(Procedure):
+    """Writes on behind an example, token by token: the likeliest, drawn ones, or by beam search."""
+
+    title = "Generate text"
+    loop = staticmethod(written)
+    length: int = param(200, minimum=1, maximum=100_000, doc="how many tokens are written")
+    way: str = param(
+        "sample", choices=WAYS, doc="each token drawn, each the likeliest, or the likeliest of several texts"
+    )
+    temperature: float = param(
+        1.0, minimum=0.01, maximum=100, when=DRAWN, doc="below 1 the likeliest tokens come more often"
+    )
+    top_k: int = param(0, minimum=0, when=DRAWN, doc="so many of the likeliest tokens only; 0: all")
+    top_p: float = param(
+        1.0, above=0, maximum=1, when=DRAWN, doc="only the likeliest whose probabilities come to this"
+    )
+    width: int = param(4, minimum=1, maximum=4096, when=("way", ("beam",)), doc="texts that a beam keeps")
+    begin: str = param("", doc="text behind the example with which the new one begins")
+
+    @classmethod
+    def bind(cls, net: Net) -> Iterator[Bound]:
+        for head in net.distinct_heads:
+            inputs = net.inputs_of(head.prediction)
+            data = net.type_of(head.target[0])
+            if head.kind != CLASSES or len(inputs) != 1 or not isinstance(data, Data) or not head.labels:
+                continue
+            wire, column = inputs[0]
+            follows = column.name != head.target[1] and column.name in data.token_columns[:1]
+            if not follows or len(column.shape) != 1 or tuple(column.classes) != tuple(head.labels):
+                continue
+            last = (1 if head.last else 2) if head.places else None
+            scores = Function(head.prediction, wire, last)
+            parts: dict[str, Part] = {"scores": scores, "window": Value(wire), "known": Tokens(column.name)}
+            yield Bound(head.prediction[0], parts)
