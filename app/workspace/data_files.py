@@ -18,6 +18,7 @@ from engine.catalogue.params import ParamSpec
 from engine.data.open.opening import OPENERS, stamp
 from engine.document.document import Change
 from engine.document.graph import Node
+from engine.document.paths import ASK
 from engine.errors import NeuroloomError
 from engine.shapes.problems import Fix, Problem
 from engine.values import Value
@@ -126,6 +127,8 @@ class DataFiles(QObject):
                 if path and spec is not None and one is not spec:  # may be named from where the first lies
                     path = str(Path(str(node.params.get(spec.name, ""))).parent / str(path))
                 mark = node.params.get("stamp", "") if one is spec else ""
+                if isinstance(path, str) and path.startswith(ASK):
+                    break  # its problem says so; nothing looks there
                 if isinstance(path, str) and path and isinstance(mark, str):
                     table = table_params(self._workspace, node) if one is spec else None
                     form = tuple(table.items()) if table is not None and node.params.get("table") else ()

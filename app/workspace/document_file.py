@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 import re
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QObject, QTimer, Signal
 
 from app.widgets.banner import Notice
+from app.workspace.agreements import Agreements
 from app.workspace.outside_changes import OutsideChanges
 from app.workspace.recent_files import RecentFiles
 from app.workspace.workspace import Workspace
+from engine.catalogue.foreign_files import foreign, held, withheld
+from engine.data.sets.public_files import datasets_home
 from engine.document import autosave
 from engine.document.edits import SetTitle
 from engine.document.files import load_project, save_project
@@ -55,6 +59,8 @@ class DocumentFile(QObject):
         self._look_again.setSingleShot(True)
         self._look_again.setInterval(_LOOK_MS)
         self._look_again.timeout.connect(self._look_at_copy)
+        self._agreements = Agreements(workspace.settings)
+        self._held: frozenset[str] = frozenset()  # paths that wait for the user's agreement
         self._unprotected = False  # the last copy could not be written
         self._showing = False
         self._outside = OutsideChanges(self)
@@ -79,11 +85,16 @@ class DocumentFile(QObject):
     def read(self, path: Path) -> Project | None:
         """Reads a project file; None, with a message, if it cannot be read. The document stays as it is."""
         try:
-            return load_project(path)
+            project = load_project(path)
         except NeuroloomError as error:
             self._workspace.message.emit(str(error), "error")
             self.recent.forget(path.absolute())
             return None
+        home, workspace = path.absolute(), self._workspace
+        if home.is_relative_to(workspace.places.runs):
+            return project  # a run was begun here, with data that were read
+        agreed = partial(self._agreements.holds, home)
+        return withheld(project, workspace.catalogue, home.parent, agreed, (datasets_home(),))
 
     def show(self, project: Project, path: Path | None) -> None:
         """Shows a project that was read from `path`; without one it has no file until it is saved."""
@@ -119,6 +130,7 @@ class DocumentFile(QObject):
             return False
         document.path = target.absolute()
         document.mark_saved()
+        self._agree(document.path)
         self._outside.follow(document.path)
         self._timer.stop()
         self._writer.submit(self._autosave.discard)
@@ -181,7 +193,21 @@ class DocumentFile(QObject):
         self._writer.shutdown(wait=True)
         self._autosave.close(keep)
 
+    def _agree(self, path: Path) -> None:
+        """Remembers the data outside of the file's folder that the document reads."""
+        project, known = self._workspace.document.project, (datasets_home(),)
+        found = foreign(project, self._workspace.catalogue, path.parent, known)
+        self._agreements.agree(path, [one for _, _, one in found])
+
+    def _look_at_held(self) -> None:
+        """Remembers what the user has just agreed to read."""
+        held_now, path = held(self._workspace.document.project), self._workspace.document.path
+        if path is not None and self._held - held_now and not self._showing:
+            self._agree(path)
+        self._held = held_now
+
     def _changed(self, _change: object) -> None:
+        self._look_at_held()
         if not self._timer.isActive():
             self._by = QDeadlineTimer(AUTOSAVE_OLDEST_MS)
         self._timer.start(min(AUTOSAVE_DELAY_MS, self._by.remainingTime()))

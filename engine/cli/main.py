@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Catalogue, NodeType, load_catalogue
+from engine.catalogue.foreign_files import foreign, question
 from engine.catalogue.params import ParamSpec
 from engine.cli import data as cli_data
 from engine.cli import run as cli_run
 from engine.cli import runs as cli_runs
 from engine.cli.words import declared, say, warn
 from engine.data.sets.needed import as_error, not_here
+from engine.data.sets.public_files import datasets_home
 from engine.document.files import from_text, load_project
 from engine.document.graph import Project
 from engine.document.plan import LARGEST_COUNT
@@ -103,6 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     running = command("run", _run, "list a project's procedures, or run one over trained weights")
     for one in (checking, training, exporting, running):
         one.add_argument("project", metavar="P", help="project file, or gallery:ID")
+        one.add_argument(
+            "--allow-outside", action="store_true", help="read data outside of the project's folder, too"
+        )
     training.add_argument("--epochs", type=_positive, help="instead of the plan's")
     training.add_argument("--seed", type=_seed, help="instead of the plan's")
     training.add_argument(
@@ -169,15 +174,27 @@ def gallery() -> dict[str, Traversable]:
     return {one.name.removesuffix(".nloom"): one for one in found}
 
 
-def open_project(place: str) -> Project:
-    """A project file, or an example written `gallery:ID`. Errors: `ProjectFileError`."""
+def open_project(place: str, catalogue: Catalogue | None = None, outside: bool = True) -> Project:
+    """A project file, or an example written `gallery:ID`.
+
+    Errors: `ProjectFileError`, also where it reads outside of its folder and that is not allowed.
+    """
     if not place.startswith(GALLERY):
-        return load_project(place)
+        project = load_project(place)
+        home = Path(place).absolute().parent
+        for _, _, path in () if outside else foreign(project, catalogue or load_catalogue(), home, known()):
+            raise ProjectFileError(f"{question(path)} Add --allow-outside to have it read.")
+        return project
     examples = gallery()
     found = examples.get(place.removeprefix(GALLERY))
     if found is None:
         raise ProjectFileError(f"There is no example {place!r}; there are {', '.join(examples)}.")
     return from_text(found.read_text("utf-8"), found.name)
+
+
+def known() -> tuple[Path, ...]:
+    """Folders beside a project's own that may always be read: that of the downloads."""
+    return (datasets_home(),)
 
 
 def _gallery(options: argparse.Namespace) -> int:
@@ -202,10 +219,10 @@ def _gallery(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    project = open_project(options.project)
+    catalogue = load_catalogue()
+    project = open_project(options.project, catalogue, options.allow_outside)
     from engine.shapes.shapes import check
 
-    catalogue = load_catalogue()
     book = check(project, catalogue)
     missing = [as_error(*one) for one in not_here(catalogue, project)]
     book.note("downloads", [Problem(one.node_id, str(one)) for one in missing], project)
@@ -270,7 +287,7 @@ def _check(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> int:
     from engine.cli.train import train
 
-    project = open_project(options.project)
+    project = open_project(options.project, outside=options.allow_outside or options.resume)
     if options.resume and options.out is None:
         warn("neuroloom train: --resume needs --out RUN, the folder of the run to go on with.")
         return USAGE
@@ -298,11 +315,17 @@ def _is_taken(options: argparse.Namespace) -> bool:
 
 
 def _run(options: argparse.Namespace) -> int:
-    return cli_run.run(open_project(options.project), load_catalogue(), options)
+    allowed = "--allow-outside"
+    outside = options.allow_outside or allowed in options.words
+    options.words = [word for word in options.words if word != allowed]
+    catalogue = load_catalogue()
+    return cli_run.run(open_project(options.project, catalogue, outside), catalogue, options)
 
 
 def _export(options: argparse.Namespace) -> int:
-    project, catalogue = open_project(options.project), load_catalogue()
+    catalogue = load_catalogue()
+    reads = options.with_data or options.fast
+    project = open_project(options.project, catalogue, options.allow_outside or not reads)
     target: Path = options.out
     if target.is_dir():
         warn(f"neuroloom export: {target} is a folder; name the script to write.")

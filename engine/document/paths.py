@@ -17,6 +17,7 @@ from engine.document.shipped import datasets_folder
 from engine.values import Value
 
 BESIDE, INSTALLED = "project:", "installed:"
+ASK = "ask:"  # in memory only: before a path outside of the project's folder that is not to be read yet
 
 
 def portable(project: Project, folder: Path) -> Project:
@@ -24,6 +25,8 @@ def portable(project: Project, folder: Path) -> Project:
     places = {BESIDE: Path(os.path.abspath(folder)), INSTALLED: datasets_folder()}
 
     def below(value: Value) -> Value:
+        if isinstance(value, str) and value.startswith(ASK):
+            return value.removeprefix(ASK)
         if not isinstance(value, str) or "\0" in value or not os.path.isabs(value):
             return value
         for mark, place in places.items():

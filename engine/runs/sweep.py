@@ -172,7 +172,7 @@ class _Process:
         program = [sys.executable, "-m", "engine.cli", "train", str(file)]
         with self._said.open("wb") as said:
             self._process = subprocess.Popen(
-                [*program, "--out", str(folder), "--device", device],
+                [*program, "--allow-outside", "--out", str(folder), "--device", device],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,

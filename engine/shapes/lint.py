@@ -7,14 +7,17 @@ classes than scores, nothing to minimise. Those about single types are registere
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Data, Input, Layer, Loss, Metric, NodeType
 from engine.catalogue.bypass import keeps_values, meant
+from engine.catalogue.foreign_files import agreeing, question
 from engine.catalogue.training.checks import check_plan
 from engine.catalogue.traits import Answer, ClassCount, Squash
 from engine.document.edits import Connect, Disconnect, Edit, Remove, SetParam
 from engine.document.graph import Graph, Link, Node, Project
+from engine.document.paths import ASK
 from engine.document.plan import Rule
 from engine.errors import NeuroloomError
 from engine.shapes.advice import advice
@@ -109,6 +112,10 @@ def _about(project: Project, node: Node, book: ShapeBook) -> Iterator[Problem]:
         yield from _squashed(graph, node, squash, message, book)
     if isinstance(made, Data) and made.reads and graph.outgoing(node.id) and not getattr(made, "path", ""):
         yield Problem(node.id, "No file is chosen yet.", "path", code="no-file")
+    for value in node.params.values() if isinstance(made, Data) else ():
+        if isinstance(value, str) and value.startswith(ASK):
+            fix = Fix("Read it", partial(agreeing, value=value))
+            yield Problem(node.id, question(value), "path", fix=fix, code="ask")
     for rule in LINT_RULES:
         yield from rule(project, node, book)
     if isinstance(made, Layer) and made.traits.class_count is not None:

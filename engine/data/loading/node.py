@@ -8,8 +8,10 @@ from typing import Any
 
 from engine.catalogue import Catalogue, Data
 from engine.catalogue.emitter import build
+from engine.catalogue.foreign_files import question
 from engine.data.text.token_names import watched
 from engine.document.graph import Node
+from engine.document.paths import ASK
 from engine.document.shipped import datasets_folder, reading
 from engine.errors import DataError
 
@@ -24,6 +26,9 @@ def read_node(node: Node, catalogue: Catalogue) -> Mapping[str, Mapping[str, Any
     """
     loader, folder, options = loader_of(node, catalogue)
     made = catalogue.make(node)
+    asked = [one for one in node.params.values() if isinstance(one, str) and one.startswith(ASK)]
+    if asked:
+        raise DataError(question(asked[0]), node_id=node.id)
     with reading(node.id):
         key = made.learned_key() if isinstance(made, Data) else None
         return loader(folder, "cpu", **watched(options, key))

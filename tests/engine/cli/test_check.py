@@ -157,3 +157,21 @@ def test_what_a_run_takes_is_told_and_too_much_refused_in_the_same_words(
     assert status == cli.PROBLEMS and problem.startswith("error: n2 hidden: ") and "Give hidden" in problem
     status, _, said = called(capsys, "train", place, "--out", str(tmp_path / "other"))
     assert status == cli.PROBLEMS and problem.split(": ", 2)[2].split(" [")[0] in said
+
+
+def test_data_outside_of_the_folder_are_read_only_when_that_is_allowed(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "here").mkdir()
+    place = str(tmp_path / "here" / "own.nloom")
+    save_project(table(tmp_path / "data"), Path(place))
+    for words in (["check"], ["train", "--epochs", "1", "--out", str(tmp_path / "run")]):
+        status, _, said = called(capsys, words[0], place, *words[1:])
+        assert status == cli.UNREADABLE and "“own.csv” is outside the project's folder" in said
+        assert "Add --allow-outside" in said and not (tmp_path / "run").exists()
+        status, _, said = called(capsys, words[0], place, *words[1:], "--allow-outside")
+        assert status == cli.OK
+    script = str(tmp_path / "own.py")
+    assert called(capsys, "export", place, "--out", script)[0] == cli.OK  # nothing is read
+    assert called(capsys, "export", place, "--out", script, "--with-data")[0] == cli.UNREADABLE

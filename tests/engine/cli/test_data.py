@@ -110,4 +110,4 @@ def test_a_project_whose_set_is_missing_says_how_to_get_it(
     assert not (tmp_path / "runs").exists()
     graph = Graph([Node("n1", "Cifar10", "photographs", {"path": str(public_folder("cifar-10"))})])
     save_project(Project(title="Photographs", graph=graph, next_id=2), tmp_path / "p.nloom")
-    assert main(["check", str(tmp_path / "p.nloom")]) == 0
+    assert main(["check", str(tmp_path / "p.nloom"), "--allow-outside"]) == 0

@@ -44,7 +44,7 @@ def test_check_train_and_export_write_names_out(capsys: pytest.CaptureFixture[st
     project.title = HOSTILE
     save_project(project, Path("net.nloom"))
     lines = printed(capsys, "check", "net.nloom").splitlines()
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert lines[1].split()[1].startswith(r"two\nlines\x1b[2J")
     assert r"nowhere\x1b[2J" in printed(capsys, "check", "nowhere\x1b[2J")
     told = printed(capsys, "train", "net.nloom", "--epochs", "1", "--out", "run\x1b[2J")
