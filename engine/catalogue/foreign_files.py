@@ -76,7 +76,7 @@ def foreign(
 
 
 def on_another_computer(path: str) -> bool:
-    """Whether a name leads to another computer, told by its form and by what is mounted, not by looking there."""
+    """Whether a name leads to another computer, told by its form and by what is mounted: nothing looks."""
     if path.startswith(("//", "\\\\")) or _SCHEME.match(path) or path.startswith(_REMOTE_ROOTS):
         return True
     return any(path == place or path.startswith(f"{place}/") for place in _mounted())
