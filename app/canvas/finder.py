@@ -13,7 +13,7 @@ from app.canvas.items.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
 from app.canvas.scene.canvas import Canvas
 from app.canvas.search import SearchPopup
 from app.workspace.block_library import DEFINED, KEPT, Defined, Kept, defined, kept
-from engine.catalogue import NodeType
+from engine.catalogue import Data, NodeType
 
 
 class Finder:
@@ -29,7 +29,7 @@ class Finder:
         self._place = self._view.mapToScene(place)
         workspace = self._view.workspace
         types = addable(workspace)
-        types.sort(key=_less_common)
+        types.sort(key=_less_common if workspace.graph.nodes else _later_in_a_network)
         own: list[Kept | Defined] = [
             *defined(workspace.document.project, workspace.scope),
             *kept(workspace.places.blocks),
@@ -64,6 +64,11 @@ class Finder:
 
     def _nothing(self) -> None:
         """Nothing was chosen, nothing is left behind."""
+
+
+def _later_in_a_network(found: type[NodeType]) -> tuple[bool, bool, bool]:
+    """A network begins with data: sets that are there already, then files of one's own."""
+    return not issubclass(found, Data), found.family != Data.family, _less_common(found)
 
 
 def _less_common(found: type[NodeType]) -> bool:

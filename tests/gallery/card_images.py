@@ -64,7 +64,7 @@ IMAGES = {
     "delta-rule": Painted("decision-regions", "gradient"),
     "drawn-points": Painted("decision-regions", "cross-entropy"),
     "mnist-cnn": Painted("activations", "conv1"),
-    "mnist-mlp": Painted("pixel-weights", "hidden"),
+    "mnist-mlp": Painted("worst-and-best", "cross-entropy"),
     "digits-augmented": Painted("augmented", "affine"),
     "shapes-masks": Painted("masks", "cross-entropy"),
     "residual-blocks": Painted("confusion-matrix", "cross-entropy", square=True),
@@ -87,7 +87,7 @@ IMAGES = {
     "stacked-autoencoder": Painted("reconstructions", "reconstruction 1"),
     "teacher-student": Painted("calibration", "distillation"),
     "penguins": Painted("neurons"),
-    "faces-folder": Painted("activations", "conv1"),
+    "faces-folder": Painted("worst-and-best", "cross-entropy"),
     "array-digits": Painted("confusion-matrix", "cross-entropy", square=True),
     "co2-series": Painted("forecast", "forecast"),
 }

@@ -85,3 +85,20 @@ def test_inside_a_block_replacing_and_a_wire_into_space_offer_no_data_losses_or_
     assert {"Linear", BLOCK_OUTPUT} <= set(_offered(view))
     for type_id in [*offered, *_offered(view)]:
         assert workspace.catalogue.get(type_id).kind not in ("data", "loss", "metric")
+
+
+def test_on_an_empty_canvas_data_come_first_and_later_common_layers(
+    view: GraphView, workspace: Workspace, hands: Hands
+) -> None:
+    types = {found.type_id: found for found in workspace.catalogue.types()}
+    hands.key(Qt.Key.Key_Tab)
+    first, *_ = offered = _offered(view)
+    assert types[first].family == "data sets"
+    kinds = [types[one].kind == "data" for one in offered]
+    assert kinds == sorted(kinds, reverse=True) and offered.index("TableFile") < offered.index("Linear")
+    view.popup.list.setCurrentRow(offered.index("Iris"))
+    QTest.keyClick(view.popup.field, Qt.Key.Key_Return)
+    workspace.select(())
+    hands.key(Qt.Key.Key_Tab)
+    recent, second, *_ = _offered(view)
+    assert recent == "Iris" and types[second].common
