@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import Any
 
@@ -28,19 +29,25 @@ class Clouds(Plot):
         self._edges: list[NDArray[Any]] = []
         self._captions: list[str] = []
         self._colours: list[NDArray[Any] | None] = []
+        self._ringed: list[NDArray[Any]] = []
 
     def show_clouds(
         self,
         clouds: list[NDArray[Any]],
         captions: list[str],
         edges: list[NDArray[Any]] | None = None,
-        classes: list[NDArray[Any] | None] | None = None,
+        classes: Sequence[NDArray[Any] | None] | None = None,
+        ringed: Sequence[NDArray[Any]] | None = None,
     ) -> None:
-        """Show these, at most MOST; `classes` (n,) are numbers of classes, coloured alike."""
+        """Show these, at most MOST; `classes` (n,) are numbers of classes, coloured alike.
+
+        `ringed` (n,) says which points have a ring.
+        """
         self._clouds = clouds[:MOST]
         self._captions = captions[:MOST]
         self._edges = (edges or [np.empty((0, 2), int)] * len(clouds))[:MOST]
-        self._colours = (classes or [None] * len(clouds))[:MOST]
+        self._colours = list(classes or [None] * len(clouds))[:MOST]
+        self._ringed = list(ringed or ())[:MOST]
         self._message = ""
         self.changed()
 
@@ -48,6 +55,11 @@ class Clouds(Plot):
     def shown(self) -> list[NDArray[Any]]:
         """The points of each cell."""
         return self._clouds
+
+    @property
+    def captions(self) -> list[str]:
+        """What stands above each cell."""
+        return self._captions
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         count = len(self._clouds)
@@ -62,11 +74,12 @@ class Clouds(Plot):
             room = QRectF(at % columns * cell[0], at // columns * cell[1], cell[0] - 8, cell[1] - 6)
             painter.setFont(theme.font(SMALL))
             painter.setPen(theme.dim)
+            top = CAPTION if self._captions[at] else 0
             caption = painter.fontMetrics().elidedText(
                 self._captions[at], Qt.TextElideMode.ElideRight, int(room.width())
             )
             painter.drawText(QRectF(room.left(), room.top(), room.width(), CAPTION), 0, caption)
-            self._draw(painter, theme, at, room.adjusted(6, CAPTION + 6, -6, -4))
+            self._draw(painter, theme, at, room.adjusted(6, top + 6, -6, -4))
 
     def _draw(self, painter: QPainter, theme: Theme, at: int, room: QRectF) -> None:
         points = self._clouds[at]
@@ -99,6 +112,10 @@ class Clouds(Plot):
             colour.setAlphaF(float(near[index]))
             painter.setBrush(colour)
             painter.drawEllipse(QPointF(across[index], down[index]), radius, radius)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.bad, 1.5))
+        for wrong in np.flatnonzero(self._ringed[at]).tolist() if self._ringed else ():
+            painter.drawEllipse(QPointF(across[wrong], down[wrong]), radius + 2.5, radius + 2.5)
 
     def sizeHint(self) -> QSize:
         return QSize(320, 160)

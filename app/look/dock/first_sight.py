@@ -14,6 +14,7 @@ from app.workspace.open_document import TrainableDocument
 BY_TASK = (
     "samples",
     "masks",
+    "graphs",
     "hidden-tokens",
     "forecast",
     "energy-landscape",

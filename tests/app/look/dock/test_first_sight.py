@@ -24,7 +24,8 @@ EXPECTED = {
     "rbm-mnist": ("reconstructions", "RBM"),
     "hopfield-2d": ("energy-landscape", "Hebb"),
     "linear-regression": ("fit", "by gradient"),
-    "graph-classes": ("worst-and-best", "kind"),
+    "graph-classes": ("graphs", "kind"),
+    "karate-club": ("graphs", "club"),
 }
 
 
