@@ -71,6 +71,7 @@ class Attribute(Procedure):
 
     title = "Attribution"
     loop = staticmethod(attributed)
+    shows = ("attribution",)
     main = False
     method: str = param(
         INTEGRATED,

@@ -71,6 +71,7 @@ class Gibbs(Procedure):
 
     title = "Gibbs sampling"
     loop = staticmethod(gibbs_chain)
+    shows = ("visible",)
     rounds: int = param(20, minimum=1, maximum=1_000_000, doc="how often both layers are drawn")
     held: int = param(0, minimum=0, doc="so many visible units, from the first, keep the example's values")
     rest: str = param(

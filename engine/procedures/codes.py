@@ -84,6 +84,7 @@ class Sample(Procedure):
 
     title = "Sample"
     loop = staticmethod(sampled)
+    shows = ("sample",)
     examples = False
     count: int = param(16, minimum=1, maximum=100_000, doc="how many examples")
     way: str = param("draws", choices=("draws", "line"), doc="independent draws, or from one draw to another")
@@ -110,6 +111,7 @@ class Interpolate(Procedure):
 
     title = "Interpolate"
     loop = staticmethod(walked)
+    shows = ("sample",)
     rows: Ints = param((0, 1), minimum=0, doc="numbers of the two examples, from 0")
     count: int = param(9, minimum=2, maximum=100_000, doc="how many steps, the two ends included")
 

@@ -142,13 +142,15 @@ class Procedure(Parametrised):
 
     A loop is called with the parts that are bound, with `draws`, a generator on the CPU for all that it
     draws, and with the parameters by name. With `examples` it is about rows of the data, which the user
-    names. One that is `main` is what such a network is for: exported scripts have it unasked.
+    names. One that is `main` is what such a network is for: exported scripts have it unasked. `shows`
+    names the tensors, or the text, of a state that views draw: the first of them that there is.
     """
 
     name: ClassVar[str] = ""
     loop: ClassVar[Loop]
     examples: ClassVar[bool] = True
     main: ClassVar[bool] = True
+    shows: ClassVar[tuple[str, ...]] = ("state",)
 
     split: str = param("validation", choices=SPLITS, doc="the part of the data that rows are of")
     rows: Ints = param((0,), minimum=0, doc="numbers of the examples, from 0")

@@ -120,6 +120,7 @@ class Excite(Procedure):
 
     title = "Excitation"
     loop = staticmethod(excited)
+    shows = ("input",)
     main = False
     layer: str = param("", doc="the layer, by its name in the model")
     unit: int = param(0, minimum=0, doc="number of the unit or channel, from 0")

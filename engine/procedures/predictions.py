@@ -41,6 +41,7 @@ class Predict(Procedure):
 
     title = "Predict"
     loop = staticmethod(predicted)
+    shows = ("probabilities", "probability", "value")
     main = False
 
     @classmethod

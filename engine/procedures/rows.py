@@ -35,7 +35,8 @@ def state_in_words(state: dict[str, Any]) -> str:
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            value = value.tolist() if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
         words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
 

@@ -30,6 +30,7 @@ class Forecast(Procedure):
 
     title = "Free-run forecast"
     loop = staticmethod(running_free)
+    shows = ("value",)
     steps: int = param(100, minimum=1, maximum=1_000_000, doc="how many values ahead")
 
     @classmethod

@@ -103,7 +103,7 @@ def written(
             tokens.append(number)
             window = torch.cat([window[:, 1:], token.to(window)[None]], 1)
             yield {"step": step, "token": number, "text": text([number]), "probability": probability}
-    yield {"tokens": tokens, "log_probability": total, "text": begin + text(tokens)}
+    yield {"tokens": tokens, "log_probability": total, "whole": begin + text(tokens)}
 
 
 class Generate(Procedure):
@@ -111,6 +111,7 @@ class Generate(Procedure):
 
     title = "Generate text"
     loop = staticmethod(written)
+    shows = ("text",)
     length: int = param(200, minimum=1, maximum=100_000, doc="how many tokens are written")
     way: str = param(
         "sample", choices=WAYS, doc="each token drawn, each the likeliest, or the likeliest of several texts"

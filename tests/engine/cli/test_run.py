@@ -75,7 +75,7 @@ def test_states_are_lines_for_people_or_json_and_the_seed_decides_them(capsys: C
     words = ("gibbs", "--weights", "net.safetensors", "--rounds", "4", "--rows", "0", "2")
     status, out, err = called(capsys, *words)
     lines = out.splitlines()
-    assert status == 0 and not err and len(lines) == 5 and lines[1].startswith("step 1  visible [[")
+    assert status == 0 and not err and len(lines) == 5 and lines[1].startswith("step 1  visible [0.")
     runs = [called(capsys, *words, "--json", f"--seed={seed}")[1] for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
     assert list(json.loads(runs[0].splitlines()[0])) == ["step", "visible", "state", "hidden"]

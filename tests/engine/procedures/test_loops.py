@@ -128,7 +128,7 @@ def test_a_text_begins_as_the_user_says_where_tokens_have_names() -> None:
     options = {**TEXT, "begin": "cb"}
     *_, last = written(scores, torch.zeros(1, 3, dtype=torch.int64), [tokeniser], draws=seeded(), length=2,
                        way="greedy", **options)  # fmt: skip
-    assert seen[0] == [0, 7, 6] and last["text"] == "cbbb"
+    assert seen[0] == [0, 7, 6] and last["whole"] == "cbbb"
     with pytest.raises(ValueError, match="no names"):
         next(written(scores, torch.zeros(1, 3), [], draws=seeded(), length=1, way="greedy", **options))
 

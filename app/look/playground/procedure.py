@@ -1,0 +1,234 @@
+"""Runs a procedure of the network with values of the user's own, and steps through its states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from app.charts.arrays.image_rows import ImageRow, ImageRows
+from app.charts.arrays.token_text import Token, TokenText
+from app.charts.series import Line, SeriesPlot
+from app.look.base import OneProbe, Subject, Table
+from app.look.controls import button, choice, dial, offer, slider
+from app.look.registry import view_kind
+from app.widgets.fields import FieldRow
+from app.widgets.labels import label
+from engine.feed.feed import Probe, Snapshot
+from engine.look.procedures import asked_for
+from engine.procedures.declare import Offer
+from engine.procedures.registry import offers
+
+FORM_WIDTH = 236
+FILM = 9  # states that are drawn side by side
+MOST_LINES = 6
+ROLES = ("accent", "convolution", "good", "warning", "bad", "dim")
+
+
+def known_offers(subject: Subject) -> tuple[Offer, ...]:
+    """The procedures of the network, none while its shapes are not known."""
+    project, book = subject.as_trained
+    if book is None or book.errors or not any(made.kind == "data" for made in book.types.values()):
+        return ()
+    return offers(project, book)
+
+
+def has_procedures(subject: Subject) -> bool:
+    return bool(known_offers(subject))
+
+
+@view_kind(
+    "procedure",
+    "Run a procedure",
+    "Sampling, recall, writing, forecasts, attribution and more, with your own values, state by state.",
+    "Generation",
+    has_procedures,
+    rank=60,
+    whole=True,
+)
+class RunProcedure(OneProbe):
+    """A form for what the procedure takes on the left; on the right its states, with a slider."""
+
+    card_size = (560, 320)
+
+    def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
+        super().__init__(subject, parent)
+        self._values: dict[str, dict[str, Any]] = {}  # by procedure
+        self._rows: list[FieldRow] = []
+        self._at: int | None = None  # none: the last state
+        self.which = choice("procedureName", (), "Which procedure", 176)
+        self.again = button("procedureAgain", "Again", "Other draws: the next seed")
+        self.which.activated.connect(self._choose)
+        self.again.clicked.connect(self._once_more)
+        self.form = QWidget()
+        self._fields = QVBoxLayout(self.form)
+        self._fields.setContentsMargins(0, 0, 8, 0)
+        self._fields.setSpacing(4)
+        scroll = QScrollArea()
+        scroll.setWidget(self.form)
+        scroll.setWidgetResizable(True)
+        scroll.setFixedWidth(FORM_WIDTH)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.slider = slider("procedureState", "State", "The arrow keys go state by state")
+        self.slider.setRange(0, 0)
+        self.slider.valueChanged.connect(self._moved)
+        self._place, self.words = label("", "mono"), label("", "small", wrap=True)
+        self._place.setFixedWidth(74)
+        self.images, self.lines, self.text = ImageRows(), SeriesPlot(unit="state", legend=True), TokenText()
+        self.stage = QStackedWidget()
+        for one in (self.images, self.lines, self.text):
+            self.stage.addWidget(one)
+        right = QVBoxLayout()
+        right.setSpacing(4)
+        right.addLayout(dial("state", self.slider, self._place))
+        right.addWidget(self.stage, 1)
+        right.addWidget(self.words)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(scroll)
+        row.addLayout(right, 1)
+        self._offers: tuple[Offer, ...] = ()
+        self._refresh()
+        subject.workspace.inferred.connect(self._refresh)
+
+    @property
+    def offer(self) -> Offer | None:
+        """The procedure that is chosen."""
+        name = self.which.currentData()
+        return next((one for one in self._offers if one.name == name), None)
+
+    @property
+    def _probe(self) -> Probe:
+        chosen = self.offer
+        detail = () if chosen is None else asked_for(chosen, self._values.get(chosen.name, {}), self._tries)
+        return Probe("", "procedure", detail)
+
+    def probes(self) -> frozenset[Probe]:
+        return frozenset() if self.offer is None else frozenset({self._probe})
+
+    def _refresh(self) -> None:
+        """Offer what the network has now."""
+        before = self.offer
+        self._offers = known_offers(self.subject)
+        offer(self.which, [(one.name.replace("_", " "), one.name) for one in self._offers])
+        if self.offer is not None and (before is None or self.offer.params != before.params):
+            self._draw_form()
+            self.needs_changed.emit()
+
+    def _choose(self, _index: int) -> None:
+        self._found, self._at = None, None
+        self._draw_form()
+        self.needs_changed.emit()
+
+    def _draw_form(self) -> None:
+        while (item := self._fields.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        chosen = self.offer
+        if chosen is None:
+            return
+        kept = self._values.setdefault(chosen.name, {})
+        self._fields.addWidget(label(chosen.procedure.doc(), "small", wrap=True))
+        self._rows = [FieldRow(spec) for spec in chosen.params]
+        for field in self._rows:
+            spec = field.spec
+            field.show_value(kept.get(spec.name, spec.default))
+            field.edited.connect(self._edited)
+            self._fields.addWidget(field)
+        self._fields.addStretch(1)
+        self._hide_idle()
+
+    def _hide_idle(self) -> None:
+        """Only the fields that say anything with the values of the others."""
+        chosen = self.offer
+        kept = {} if chosen is None else self._values[chosen.name]
+        values = {field.spec.name: kept.get(field.spec.name, field.spec.default) for field in self._rows}
+        for field in self._rows:
+            when = field.spec.when
+            field.setVisible(when is None or values.get(when[0]) in when[1])
+
+    def _edited(self, name: str, value: object) -> None:
+        chosen = self.offer
+        if chosen is not None:
+            self._values[chosen.name][name] = value
+            self._hide_idle()
+            self.needs_changed.emit()
+
+    # -- states
+
+    def draw_snapshot(self, snapshot: Snapshot) -> None:
+        last = len(snapshot.array) - 1
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, last)
+            self.slider.setValue(last if self._at is None else min(self._at, last))
+        self._show(snapshot)
+
+    def _moved(self, value: int) -> None:
+        self._at = None if value == self.slider.maximum() else value
+        if self._found is not None:
+            self._show(self._found)
+
+    def _show(self, snapshot: Snapshot) -> None:
+        facts, at = snapshot.extra, self.slider.value()
+        self._place.setText(f"{at + 1} of {self.slider.maximum() + 1}")
+        self.words.setText(facts["words"][at][:300])
+        if "texts" in facts:
+            texts = facts["texts"][at : at + 1] if facts["whole"] else facts["texts"][: at + 1]
+            self.text.show_tokens([Token(text) for text in texts])
+            self.stage.setCurrentWidget(self.text)
+        elif facts["images"]:
+            states = snapshot.array
+            film = np.unique(np.linspace(0, len(states) - 1, FILM).round().astype(int))
+            scale = (float(states.min()), float(states.max()))
+            rows = [ImageRow("this state", states[at], scale)]
+            if len(states) > 1:
+                rows.append(ImageRow("all states", states[film, 0], scale))
+            self.images.show_rows(rows)
+            self.stage.setCurrentWidget(self.images)
+        else:
+            self._draw_lines(snapshot, at)
+            self.stage.setCurrentWidget(self.lines)
+        more = " · more states would follow" if facts["cut"] else ""
+        self.set_note(f"{facts['key']} · seed {facts['seed']} · step {snapshot.step:,}{more}")
+
+    def _draw_lines(self, snapshot: Snapshot, at: int) -> None:
+        """The numbers of the first example through the states, or of one state where there is only one."""
+        values = snapshot.array[:, 0]
+        if len(values) == 1 or values.shape[1] > MOST_LINES:
+            self.lines.show_lines([Line(snapshot.extra["key"], values[at])])
+            return
+        shown = values[: at + 1].T if at else values.T
+        one = snapshot.extra["key"] if len(shown) == 1 else ""
+        parts = enumerate(zip(shown, ROLES, strict=False), 1)
+        self.lines.show_lines([Line(one or f"number {index}", line, role) for index, (line, role) in parts])
+
+    def controls(self) -> QWidget | None:
+        return self.in_row(self.which, self.again)
+
+    def table(self) -> Table | None:
+        if self._found is None:
+            return None
+        facts = self._found.extra
+        if "texts" in facts:
+            return ("state", "text"), list(enumerate(facts["texts"], 1))
+        flat = self._found.array.reshape(len(self._found.array), -1)
+        rows = [(state + 1, number + 1, value) for (state, number), value in np.ndenumerate(flat)]
+        return ("state", "number", facts["key"]), rows
+
+    def state(self) -> dict[str, object]:
+        return {"procedure": self.which.currentData(), "seed": self._tries}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        index = self.which.findData(state.get("procedure"))
+        seed = state.get("seed")
+        if isinstance(seed, int) and 0 < seed < 2**31:
+            self._tries = seed
+        if index >= 0:
+            self.which.setCurrentIndex(index)
+            self._choose(index)
