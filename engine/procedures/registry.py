@@ -31,8 +31,11 @@ def procedures() -> tuple[type[Procedure], ...]:
 def offers(project: Project, book: ShapeBook) -> tuple[Offer, ...]:
     """The procedures that a network has, those that it is for first.
 
-    One that runs at several nodes goes by their names, too: `recall_hebb`.
+    One that runs at several nodes goes by their names, too: `recall_hebb`. There are none while a node is not
+    known to the book.
     """
+    if any(one not in book.types for one in project.graph.nodes):
+        return ()
     net = Net(project, book)
     found = []
     for one in procedures():

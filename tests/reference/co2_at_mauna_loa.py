@@ -140,7 +140,7 @@ SEED, BATCH, EPOCHS = 0, 64, 30
 # engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
 
 
-# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
 
 
 # engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9

@@ -54,7 +54,7 @@ SEED, BATCH = 0, 32
 # engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
 
 
-# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
 
 
 # engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9

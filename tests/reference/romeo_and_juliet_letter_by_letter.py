@@ -90,7 +90,7 @@ SEED, BATCH, EPOCHS = 0, 32, 8
 # engine.procedures.text.next_probabilities, 19 lines, 282f37b80315
 
 
-# engine.procedures.text.written, 46 lines, aa58f65629ee
+# engine.procedures.text.written, 46 lines, 3562d74b7c73
 
 
 # engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
@@ -99,7 +99,7 @@ SEED, BATCH, EPOCHS = 0, 32, 8
 # engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
 
 
-# engine.procedures.rows.state_in_words, 9 lines, 6c4d1d8ba9d3
+# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
 
 
 # engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9

@@ -113,3 +113,10 @@ def test_weights_are_read_from_both_kinds_of_files(tmp_path: Path) -> None:
     for name in ("w.pt", "w.safetensors"):
         found = weights_of(tmp_path / name)
         assert all(torch.equal(found[key], value) for key, value in weights.items())
+
+
+def test_there_are_none_while_a_node_is_unknown() -> None:
+    sketch = classifier()
+    book = sketch.check()
+    sketch.add("Linear", "later", {"units": 2}, x="n2")
+    assert offers(sketch.project, book) == ()
