@@ -30,8 +30,8 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
-# From pure to window, so that the first failure is the one nearest the cause. The many short files of the window
-# come last: a worker that took a long one at the end would be waited for.
+# From pure to window, so that the first failure is the one nearest the cause. The many short files of the
+# window come last: a worker that took a long one at the end would be waited for.
 ORDER = ("engine", "nodes", "test_project.py", "gallery", "real_window", "bench", "app")
 THREAD_GRACE_SECONDS = 5.0
 MODULES_TO_FREEZE = 20  # so many new ones are worth it
