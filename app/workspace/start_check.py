@@ -1,4 +1,7 @@
-"""Why training would stop before its first step, looked for beside the window where small files are read."""
+"""Why training would stop before its first step, looked for beside the window.
+
+Small files are read for that; of large ones only what shows without them is looked for.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,7 @@ class _Reading:
         marks = _marks(reads)
         if marks is None:
             self._sources = None
-            return None
+            return refusal(project, catalogue, Sources(catalogue, datasets_folder()), read=False)
         if self._sources is None or marks != self._marks:
             self._sources, self._marks = Sources(catalogue, datasets_folder()), marks
         return refusal(project, catalogue, self._sources)

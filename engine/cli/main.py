@@ -129,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
         "--keep", type=_positive, default=3, metavar="N", help="only the newest N of them (3)"
     )
     exporting.add_argument("--out", type=Path, required=True, metavar="F", help="the script to write")
+    exporting.add_argument("--replace", action="store_true", help="write over a file at --out that differs")
     exporting.add_argument(
         "--weights", type=Path, metavar="RUN", help="with the weights of a run, or a .safetensors"
     )
@@ -342,6 +343,7 @@ def _export(options: argparse.Namespace) -> int:
         fast=_fast(project, catalogue, options),
         distributed=options.distributed,
         procedures=_procedures(options.procedures),
+        replace=options.replace,
     )
     if options.json:
         say(json.dumps({"script": str(target), "files": [str(path) for path in written]}))

@@ -26,13 +26,14 @@ def export(
     fast: Fast | None = None,
     distributed: bool = False,
     procedures: str | Sequence[str] = MAIN,
+    replace: bool = True,
 ) -> list[Path]:
     """Write the script to `target`, its data and weights beside it; returns the files, the script first.
 
     `weights` is a safetensors file of this project's model, `fast` the settings that a run was fastest with;
     `distributed` adds what torchrun needs, `procedures` are "main", "all" or names.
     Errors: `NeuroloomError`; what this call had written by then is removed again, and no file but the script
-    is replaced by another.
+    is replaced by another; that only with `replace`, or by one that is the same.
     """
     from engine.emit.script import write_script
 
@@ -51,6 +52,11 @@ def export(
     compiled(script.plain.text, target.name)
     if any((target.parent / name).absolute() == target.absolute() for _, name in script.files):
         raise DataError(f"{target} would take the place of the data: name the script differently.")
+    if not replace and os.path.lexists(target) and not _holds(target, script.plain.text):
+        raise DataError(
+            f"{target} is there already and holds something else.",
+            fix="Add --replace to have it replaced, or name another file.",
+        )
     content = _read(weights) if weights is not None else b""
     if weights is not None:
         _check_place(weights_file, content, target)
@@ -68,6 +74,14 @@ def export(
         raise
     taken = [target.parent / name for _, name in script.files]
     return [target, *([weights_file] if weights else []), *taken]
+
+
+def _holds(place: Path, text: str) -> bool:
+    """Whether a file holds this text."""
+    try:
+        return place.is_file() and place.read_bytes() == text.encode("utf-8")
+    except OSError:
+        return False
 
 
 def _check_place(place: Path, weights: bytes, script: Path) -> None:

@@ -105,10 +105,11 @@ def _leaves_one_row(run: Run) -> bool:
     return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 
-def refusal(project: Project, catalogue: Catalogue, sources: Sources) -> Problem | None:
+def refusal(project: Project, catalogue: Catalogue, sources: Sources, *, read: bool = True) -> Problem | None:
     """Why training would end before its first step; its data are read for that, but no weights are made.
 
-    A network that has no layer, data or loss yet is not finished: a warning says what it lacks.
+    Without `read` only what shows without the data is looked for. A network that has no layer, data or loss
+    yet is not finished: a warning says what it lacks.
     """
     program: Program | None = None
     kinds = {kind.kind for node in project.graph.nodes.values() if (kind := catalogue.get(node.type))}
@@ -116,7 +117,9 @@ def refusal(project: Project, catalogue: Catalogue, sources: Sources) -> Problem
         program = sources.program(project, 0)
         check_trains(program)
         check_training(program.project, program.book)
-        _check_data(program, loss_heads(program.project, program.book), sources.loader(program, "cpu")())
+        if read:
+            data = sources.loader(program, "cpu")()
+            _check_data(program, loss_heads(program.project, program.book), data)
     except (Exception, SystemExit) as error:  # a loader may raise anything
         found = explain(error, program)
         whole = {"data", "layer"} <= kinds and (program is None or program.trains)

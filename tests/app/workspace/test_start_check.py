@@ -15,6 +15,7 @@ from engine.data.open.opening import open_data
 from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node
 from engine.shapes.problems import Problem
+from engine.train import begin
 
 ROWS = [f"{row / 10},{row % 7},{'ab'[row % 2]}" for row in range(40)]
 
@@ -73,3 +74,21 @@ def test_large_files_are_not_read_unasked(
     with qtbot.waitSignal(check._worker.finished):
         files.look()
     assert told(shaped) == []
+
+
+def test_of_large_files_what_shows_without_them_is_told(
+    shaped: Workspace, table: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start_check, "MOST_BYTES", 10)
+    files, _ = draw(shaped, table)
+    real, asked = begin.refusal, []
+
+    def refusal(*given: object, read: bool = True) -> Problem | None:
+        asked.append(read)
+        assert real(*given, read=read) is None  # type: ignore[arg-type]
+        return Problem("n2", "This can't be trained.", code="start")
+
+    monkeypatch.setattr(begin, "refusal", refusal)
+    files.look()
+    qtbot.waitUntil(lambda: bool(told(shaped)))
+    assert set(asked) == {False} and [one.message for one in told(shaped)] == ["This can't be trained."]

@@ -168,6 +168,17 @@ def test_a_failed_export_leaves_no_file(capsys: Captured, tmp_path: Path) -> Non
     assert status == 1 and err and {path.name for path in tmp_path.iterdir()} == {"bad.nloom"}
 
 
+def test_an_export_replaces_a_file_that_differs_only_when_it_is_told(capsys: Captured, flowers: str) -> None:
+    words, script = ("export", flowers, "--out", "net.py"), Path("net.py")
+    assert called(capsys, *words)[0] == 0 == called(capsys, *words)[0]  # the same is no loss
+    text = script.read_text()
+    script.write_text(f"{text}# my own line\n")
+    status, _, err = called(capsys, *words)
+    assert status == 1 and "net.py is there already" in err and "--replace" in err
+    assert script.read_text() == f"{text}# my own line\n"
+    assert called(capsys, *words, "--replace")[0] == 0 and script.read_text() == text
+
+
 def test_nodes_are_listed_and_explained(capsys: Captured) -> None:
     status, out, _ = called(capsys, "nodes", "--json")
     ids = [row["id"] for row in objects(out)]
