@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from app.charts.arrays.tiles import Tiles
+from app.charts.arrays.tiles import Grid, Tiles
 from app.charts.colourmaps import SIGNED
 from app.charts.plot import number
 from app.theme import current_theme
@@ -15,6 +15,7 @@ from app.workspace.watching import Live, Probes
 from engine.feed.feed import Probe, Snapshot
 
 WHAT = "filters"
+LEAST = 48  # pixels of a matrix's short side
 
 
 class Filters(Tiles):
@@ -34,6 +35,15 @@ class Filters(Tiles):
         # A tall matrix lies down: plots have more room to the side than below.
         self._lying = matrix and snapshot.array.shape[0] > snapshot.array.shape[1]
         self.show_maps(snapshot.array.T if self._lying else snapshot.array)
+
+    def fitted(self, grid: Grid, width: int, height: int, ratio: float) -> Grid:
+        if self._kind != "matrix" or not grid.shown:
+            return grid
+        least = int(LEAST * ratio)  # rows of a wide matrix are stretched: nobody sees what is in a thin strip
+        return grid._replace(
+            tile_width=max(grid.tile_width, min(width, least)),
+            tile_height=max(grid.tile_height, min(height, least)),
+        )
 
     def describe(self, at: QPoint) -> str:
         index = self.tile_at(at)

@@ -17,6 +17,7 @@ from app.theme import SMALL, Theme, current_theme
 
 LARGEST = 56.0  # pixels of a cell
 STRETCH = 3.0  # how much longer than wide a cell may be
+LEAST = 48.0  # pixels of a side, for which cells are stretched further
 CAPTION = 18
 
 Tell = Callable[[int, int], str]
@@ -77,8 +78,8 @@ class Matrix(Plot):
         right = WIDTH if self.width() >= NARROWEST else 0
         wide, high = max(8, self.width() - left - right - 6), max(8, self.height() - CAPTION)
         cell_wide, cell_high = min(LARGEST, wide / columns), min(LARGEST, high / rows)
-        cell_wide = min(cell_wide, max(1.0, STRETCH * cell_high))
-        cell_high = min(cell_high, max(1.0, STRETCH * cell_wide))
+        cell_wide = min(cell_wide, max(1.0, STRETCH * cell_high, LEAST / columns))
+        cell_high = min(cell_high, max(1.0, STRETCH * cell_wide, LEAST / rows))
         return QRectF(left, 0, cell_wide * columns, cell_high * rows)
 
     def cell_at(self, at: QPoint) -> tuple[int, int] | None:

@@ -182,11 +182,16 @@ class Tiles(Plot):
         count, map_height, map_width = maps.shape
         smallest = int(self._smallest * ratio)
         grid = lay_out(count, map_height, map_width, width, height, self._gap, smallest, largest)
+        grid = self.fitted(grid, width, height, ratio)
         self._grid = grid
         if not grid.shown:
             return None
         first = max(0, self._one)
         return to_image(mosaic(self.colours(first, first + grid.shown, grid), grid, self._gap))
+
+    def fitted(self, grid: Grid, width: int, height: int, ratio: float) -> Grid:
+        """The grid in a plot of so many pixels, for kinds of maps that need not keep their proportions."""
+        return grid
 
     def colours(self, first: int, end: int, grid: Grid) -> NDArray[np.uint32]:
         """The maps from `first` to before `end` in colour, hardly larger than tiles of the grid."""

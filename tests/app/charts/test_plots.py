@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.charts.arrays.activations import Activations
 from app.charts.arrays.confusion import Confusion, most_confused, short_names
 from app.charts.arrays.filters import Filters, caption
+from app.charts.arrays.matrix import Matrix
 from app.charts.arrays.tiles import Tiles, lay_out, mosaic
 from app.charts.bars import ROW, Bar, Bars
 from app.charts.colourmaps import NOT_FINITE, SIGNED, VIRIDIS, limits, shade
@@ -153,6 +154,23 @@ def test_filters_name_filter_and_input(qtbot: QtBot) -> None:
     assert caption(snapshot) == "2 × 3 kernels"
     low, high = plot.scale
     assert low == -high
+
+
+@pytest.mark.parametrize("shape", [(10, 1024), (1024, 10), (1, 784), (10, 16)])
+def test_a_long_matrix_of_weights_is_no_thin_strip(shape: tuple[int, int], qtbot: QtBot) -> None:
+    plot = Filters()
+    show(qtbot, plot, 600, 150)
+    plot.show_snapshot(Snapshot(0, 0, np.ones(shape), {"kind": "matrix", "shape": shape}))
+    image = plot.grab().toImage()
+    red = np.array([[image.pixelColor(x, y).red() for x in range(0, 600, 4)] for y in range(150)])
+    other = np.array([[image.pixelColor(x, y).blue() for x in range(0, 600, 4)] for y in range(150)])
+    drawn = red > other + 60
+    cells = Matrix()
+    qtbot.addWidget(cells)
+    cells.resize(600, 150)
+    cells.show_matrix(np.zeros(shape))
+    assert cells.area.height() >= 48 and cells.area.width() >= 48
+    assert drawn.any(axis=1).sum() >= 48 and 4 * drawn.any(axis=0).sum() >= 48
 
 
 @pytest.mark.parametrize(
