@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OK, USAGE = 0, 2
 WORDS = (
     "the procedure's name, what it takes as --NAME VALUE, --weights W (a run's folder, .safetensors or .pt), "
-    "--seed N, --device D, --json; nothing: list the procedures"
+    "--input FILE (JSON of {column: rows}), --seed N, --device D, --json; nothing: list the procedures"
 )
 
 
@@ -57,6 +57,8 @@ def run(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> 
     if told.help:
         return _list(known, told.json)
     values = _values(known[0], words)
+    if not 0 <= told.seed < 2**63:
+        raise ParamError(f"A seed is a number from 0 to 2**63, not {told.seed}.")
     if told.weights is None:
         warn(f"neuroloom run: {known[0].name} needs --weights W, the folder of a run or a file of weights.")
         return USAGE
@@ -69,6 +71,7 @@ def run(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="neuroloom run", add_help=False, allow_abbrev=False)
     parser.add_argument("--weights", type=Path)
+    parser.add_argument("--input", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto")
     for flag in ("json", "help"):
@@ -141,7 +144,7 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
     from engine.document.shipped import datasets_folder
     from engine.emit.procedures import Compiled
     from engine.look.sight import evaluating
-    from engine.procedures.rows import state_as_json, state_in_words
+    from engine.procedures.rows import chosen_rows, state_as_json, state_in_words
 
     device, notice = choose_device(options.device)
     if notice:
@@ -151,15 +154,10 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
     model = program.make_model(device)
     model.load_state_dict(_weights(model, options.weights))
     columns = program.load(datasets_folder(), device)[values.get("split", "validation")]
-    count = len(next(iter(columns.values())))
-    rows = values.get("rows", (0,))
-    if any(row >= count for row in rows):
-        raise ParamError(f"Rows are numbers from 0 to {count - 1}, for the split has {count:,} examples.")
-    at = torch.tensor(rows, device=device)
-    batch = {name: column[at] for name, column in columns.items()}
     procedure = Compiled(program, offer)
-    torch.manual_seed(options.seed)
     try:
+        batch = chosen_rows(columns, list(values.get("rows", (0,))), options.input)
+        torch.manual_seed(options.seed)
         with evaluating(model):
             for state in procedure.states(model, batch, values, options.seed):
                 say(json.dumps(state_as_json(state)) if options.json else state_in_words(state))

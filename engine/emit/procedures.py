@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.catalogue import Data, Source
+from engine.catalogue import Layer as LayerType
 from engine.catalogue.emitter import build, drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.params import ParamSpec
@@ -39,14 +40,14 @@ from engine.procedures.declare import (
     Tokens,
     Value,
 )
-from engine.procedures.rows import as_many, keeping, state_as_json, state_in_words, weights_of
+from engine.procedures.rows import as_many, chosen_rows, keeping, state_as_json, state_in_words, weights_of
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
 
 TOKENISERS = "TOKENISERS"
 TYPES = {"int": "int", "float": "float", "ints": "int", "floats": "float", "choice": "str", "text": "str"}
-CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (state_as_json, state_in_words, weights_of)
+CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (chosen_rows, state_as_json, state_in_words, weights_of)
 
 
 def carried_by(offers: Sequence[Offer]) -> list[Callable[..., Any]]:
@@ -61,7 +62,7 @@ def function_lines(made: Assembly, offer: Offer, function: str) -> list[Line]:
     """The function of a procedure: its rows as the loop needs them, then the loop."""
     parts = offer.bound.parts
     wires = [part.wire for part in parts.values() if isinstance(part, Value)]
-    inner = {wire: one for wire in wires if (one := _consumer(made, wire)) is not None}
+    inner = {wire: one for wire in wires if not _ends(made, wire) and (one := _consumer(made, wire))}
     computed = inline(made, list(inner.values()), None, _beside(made, inner))
     body = list(computed.lines)
     arguments: list[str] = []
@@ -111,12 +112,19 @@ def _consumer(made: Assembly, wire: Place) -> str | None:
     return min(behind, key=lambda one: len(graph.ancestors(one)), default=None)
 
 
+def _ends(made: Assembly, wire: Place) -> bool:
+    """Whether a value is an answer of the model that no layer of it reads."""
+    behind = [link.target for link in made.graph.outgoing(wire[0]) if link.source_port == wire[1]]
+    return wire in made.results and not any(isinstance(made.book.types[one], LayerType) for one in behind)
+
+
 def _beside(made: Assembly, wanted: Mapping[Place, str], given: Collection[Place] = ()) -> dict[Place, str]:
     """What else goes into the nodes behind the wires `wanted`, and need not be computed."""
-    before = {*needed_by(made, [wire[0] for wire in wanted], given), *(wire[0] for wire in wanted)}
+    nodes = {*needed_by(made, [wire[0] for wire in wanted], given), *(wire[0] for wire in wanted)}
+    read = {(link.source, link.source_port) for one in nodes for link in made.graph.incoming(one)}
     links = [link for one in wanted.values() for link in made.graph.incoming(one)]
-    places = [(link.source, link.source_port) for link in links]
-    return {place: "unread" for place in places if place not in wanted and place[0] not in before}
+    places = {(link.source, link.source_port) for link in links} - read - set(wanted) - set(given)
+    return dict.fromkeys(places, "unread")
 
 
 def _nested(made: Assembly, part: Function, called: str) -> list[Line]:
@@ -252,11 +260,13 @@ def _run_lines(
     text += [
         '    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])',
         '    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")',
+        '    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")',
         '    parser.add_argument("--seed", type=int, default=SEED)',
         f"    device = {DEVICE}",
         '    parser.add_argument("--device", default=device)',
         '    parser.add_argument("--json", action="store_true", help="one JSON object a line")',
         "    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]",
+        *_other_rows(offers),
         "    args = parser.parse_args(words)",
         "",
     ]
@@ -271,11 +281,7 @@ def _run_lines(
         "        model = Model().to(args.device).eval()",
         "        model.load_state_dict(weights_of(args.weights))",
         f"        columns = load({folder}, args.device)[args.split]",
-        f"        n = len(columns[{quoted(_first(made)[1])}])",
-        "        if not all(0 <= row < n for row in args.rows):",
-        '            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")',
-        "        rows = torch.tensor(args.rows, device=args.device)",
-        "        batch = {name: column[rows] for name, column in columns.items()}",
+        "        batch = chosen_rows(columns, args.rows, args.input)",
         "        torch.manual_seed(args.seed)",
         "        draws = torch.Generator().manual_seed(args.seed)",
         "        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):",
@@ -284,6 +290,16 @@ def _run_lines(
         "        parser.error(str(error))",
     ]
     return laid_out([Line(one) for one in text])
+
+
+def _other_rows(offers: Sequence[Offer]) -> list[str]:
+    """Lines for procedures that begin with other examples than the first."""
+    text = []
+    for one in offers:
+        rows = next((spec.default for spec in one.params if spec.name == "rows"), (0,))
+        if isinstance(rows, tuple) and rows != (0,):
+            text += [f'    if name == "{one.name}":', f"        parser.set_defaults(rows={list(rows)})"]
+    return text
 
 
 # -- tokens
@@ -342,4 +358,4 @@ class Compiled:
         known = self.offer.checked(values)
         options = {name: value for name, value in known.items() if name not in ABOUT_ROWS}
         draws = torch.Generator().manual_seed(seed)
-        return self._run(model, dict(batch), draws, **options)
+        return self._run(model, batch, draws, **options)

@@ -73,7 +73,7 @@ def climbed(
 def excited(
     model: nn.Module,
     layers: dict[str, str],
-    forward: Callable[[Tensor], Tensor],
+    answer: Callable[[Tensor], Tensor],
     natural: Tensor,
     *,
     draws: torch.Generator,
@@ -85,7 +85,7 @@ def excited(
     """An input on its way from noise to what excites a unit of a layer most, with the unit's mean value.
 
     Mean, deviation and range of the values are those of the rows `natural` (N, ...). Errors: `ValueError`
-    where the layer has no such unit, or the answer `forward` does not pass it.
+    where the layer has no such unit, or `answer` does not pass it.
     """
     seen: list[Tensor] = []
 
@@ -94,7 +94,7 @@ def excited(
 
     def value(x: Tensor) -> Tensor:
         seen.clear()
-        forward(x)
+        answer(x)
         if not seen:
             raise ValueError(f"The answer does not pass {layer}.")
         if unit >= seen[0].shape[1]:
@@ -136,7 +136,7 @@ class Excite(Procedure):
             choices = tuple(names)
             layer = next(one for one in cls.params if one.name == "layer")
             parts: dict[str, Part] = {"model": Model(), "layers": LayerPaths(names)}
-            parts |= {"forward": Function(head.prediction, widest[0]), "natural": Value(widest[0])}
+            parts |= {"answer": Function(head.prediction, widest[0]), "natural": Value(widest[0])}
             chosen = replace(layer, kind="choice", default=choices[-1], choices=choices)
             yield Bound(head.prediction[0], parts, {"layer": chosen})
 

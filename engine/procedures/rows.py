@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,36 @@ from engine.data.weights import read_weights
 def as_many(batch: dict[str, Tensor], count: int) -> dict[str, Tensor]:
     """So many rows that all are the first of the batch."""
     return {name: column[:1].expand(count, *column.shape[1:]) for name, column in batch.items()}
+
+
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
+
+
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
 def weights_of(path: Path) -> dict[str, Tensor]:

@@ -96,6 +96,12 @@ SEED, BATCH, EPOCHS = 0, 32, 8
 # engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
 
 
+# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+
+
+# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+
+
 # engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
 
 
@@ -311,6 +317,7 @@ def run(name: str, words: Sequence[str]) -> None:
     )
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=SEED)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -323,11 +330,7 @@ def run(name: str, words: Sequence[str]) -> None:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
         columns = load(args.data, args.device)[args.split]
-        n = len(columns["tokens"])
-        if not all(0 <= row < n for row in args.rows):
-            raise ValueError(f"Rows of the {args.split} split are numbers from 0 to {n - 1}.")
-        rows = torch.tensor(args.rows, device=args.device)
-        batch = {name: column[rows] for name, column in columns.items()}
+        batch = chosen_rows(columns, args.rows, args.input)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):

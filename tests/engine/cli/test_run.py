@@ -61,6 +61,9 @@ def test_the_list_names_procedures_with_their_inputs(capsys: Captured, net: Path
         (("gibbs",), 2, "gibbs needs --weights W"),
         (("--rounds", "3"), 2, "--rounds is no procedure"),
         (("gibbs", "--seed", "x"), 2, "invalid int value: 'x'"),
+        (("gibbs", "--weights", "W", "--seed", "-1"), 1, "A seed is a number from 0"),
+        (("gibbs", "--weights", "W", "--input", "none.json"), 3, "none.json: No such file"),
+        (("gibbs", "--weights", "W", "--input", "net.nloom"), 1, "net.nloom has 'neuroloom'; the columns"),
     ],
 )
 def test_what_cannot_be_run_is_refused_in_one_sentence(
@@ -85,3 +88,21 @@ def test_states_are_lines_for_people_or_json_and_the_seed_decides_them(capsys: C
 def test_an_error_is_json_for_machines(capsys: Captured, net: Path) -> None:
     _, out, _ = called(capsys, "gibs", "--json")
     assert json.loads(out)["error"]["message"].startswith("This network has no procedure 'gibs'")
+
+
+def test_rows_of_a_file_stand_in_place_of_those_of_the_data(capsys: Captured, net: Path) -> None:
+    words = ("gibbs", "--weights", "net.safetensors", "--rounds", "1", "--json", "--input", "rows.json")
+    (net / "rows.json").write_text(json.dumps({"start": [[0.5, 1], [1, 0]]}))
+    first = json.loads(called(capsys, *words)[1].splitlines()[0])
+    assert first["visible"] == [[0.5, 1.0], [1.0, 0.0]]
+    for rows, sentence in (
+        ({"start": [[1, 2, 3]]}, "A row of 'start' in rows.json is of [3] instead of [2]."),
+        ({"end": [[1, 2]]}, "rows.json has 'end'; the columns of these data are start, stored."),
+        ({"stored": [[1, 2]]}, "The file has no 'start', which is needed here."),
+    ):
+        (net / "rows.json").write_text(json.dumps(rows))
+        status, _, err = called(capsys, *words)
+        assert status == 1 and sentence in err
+    (net / "rows.json").write_text("no JSON")
+    status, _, err = called(capsys, *words)
+    assert status == 1 and "Expecting value" in err

@@ -68,7 +68,8 @@ def in_three_ways(
     for option, value in values.items():
         many = [str(one) for one in value] if isinstance(value, tuple) else [str(value)]
         words += [f"--{option.replace('_', '-')}", *many]
-    rows = list(values.get("rows", (0,)))
+    default = next((spec.default for spec in offered(program, name).params if spec.name == "rows"), (0,))
+    rows = list(values.get("rows", default))
     batch = {key: column[rows] for key, column in data[values.get("split", "validation")].items()}
     torch.manual_seed(3)
     here = [
