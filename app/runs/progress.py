@@ -91,6 +91,7 @@ class TrainingBar(QWidget):
         workspace.ticked.connect(self._pace.ask)
         workspace.state_changed.connect(self._state_changed)
         workspace.inferred.connect(self._pace.ask)
+        workspace.changed.connect(self._pace.ask)  # another plan, before the engine infers anything
         workspace.engine_ready.connect(self._pace.now)
         themes.theme_changed.connect(self._dress)
         self._shown: tuple[str, str] = ("", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,6 +30,11 @@ def time_left(seconds: float) -> str:
     if whole >= 60:
         return f"{whole // 60} min {whole % 60} s left"
     return f"{whole} s left"
+
+
+def slashed(words: str) -> str:
+    """`Epoch 3/20` for `Epoch 3 of 20`; batches of 16 stay as they are."""
+    return re.sub(r"(?<=\d) of (?=\d)", "/", words)
 
 
 class ProgressText(QWidget):
@@ -114,7 +120,8 @@ class ProgressText(QWidget):
         left, right = self._words
         line = QRectF(0, 2, self.width(), 18)
         room = self.width() - (metrics.horizontalAdvance(right) + 12 if right else 0)
-        for shorter in (left.replace(" of ", "/"), left.replace(" of ", "/").replace(" · step ", " · ")):
+        counted = slashed(left)
+        for shorter in (counted, counted.replace(" · step ", " · ")):
             if metrics.horizontalAdvance(left) > room:
                 left = shorter
         if metrics.horizontalAdvance(left) > room:  # a number that is cut is another one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,10 +14,11 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.runs.progress import TrainingBar, best_metric, newest_metric
-from app.runs.run_status import DeviceChip, MetricText, ProgressText, device_words, time_left
+from app.runs.run_status import DeviceChip, MetricText, ProgressText, device_words, slashed, time_left
 from app.window.top_bar import HEIGHT, TopBar
 from app.workspace.workspace import Workspace
 from engine.document.names import spoken
+from engine.document.plan import Plan
 from engine.feed.feed import Feed
 from tests.app.fake_run import FakeTrainer, train, workspace_with_fakes
 
@@ -139,6 +140,18 @@ def test_before_the_engine_is_there_training_can_be_asked_for(controls: Controls
     assert controls.workspace.train_when_ready
     progress = controls.bar.findChild(ProgressText)
     assert progress is not None and progress.text().endswith("begins in a moment")
+
+
+def test_before_the_engine_is_there_the_plan_that_was_opened_is_told(controls: Controls) -> None:
+    controls.workspace.trainer = None
+    progress = controls.bar.findChild(ProgressText)
+    assert progress is not None
+    project = controls.workspace.document.project
+    controls.workspace.show(replace(project, plan=Plan(batch=16).with_(epochs=60)), None)
+    plan = "60 epochs of batches of 16"
+    controls.qtbot.waitUntil(lambda: progress.text().startswith(plan))
+    assert slashed(plan) == plan
+    assert slashed("Epoch 3 of 20 · step 4 of 9") == "Epoch 3/20 · step 4/9"
 
 
 def test_an_engine_that_cannot_start_trains_nothing(controls: Controls) -> None:
