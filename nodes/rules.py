@@ -115,29 +115,6 @@ class DeltaRule(TaughtByRule):
         return f"{hidden}{plural(self.units, 'unit')} · {'row by row' if self.online else 'batch'}"
 
 
-class LeastSquares(TaughtByRule):
-    """Linear regression in closed form: the weights with the least squared error over the batch.
-
-    Give its phase the whole training split as one batch, and one epoch.
-    """
-
-    title = "Least squares"
-    aliases = ("linear regression", "ridge", "normal equations", "closed form")
-    formula = "w minimises |A w - t|² + λ |w|² on centred data; b = mean of t - w·x"
-    source = "Legendre, 1805; Gauss, 1809; ridge: Hoerl and Kennard, 1970"
-    ridge: float = param(0.0, minimum=0, label="Ridge", doc="λ: how strongly large weights are held back")
-
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.least_squares import LeastSquares as Made
-
-        need_axes(x, self, ROW)
-        made = carried(Made)(x.features, self.units, ridge=self.ridge)
-        return e.module(without_defaults(made))(x)
-
-    def summary(self) -> str:
-        return f"ridge {self.ridge:g}" if self.ridge else "closed form"
-
-
 class Hopfield(RuleBearer):
     """An associative memory: it stores the rows of a batch and restores a stored row from a disturbed one.
 

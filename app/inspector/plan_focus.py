@@ -13,7 +13,7 @@ from app.workspace.plan_parts import can_learn, parts_of
 from engine.document.document import Change
 from engine.document.edits import SetPlan
 from engine.document.names import numbered
-from engine.document.plan import Minimise, Objective, Phase, Plan
+from engine.document.plan import ChangeModel, Minimise, Objective, Phase, Plan
 from engine.errors import NeuroloomError
 
 
@@ -208,7 +208,7 @@ class PlanFocus(QObject):
     def begin_choosing(self) -> None:
         """What is selected on the canvas is what the objective will train, until `end_choosing`."""
         objective = self.objective
-        if self.choosing or not isinstance(objective, Minimise):
+        if self.choosing or not isinstance(objective, Minimise | ChangeModel):
             return
         workspace = self.workspace
         workspace.enter("")  # a block is trained as a whole
@@ -249,6 +249,6 @@ class PlanFocus(QObject):
             self.workspace.show_parts({})
             return
         objective = self.objective
-        if self.choosing and isinstance(objective, Minimise):
+        if self.choosing and isinstance(objective, Minimise | ChangeModel):
             objective = replace(objective, of=self.chosen)
         self.workspace.show_parts(parts_of(self.workspace, objective))

@@ -17,11 +17,19 @@ from app.widgets.fields import FieldRow
 from app.widgets.labels import rule
 from app.workspace.plan_parts import recorded, rule_nodes
 from engine.catalogue.params import ParamSpec
+from engine.catalogue.training.adversaries import ADVERSARIES, make_adversary
 from engine.catalogue.training.averages import AVERAGES, make_average
+from engine.catalogue.training.changes import CHANGES, make_change
 from engine.catalogue.training.checks import check_objective
-from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES, make_optimiser, make_schedule
+from engine.catalogue.training.optimisers import (
+    OPTIMISERS,
+    SAMPLERS,
+    SCHEDULES,
+    make_optimiser,
+    make_schedule,
+)
 from engine.catalogue.training.penalties import PENALTIES, make_penalty
-from engine.document.plan import WHOLE, Minimise, Plan, Rule
+from engine.document.plan import WHOLE, Chain, ChangeModel, Fit, Minimise, Plan, Rule
 from engine.errors import NeuroloomError
 
 OPTIMISER = ParamSpec("optimiser", "choice", "", "Optimiser", "how a step changes the weights")
@@ -30,7 +38,7 @@ NAME = ParamSpec("name", "text", "", "Name", "what its curve is called")
 EVERY = ParamSpec(
     "every", "int", 1, "Every", "batches from one step of it to the next", minimum=1, unit="batches"
 )
-NODE = ParamSpec("node", "choice", "", "Node", "the node that changes its own weights by its own rule")
+NODE = ParamSpec("node", "choice", "", "Node", "the node that learns by itself")
 MORE = (
     ParamSpec(
         "clip",
@@ -64,6 +72,17 @@ AVERAGE = ParamSpec(
     optional=True,
 )
 
+ADVERSARY = ParamSpec(
+    "adversary",
+    "choice",
+    None,
+    "Adversary",
+    "moves the inputs of each batch to where the loss is larger, before the weights are moved",
+    optional=True,
+)
+SAMPLER = ParamSpec("sampler", "choice", "", "Sampler", "how weights are drawn")
+CHANGE = ParamSpec("change", "choice", "", "Change", "what is done to the layers when the phase begins")
+
 
 class ObjectiveEditor(QWidget):
     """The fields of a loss that is lowered; made once, shown for whichever is on show."""
@@ -74,10 +93,14 @@ class ObjectiveEditor(QWidget):
         self._rows = {spec.name: _row(spec, self._edited, focus) for spec in (NAME, EVERY, *MORE)}
         self.loss, self.trained = LossField(focus), TrainedField(focus)
         self.optimiser = ChoiceField(OPTIMISER, OPTIMISERS, self._names)
+        self.sampler = ChoiceField(SAMPLER, SAMPLERS, self._names)
+        self.sampler.setProperty("part", OPTIMISER.name)
         self.schedule = ChoiceField(SCHEDULE, SCHEDULES, self._names)
         self.average = ChoiceField(AVERAGE, AVERAGES, self._names)
-        for field in (self.optimiser, self.schedule, self.average):
-            field.setProperty("part", field.name)
+        self.adversary = ChoiceField(ADVERSARY, ADVERSARIES, self._names)
+        for field in (self.optimiser, self.sampler, self.schedule, self.average, self.adversary):
+            if field is not self.sampler:
+                field.setProperty("part", field.name)
             field.changed.connect(self._chosen)
             field.finished.connect(focus.workspace.seal)
         self.penalties = ChoiceList("penalties", "penalty", PENALTIES)
@@ -99,7 +122,8 @@ class ObjectiveEditor(QWidget):
         column.setSpacing(4)
         parts = (
             *(self._rows["name"], self.loss, self.trained, self._rows["every"], None),
-            *(self.optimiser, None, self.schedule, self.plot, self.more_button, self._more),
+            *(self.optimiser, self.sampler, None),
+            *(self.schedule, self.plot, self.more_button, self._more),
         )
         for part in parts:
             if part is None:
@@ -113,25 +137,36 @@ class ObjectiveEditor(QWidget):
         inner.setSpacing(4)
         for spec in MORE:
             inner.addWidget(self._rows[spec.name])
-        for one in (self.average, self.penalties, self.penalty_notice, self.rates):
+        for one in (self.average, self.adversary, self.penalties, self.penalty_notice, self.rates):
             inner.addWidget(one)
 
     @property
     def fields(self) -> dict[str, FieldRow]:
         found = {**self._rows, **self.loss.fields, **self.rates.fields, **self.penalties.fields}
-        for part in (self.optimiser, self.schedule, self.average):
+        for part in (self._stepper, self.schedule, self.average, self.adversary):
             found.update(part.fields)
         return found
 
+    @property
+    def _stepper(self) -> ChoiceField:
+        return self.sampler if isinstance(self._focus.objective, Chain) else self.optimiser
+
     def refresh(self, objective: Minimise) -> None:
+        chain = isinstance(objective, Chain)
+        for part in (self.optimiser, self.schedule, self.plot, self.more_button):
+            part.setVisible(not chain)
+        self.sampler.setVisible(chain)
         for name, field in self._rows.items():
             field.show_value(getattr(objective, name))
         self.loss.refresh(objective)
         self.trained.refresh(objective)
-        show_optimiser(self.optimiser, objective, self._batch())
+        show_optimiser(self.sampler if chain else self.optimiser, objective, self._batch())
         show_schedule(self.schedule, self.plot, objective, self._focus.phase.stop.epochs)
         average = objective.average
         self.average.show_choice(average, complaint_of(make_average, average) if average is not None else "")
+        adversary = objective.adversary
+        wrong = complaint_of(make_adversary, adversary) if adversary is not None else ""
+        self.adversary.show_choice(adversary, wrong)
         self.penalties.show_choices(objective.penalties)
         complaints = (complaint_of(make_penalty, choice) for choice in objective.penalties)
         self.penalty_notice.say(next(filter(None, complaints), ""))
@@ -142,10 +177,11 @@ class ObjectiveEditor(QWidget):
         used = replace(objective, loss="all", of=(), every=1) != replace(
             Minimise("all", objective.optimiser, objective.schedule, objective.extra, objective.name)
         )
-        shown = self._focus.more or used
+        chain = isinstance(objective, Chain)
+        shown = (self._focus.more or used) and not chain
         self._more.setVisible(shown)
-        self.more_button.setVisible(not used)
-        self.more_button.setText("Fewer settings" if shown else "Clipping, averaging, penalties …")
+        self.more_button.setVisible(not used and not chain)
+        self.more_button.setText("Fewer settings" if shown else "Clipping, averaging, adversary, penalties …")
 
     def _fold(self) -> None:
         self._focus.more = not self._focus.more
@@ -173,8 +209,41 @@ class ObjectiveEditor(QWidget):
         self._focus.change_objective(what, key, penalties=penalties)
 
 
+class ChangeEditor(QWidget):
+    """The fields of a change of the model."""
+
+    def __init__(self, focus: PlanFocus) -> None:
+        super().__init__()
+        self._focus = focus
+        self.title = _row(NAME, self._edited, focus)
+        self.trained = TrainedField(focus)
+        self.change = ChoiceField(CHANGE, CHANGES, lambda: ())
+        self.change.changed.connect(self._chosen)
+        self.change.finished.connect(focus.workspace.seal)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        for part in (self.title, self.trained, self.change):
+            column.addWidget(part)
+
+    @property
+    def fields(self) -> dict[str, FieldRow]:
+        return {"name": self.title, **self.change.fields}
+
+    def refresh(self, objective: ChangeModel) -> None:
+        self.title.show_value(objective.name)
+        self.trained.refresh(objective)
+        self.change.show_choice(objective.change, complaint_of(make_change, objective.change))
+
+    def _edited(self, name: str, value: Any) -> None:
+        self._focus.change_objective("Change name", name, **{name: value})
+
+    def _chosen(self, choice: Any, what: str, key: str) -> None:
+        self._focus.change_objective(what, key, change=choice)
+
+
 class RuleEditor(QWidget):
-    """The fields of a node's own rule."""
+    """The fields of a node's own rule, or of the fit of an estimator."""
 
     changed = Signal()
 
@@ -203,10 +272,13 @@ class RuleEditor(QWidget):
             field.show_value(getattr(objective, name))
         known = self._nodes()
         gone = objective.node not in known
-        self.notice.say("Choose a node that learns by a rule of its own." if gone else "")
+        fits = isinstance(objective, Fit)
+        self._rows["every"].setVisible(not fits)
+        wanted = "Choose an estimator." if fits else "Choose a node that learns by a rule of its own."
+        self.notice.say(wanted if gone else "")
 
     def _nodes(self) -> dict[str, str]:
-        return rule_nodes(self._focus.workspace)
+        return rule_nodes(self._focus.workspace, fits=isinstance(self._focus.objective, Fit))
 
     def _edited(self, name: str, value: Any) -> None:
         title = self._rows[name].spec.title.lower()

@@ -21,7 +21,6 @@ from app.workspace.open_document import TrainableDocument
 from app.workspace.plan_parts import recorded
 from app.workspace.workspace import DEVICES
 from engine.catalogue.params import ParamSpec
-from engine.catalogue.training.checks import PLAIN_PLANS, is_general
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.document.edits import SetNotes, SetTitle
 from engine.document.plan import LARGEST_SEED
@@ -43,7 +42,6 @@ _FAST_SAYS = (
     "As fast as this machine can: lower precision, compiled code and the like are tried in the first "
     "seconds, and what wins is kept; results then differ in their last digits."
 )
-_FAST_NOT_HERE = f"The fast path is only for {PLAIN_PLANS}; this one trains plainly."
 
 
 class PlanPage(QWidget):
@@ -221,8 +219,6 @@ class PlanPage(QWidget):
         text = _FAST_SAYS
         if chosen is not None:
             text = chosen.sentence()
-        elif plan.fast and is_general(plan):
-            text = _FAST_NOT_HERE
         if text != self.fast_says.text():
             self.fast_says.setText(text)
 

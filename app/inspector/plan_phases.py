@@ -9,15 +9,16 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.inspector.plan_fields import BatchSpec
 from app.inspector.plan_focus import PlanFocus
-from app.inspector.plan_objective import ObjectiveEditor, RuleEditor
+from app.inspector.plan_objective import ChangeEditor, ObjectiveEditor, RuleEditor
 from app.inspector.plan_rows import Row, RowList
 from app.inspector.plan_stop import StopEditor
 from app.widgets.fields import FieldRow
 from app.widgets.labels import rule
 from app.workspace.plan_parts import losses, named, rule_nodes
 from engine.catalogue.params import ParamSpec
-from engine.catalogue.training.optimisers import OPTIMISERS
-from engine.document.plan import WHOLE, Minimise, Objective, Phase, Rule
+from engine.catalogue.training.changes import CHANGES
+from engine.catalogue.training.optimisers import OPTIMISERS, SAMPLERS
+from engine.document.plan import WHOLE, Chain, ChangeModel, Fit, Minimise, Objective, Phase, Rule
 
 PHASE_NAME = ParamSpec("phase_name", "text", "", "Name", "what the phase is called")
 PHASE_BATCH = BatchSpec(
@@ -29,7 +30,15 @@ PHASE_BATCH = BatchSpec(
     minimum=1,
     optional=True,
 )
-KINDS = {"minimise": "Lower a loss", "rule": "Apply a node's own rule"}
+KINDS = {
+    "minimise": "Lower a loss",
+    "rule": "Apply a node's own rule",
+    "fit": "Fit an estimator",
+    "chain": "Draw weights by a Markov chain",
+    "change": "Change the model",
+}
+NONE_LEARNS = "No node of this network learns by a rule of its own; Perceptron and Hopfield do."
+NONE_FITS = "No node of this network is fitted; those of the group “estimators” are."
 LEGEND = (
     "On the canvas: what this objective trains, what it only runs (frozen), and, dimmed, what it leaves out."
 )
@@ -58,7 +67,7 @@ class PlanEditor(QWidget):
         for row in self._rows.values():
             row.edited.connect(self._edited)
             row.finished.connect(focus.workspace.seal)
-        self.minimise, self.rule = ObjectiveEditor(focus), RuleEditor(focus)
+        self.minimise, self.rule, self.change = ObjectiveEditor(focus), RuleEditor(focus), ChangeEditor(focus)
         self.stop = StopEditor(focus)
         self.fewer = QPushButton("Fewer settings")
         self.fewer.setObjectName("planFewer")
@@ -73,7 +82,7 @@ class PlanEditor(QWidget):
         column.setSpacing(4)
         parts: tuple[QWidget | None, ...] = (
             *(self.fewer, self.phases, *self._rows.values(), None),
-            *(self.objectives, self.minimise, self.rule, None),
+            *(self.objectives, self.minimise, self.rule, self.change, None),
             self.stop,
         )
         for part in parts:
@@ -88,8 +97,9 @@ class PlanEditor(QWidget):
 
     @property
     def fields(self) -> dict[str, FieldRow]:
-        objective = self.rule if isinstance(self._focus.objective, Rule) else self.minimise
-        return {**self._rows, **objective.fields, **self.stop.fields}
+        shown = self.minimise if isinstance(self._focus.objective, Minimise) else self.rule
+        fields = self.change.fields if isinstance(self._focus.objective, ChangeModel) else shown.fields
+        return {**self._rows, **fields, **self.stop.fields}
 
     # -- showing ----------------------------------------------------------------------------------
 
@@ -111,8 +121,11 @@ class PlanEditor(QWidget):
         control.setPlaceholderText(f"{size}, as the plan")
         self.minimise.setVisible(isinstance(objective, Minimise))
         self.rule.setVisible(isinstance(objective, Rule))
+        self.change.setVisible(isinstance(objective, ChangeModel))
         if isinstance(objective, Minimise):
             self.minimise.refresh(objective)
+        elif isinstance(objective, ChangeModel):
+            self.change.refresh(objective)
         else:
             self.rule.refresh(objective)
         self.stop.refresh()
@@ -121,9 +134,15 @@ class PlanEditor(QWidget):
         workspace = self._focus.workspace
         graph = workspace.document.project.graph
         if isinstance(objective, Rule):
-            name = f"Rule of {named(graph, objective.node)}" if objective.node else "Rule"
-            return objective.name or name, _often("own rule", objective.every)
-        found = OPTIMISERS.get(objective.optimiser.name)
+            what = "Fit" if isinstance(objective, Fit) else "Rule of"
+            name = f"{what} {named(graph, objective.node)}" if objective.node else what.split()[0]
+            told = "all rows" if isinstance(objective, Fit) else _often("own rule", objective.every)
+            return objective.name or name, told
+        if isinstance(objective, ChangeModel):
+            kind = CHANGES.get(objective.change.name)
+            title = kind.title if kind is not None else objective.change.name
+            return objective.name or title, "when the phase begins"
+        found = {**OPTIMISERS, **SAMPLERS}.get(objective.optimiser.name)
         told = _often(found.title if found is not None else objective.optimiser.name, objective.every)
         if objective.name:
             return objective.name, told
@@ -151,17 +170,18 @@ class PlanEditor(QWidget):
         self._focus.add_phase()
 
     def _add_objective(self, kind: str) -> None:
-        if kind != "rule":
-            self._focus.add_objective(Minimise())
+        if kind not in ("rule", "fit"):
+            made = {"chain": Chain, "change": ChangeModel}.get(kind, Minimise)
+            self._focus.add_objective(made())
             return
-        known = rule_nodes(self._focus.workspace)
+        fits = kind == "fit"
+        known = rule_nodes(self._focus.workspace, fits=fits)
         if not known:
-            self._focus.workspace.message.emit(
-                "No node of this network learns by a rule of its own; Perceptron and Hopfield do.", "info"
-            )
+            self._focus.workspace.message.emit(NONE_FITS if fits else NONE_LEARNS, "info")
             return
         taken = {one.node for one in self._focus.phase.objectives if isinstance(one, Rule)}
-        self._focus.add_objective(Rule(next((one for one in known if one not in taken), next(iter(known)))))
+        node = next((one for one in known if one not in taken), next(iter(known)))
+        self._focus.add_objective(Fit(node) if fits else Rule(node))
 
     def _edited(self, name: str, value: Any) -> None:
         key = name.removeprefix("phase_")

@@ -13,7 +13,7 @@ from app.widgets.fields import LABEL_WIDTH, FieldRow
 from app.widgets.labels import ElidedLabel, label
 from app.workspace.plan_parts import learners, named, needs
 from engine.catalogue.params import ParamSpec
-from engine.document.plan import Minimise
+from engine.document.plan import ChangeModel, Minimise
 
 EVERY_LAYER = "every layer"
 LEGEND = "The canvas marks what is trained and what only runs (frozen), and dims what takes no part."
@@ -91,7 +91,7 @@ class TrainedField(QWidget):
         box.hide()
         return box
 
-    def refresh(self, objective: Minimise) -> None:
+    def refresh(self, objective: Minimise | ChangeModel) -> None:
         graph = self._focus.workspace.document.project.graph
         focus = self._focus
         of = focus.chosen if focus.choosing else objective.of
@@ -118,7 +118,7 @@ class TrainedField(QWidget):
         these = "this one" if count == 1 else f"these {count}"
         self.take.setText(f"Train {these}" if count else "Train every layer")
 
-    def _complaint(self, objective: Minimise) -> str:
+    def _complaint(self, objective: Minimise | ChangeModel) -> str:
         workspace = self._focus.workspace
         graph = workspace.document.project.graph
         gone = [one for one in objective.of if one not in graph.nodes]
@@ -136,7 +136,7 @@ class TrainedField(QWidget):
 
     def _missing(self) -> dict[str, str]:
         objective = self._focus.objective
-        of = objective.of if isinstance(objective, Minimise) else ()
+        of = objective.of if isinstance(objective, Minimise | ChangeModel) else ()
         return {one: name for one, name in learners(self._focus.workspace).items() if one not in of}
 
     def _add(self, node_id: str) -> None:
@@ -154,7 +154,7 @@ class TrainedField(QWidget):
 
     def _of(self) -> tuple[str, ...]:
         objective = self._focus.objective
-        return objective.of if isinstance(objective, Minimise) else ()
+        return objective.of if isinstance(objective, Minimise | ChangeModel) else ()
 
     def _set(self, of: tuple[str, ...]) -> None:
         self._focus.change_objective("Choose what is trained", "", of=of)
@@ -163,7 +163,7 @@ class TrainedField(QWidget):
 
     def _show_choosing(self) -> None:
         objective = self._focus.objective
-        if not isinstance(objective, Minimise):
+        if not isinstance(objective, Minimise | ChangeModel):
             return
         ended = self.choosing.isVisible() and not self._focus.choosing
         self.refresh(objective)

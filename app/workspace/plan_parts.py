@@ -7,7 +7,7 @@ from engine.catalogue import Layer, Loss, NodeType
 from engine.catalogue.bypass import measured_names, origin
 from engine.catalogue.identifiers import NameBook
 from engine.document.graph import Graph, Node, Project
-from engine.document.plan import Minimise, Objective, Rule
+from engine.document.plan import ChangeModel, Objective, Rule
 from engine.errors import NeuroloomError
 
 MEASURED = ("loss", "metric")
@@ -39,10 +39,10 @@ def losses(workspace: TrainableDocument) -> dict[str, str]:
     return _of_kind(workspace, Loss)
 
 
-def rule_nodes(workspace: TrainableDocument) -> dict[str, str]:
-    """The nodes that learn by a rule of their own, each with its name."""
+def rule_nodes(workspace: TrainableDocument, *, fits: bool = False) -> dict[str, str]:
+    """The nodes that learn by a rule of their own, or that are fitted, each with its name."""
     graph = workspace.document.project.graph
-    learning = (one for one in _ordered(graph) if _by_rule(workspace, graph.nodes[one]))
+    learning = (one for one in _ordered(graph) if _by_rule(workspace, graph.nodes[one], fits))
     return {one: named(graph, one) for one in learning}
 
 
@@ -84,6 +84,8 @@ def objective_series(project: Project) -> tuple[str, ...]:
     for number, phase in enumerate(phases, start=1):
         for index, objective in enumerate(phase.objectives, start=1):
             title = objective.name or (phase.name if len(phase.objectives) == 1 else "")
+            if not title and isinstance(objective, ChangeModel):
+                title = objective.change.name
             if not title and isinstance(objective, Rule):
                 title = f"{named(project.graph, objective.node)} rule"
             numbers = f"{number} {index}" if len(phases) > 1 else f"{index}"
@@ -110,6 +112,8 @@ def parts_of(workspace: TrainableDocument, objective: Objective) -> dict[str, st
 def needs(workspace: TrainableDocument, objective: Objective) -> set[str]:
     """The nodes that run for an objective, its losses among them."""
     graph = workspace.document.project.graph
+    if isinstance(objective, ChangeModel):
+        return moves(workspace, objective)
     if isinstance(objective, Rule):
         wanted = [objective.node]
     elif objective.loss == "all":
@@ -123,7 +127,7 @@ def needs(workspace: TrainableDocument, objective: Objective) -> set[str]:
 def moves(workspace: TrainableDocument, objective: Objective) -> set[str]:
     """The layers that an objective changes: those it names and all that share their weights."""
     graph = workspace.document.project.graph
-    if isinstance(objective, Minimise) and not objective.of:
+    if not isinstance(objective, Rule) and not objective.of:
         return set(graph.nodes)
     chosen = (objective.node,) if isinstance(objective, Rule) else objective.of
     roots = {_root(graph, one) for one in chosen if one in graph.nodes}
@@ -152,9 +156,11 @@ def _root(graph: Graph, node_id: str) -> str:
     return node_id if other is None else other.id
 
 
-def _by_rule(workspace: TrainableDocument, node: Node) -> bool:
+def _by_rule(workspace: TrainableDocument, node: Node, fits: bool | None = None) -> bool:
     kind = workspace.type_of(node)
-    return kind is not None and issubclass(kind, Layer) and kind.learns_by_rule
+    if kind is None or not issubclass(kind, Layer) or not kind.learns_by_rule:
+        return False
+    return fits is None or kind.fits_all == fits
 
 
 def _metric(workspace: TrainableDocument, node: Node) -> bool:

@@ -117,7 +117,8 @@ class Layer(NodeType, abstract=True):
 
     `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
     and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
-    with an `update`; `rule_ports` are inputs that only the update reads, such as a target. `scores` names
+    with an `update`, or with a `fit` of all training rows where it `fits_all`; `rule_ports` are inputs that
+    only that reads, such as a target. `scores` names
     methods of the module that give a mean over the rows that come in; it is taken over whole splits, once an
     epoch, where the rule is at work. `hands_on` names
     for an output the input whose meaning it keeps: it is changed while training only, or in form only.
@@ -128,6 +129,7 @@ class Layer(NodeType, abstract=True):
     kind = "layer"
     takes_whole: ClassVar[bool] = False
     learns_by_rule: ClassVar[bool] = False
+    fits_all: ClassVar[bool] = False
     rule_ports: ClassVar[tuple[Port, ...]] = ()
     scores: ClassVar[tuple[str, ...]] = ()
     hands_on: ClassVar[Mapping[str, str]] = {}
@@ -159,7 +161,8 @@ class Layer(NodeType, abstract=True):
 
     def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
         """The call that applies the layer's own update; it returns a dict of what is watched."""
-        found: Expr = layer.update(*(wires[port.name] for port in Layer.inputs(self) if port.name in wires))
+        learn: Expr = layer.fit if self.fits_all else layer.update
+        found: Expr = learn(*(wires[port.name] for port in Layer.inputs(self) if port.name in wires))
         return found
 
 

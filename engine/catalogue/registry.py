@@ -29,6 +29,7 @@ FAMILIES = (
     "dense",
     "recurrent",
     "rules",
+    "estimators",
     "blocks",
     "activation",
     "norm",

@@ -362,7 +362,6 @@ def _procedures(names: list[str] | None) -> str | list[str]:
 
 def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> Fast | None:
     """What the exported run was fastest with, or what is measured now; None where nobody asks."""
-    from engine.catalogue.training.checks import is_general
     from engine.document.shipped import datasets_folder
     from engine.emit.fast import Fast
     from engine.runs.records import read_settings
@@ -372,7 +371,7 @@ def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
         recorded = Fast.from_json(read_settings(options.weights).get("fast_path"))
         if recorded is not None:
             return recorded
-    if not (options.fast or project.plan.fast) or is_general(project.plan):
+    if not (options.fast or project.plan.fast):
         return None
     found = measured(project, catalogue, datasets_folder())
     warn(found.sentence())

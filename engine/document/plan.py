@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.document.fields import Fields, kind_of
 from engine.errors import GraphError, ProjectFileError
@@ -68,7 +68,8 @@ class Minimise:
     the nodes that are trained, every layer where it is empty. `every` steps it once in so many batches,
     `accumulate` adds up the gradients of so many batches, `clip` bounds the gradient's norm, `noise` is the
     eta of gradient noise, `rates` are factors on the learning rate by node, `average` keeps averaged weights
-    (EMA or SWA), and without `decay_biases` weight decay leaves biases and norms alone.
+    (EMA or SWA), an `adversary` moves each batch's inputs to where the loss is larger, and without
+    `decay_biases` weight decay leaves biases and norms alone.
     """
 
     loss: str | Mapping[str, float] = "all"
@@ -85,6 +86,8 @@ class Minimise:
     rates: Mapping[str, float] = field(default_factory=dict)
     penalties: tuple[Choice, ...] = ()
     average: Choice | None = None
+    adversary: Choice | None = None
+    key: ClassVar[str] = "minimise"  # in files
 
     def __post_init__(self) -> None:
         if not isinstance(self.loss, str):
@@ -111,7 +114,7 @@ class Minimise:
     def to_json(self) -> dict[str, Any]:
         loss = self.loss if isinstance(self.loss, str) else dict(self.loss)
         found: dict[str, Any] = {
-            "minimise": loss,
+            self.key: loss,
             "optimiser": self.optimiser.to_json(),
             "schedule": self.schedule.to_json(),
         }
@@ -125,17 +128,18 @@ class Minimise:
             found["rates"] = dict(self.rates)
         if self.penalties:
             found["penalties"] = [penalty.to_json() for penalty in self.penalties]
-        if self.average is not None:
-            found["average"] = self.average.to_json()
+        for key in ("average", "adversary"):
+            if (choice := getattr(self, key)) is not None:
+                found[key] = choice.to_json()
         return {**found, **self.extra}
 
     @classmethod
     def from_json(cls, data: object, where: str) -> Minimise:
         fields = Fields(data, where)
-        loss = fields.raw("minimise")
+        loss = fields.raw(cls.key)
         if not isinstance(loss, (str, dict)):
-            raise ProjectFileError(f'{where}: "minimise" should be text or an object, not {kind_of(loss)}.')
-        average = fields.raw("average", None)
+            raise ProjectFileError(f'{where}: "{cls.key}" should be text or an object, not {kind_of(loss)}.')
+        one = {key: fields.raw(key, None) for key in ("average", "adversary")}
         return cls(
             loss=loss,
             optimiser=Choice.from_json(fields.raw("optimiser"), f"{where}, optimiser,"),
@@ -149,7 +153,10 @@ class Minimise:
             decay_biases=fields.flag("decay_biases", True),
             rates=fields.mapping("rates", {}),
             penalties=_choices(fields, "penalties", where),
-            average=None if average is None else Choice.from_json(average, f"{where}, average,"),
+            **{
+                key: None if found is None else Choice.from_json(found, f"{where}, {key},")
+                for key, found in one.items()
+            },
             extra=fields.rest(),
         )
 
@@ -162,12 +169,13 @@ class Rule:
     name: str = ""
     every: int = 1
     extra: Mapping[str, Any] = field(default_factory=dict)
+    key: ClassVar[str] = "rule"  # in files
 
     def __post_init__(self) -> None:
         _at_least(1, "number of batches between two steps", self.every)
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"rule": self.node}
+        found: dict[str, Any] = {self.key: self.node}
         if self.name:
             found["name"] = self.name
         if self.every != 1:
@@ -177,14 +185,62 @@ class Rule:
     @classmethod
     def from_json(cls, data: object, where: str) -> Rule:
         fields = Fields(data, where)
-        return cls(fields.text("rule"), fields.text("name", ""), fields.whole("every", 1), fields.rest())
+        return cls(fields.text(cls.key), fields.text("name", ""), fields.whole("every", 1), fields.rest())
 
 
-Objective = Minimise | Rule
+@dataclass(frozen=True, slots=True)
+class Fit(Rule):
+    """Fit an estimator to the whole training split: its phase has all rows in one batch."""
+
+    key: ClassVar[str] = "fit"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Minimise):
+    """Draw weights as probable as the loss makes them, by a Markov chain: `optimiser` is the sampler.
+
+    The chain keeps its samples, from which a prediction has a spread.
+    """
+
+    optimiser: Choice = Choice("HMC")
+    key: ClassVar[str] = "chain"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeModel:
+    """Change the model when its phase begins, such as cutting small weights; `of` as for `Minimise`."""
+
+    change: Choice = Choice("Prune")
+    name: str = ""
+    of: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    every: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", tuple(self.of))
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"change": self.change.to_json()}
+        if self.name:
+            found["name"] = self.name
+        if self.of:
+            found["of"] = list(self.of)
+        return {**found, **self.extra}
+
+    @classmethod
+    def from_json(cls, data: object, where: str) -> ChangeModel:
+        fields = Fields(data, where)
+        change = Choice.from_json(fields.raw("change"), f"{where}, change,")
+        return cls(change, fields.text("name", ""), _ids(fields, "of"), fields.rest())
+
+
+Objective = Minimise | Rule | ChangeModel
+KINDS: Mapping[str, type[Objective]] = {"rule": Rule, "fit": Fit, "chain": Chain, "change": ChangeModel}
 
 
 def _objective(data: object, where: str) -> Objective:
-    kind = Rule if isinstance(data, dict) and "rule" in data else Minimise
+    keys = data if isinstance(data, dict) else {}
+    kind = next((kind for key, kind in KINDS.items() if key in keys), Minimise)
     return kind.from_json(data, where)
 
 
@@ -315,6 +371,11 @@ class Plan:
             and not phase.stop.also
             and phase.batch is None
         )
+
+    @property
+    def minimised(self) -> list[Minimise]:
+        """What is trained by gradient steps, in all phases."""
+        return [one for phase in self.phases for one in phase.objectives if isinstance(one, Minimise)]
 
     @property
     def objective(self) -> Minimise:

@@ -5,16 +5,18 @@ Only what a plan uses is written: a plan that clips no gradients has no line abo
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from typing import Any
 
 from engine.catalogue.symbols import name
 from engine.catalogue.training.averages import EMA, SWA, make_average
+from engine.catalogue.training.changes import make_change
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.data.batch import WEIGHT
-from engine.document.plan import Choice, Minimise, Plan, Rule
+from engine.document.plan import ChangeModel, Choice, Minimise, Plan, Rule
 from engine.emit.lines import quoted
 from engine.emit.optimise import carried_by, penalty_terms
 
@@ -154,11 +156,14 @@ class Features:
     counted: bool = False  # an objective may say how much a batch counts
     statistics: bool = False  # layers keep the statistics of batches
     joins: bool = False  # a row that is left over joins the batch before it
+    whole: bool = False  # every objective moves all that it computes with
+    rows: str = ""  # how many rows a batch has, as code
+    autocast: str = ""  # the kind of device on which losses are computed in bfloat16
 
     @property
     def carries(self) -> frozenset[Any]:
         """The functions and classes of ours that the plan's code uses, beside those of the nodes."""
-        from engine.optim import average, noise, progress, residuals, updates
+        from engine.optim import adversary, average, noise, progress, residuals, updates
 
         used = frozenset(getattr(progress, wanted) for wanted in self.seen_functions)
         for one in self.minimised:
@@ -166,6 +171,11 @@ class Features:
             used = used.union(carried_by(one), *(term.carries for term in terms))
         if any(one.noise for one in self.minimised):
             used |= {noise.add_gradient_noise}
+        if any(one.adversary is not None for one in self.minimised):
+            used |= {adversary.worst_near}
+        for change in self.changes:
+            module, _, made = make_change(change.change).makes.rpartition(".")
+            used |= {getattr(importlib.import_module(module), made)}
         if self.averages:
             used |= {average.Average}
         if self.refreshes:
@@ -178,7 +188,11 @@ class Features:
 
     @property
     def minimised(self) -> list[Minimise]:
-        return [one for phase in self.plan.phases for one in phase.objectives if isinstance(one, Minimise)]
+        return self.plan.minimised
+
+    @property
+    def changes(self) -> list[ChangeModel]:
+        return [one for phase in self.plan.phases for one in phase.objectives if isinstance(one, ChangeModel)]
 
     @property
     def stops(self) -> bool:
@@ -249,7 +263,9 @@ class Features:
     def take_turn(self, weight: str) -> str:
         """The function `take_turn`, with those it calls; `weight` is how much a batch counts, as code."""
         kinds = self.closures
-        rules = any(isinstance(one, Rule) for phase in self.plan.phases for one in phase.objectives)
+        rules = any(
+            isinstance(one, Rule | ChangeModel) for phase in self.plan.phases for one in phase.objectives
+        )
         lines = [
             "def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int)"
             " -> dict[str, Tensor]:",
@@ -266,7 +282,7 @@ class Features:
             return "\n".join(lines)
         closures = kinds - {""}
         if closures:
-            lines += self._closures(closures, "" in kinds)
+            lines += self._closures(closures, "" in kinds, weight)
         if "" in kinds:
             lines += self._gathering(weight) if self.gathers else self._plain()
         return "\n".join(lines)
@@ -276,17 +292,28 @@ class Features:
         return [
             *lines,
             "    player.optimiser.zero_grad()",
-            *_LOSS,
-            "    loss.backward(inputs=player.weights)",
+            *self._loss(),
+            "    loss.backward()" if self.whole else "    loss.backward(inputs=player.weights)",
             *self._update(),
             "    return found",
+        ]
+
+    def _loss(self) -> list[str]:
+        lines = ["    found = player.objective(model, batch)"]
+        if self.autocast:
+            lines = [f"    with torch.autocast({quoted(self.autocast)}, torch.bfloat16):", f"    {lines[0]}"]
+        return [
+            *lines,
+            '    loss = found["loss"]',
+            "    if not math.isfinite(loss.item()):",
+            '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
         ]
 
     def _gathering(self, weight: str) -> list[str]:
         return [
             "    if not player.gathered:",
             "        player.optimiser.zero_grad()",
-            *_LOSS,
+            *self._loss(),
             f"    weight = {weight}",
             "    (weight * loss).backward(inputs=player.weights)",
             "    player.gathered += 1",
@@ -327,12 +354,20 @@ class Features:
             lines += [f"    if player.schedule is not None{watched}:", "        player.schedule.step()"]
         return lines
 
-    def _closures(self, kinds: set[str], mixed: bool) -> list[str]:
+    def _closures(self, kinds: set[str], mixed: bool, weight: str) -> list[str]:
         lines = ["", "    def closure() -> Tensor:"]
         if "gradient" in kinds:
             lines += [
                 "        player.optimiser.zero_grad()",
                 '        loss = player.objective(model, batch)["loss"]',
+                "        loss.backward(inputs=player.weights)",
+                "        return loss.detach()",
+            ]
+        elif "potential" in kinds:
+            lines += [
+                "        player.optimiser.zero_grad()",
+                "        found = player.objective(model, batch)",
+                f'        loss = {weight} * found["loss"]  # of all rows together',
                 "        loss.backward(inputs=player.weights)",
                 "        return loss.detach()",
             ]
@@ -349,7 +384,8 @@ class Features:
             step += ["if player.schedule is not None:", "    player.schedule.step()"]
         if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
             step += ["if player.average is not None:", "    player.average.update()"]
-        step.append('return {"loss": torch.as_tensor(found)}')
+        value = f"found / {self.rows}" if "potential" in kinds else "found"
+        step.append(f'return {{"loss": torch.as_tensor({value})}}')
         if mixed:
             names = sorted({one.optimiser.name for one in self.minimised if self._closed(one)})
             listed = ", ".join(quoted(found) for found in names)
@@ -378,12 +414,42 @@ def average_arguments(choice: Choice) -> str:
     return f", start={chosen.start}" if chosen.start else ""
 
 
-_LOSS = (
-    "    found = player.objective(model, batch)",
-    '    loss = found["loss"]',
-    "    if not math.isfinite(loss.item()):",
-    '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
+def of_one_objective(plan: Plan, factory: str, measures: bool, autocast: str = "") -> str:
+    """How a plan of one plain objective is stepped, in the form that all plans have.
+
+    It stands behind a script whose own `train` says the same in a shorter way: what the application needs to
+    rest between two batches.
+    """
+    facts = Features(plan, whole=True, autocast=autocast)
+    planned = plan.schedule.name != "Constant"
+    schedule = ", schedule_for(optimiser, steps_per_epoch, epochs)" if planned else ""
+    stop = plan.stop
+    words = [factory, "EPOCHS", "batch=BATCH" if plan.batch else "batch=None"]
+    words += [f"patience={stop.patience}"] if stop.patience is not None else []
+    words += [] if stop.restore_best else ["restore_best=False"]
+    parts = [
+        "\n".join(_IMPORTS),
+        facts.player_class(),
+        facts.take_turn(""),
+        f"def {factory}(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:\n"
+        "    optimiser = optimiser_for(model)\n"
+        f'    return [Player("loss", objective, [*model.parameters()], optimiser{schedule})]',
+        PHASE_CLASS.strip(),
+        f"PHASES = (Phase({', '.join(words)}),)",
+        SET_MODES.strip(),
+        f"{BATCHES_OF}    return batches(split, shuffle)",
+    ]
+    if not measures:
+        parts.append("measure = objective")
+    return "\n\n\n".join(parts) + "\n"
+
+
+_IMPORTS = (
+    "from collections.abc import Callable",
+    "from dataclasses import dataclass, field",
+    "from typing import Any",
 )
+BATCHES_OF = "def batches_of(phase: Phase, split: Any, shuffle: Any = None) -> Any:\n"
 
 PHASE_CLASS = '''
 @dataclass

@@ -18,6 +18,7 @@ from engine.emit.lines import WIDTH, Line, check_met, laid_out, tapped
 
 if TYPE_CHECKING:
     from engine.catalogue.emitter import NodeCode
+    from engine.document.plan import Plan
     from engine.emit.model import Assembly
 
 FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # of torch.optim, with kernels for all weights at once
@@ -101,6 +102,11 @@ class Fast:
     def only(self, **changes: Any) -> Fast:
         """The same settings with some of them changed."""
         return replace(self, **changes)
+
+
+def fusable(plan: Plan) -> bool:
+    """Whether an objective of a plan has an optimiser with a kernel for all weights at once."""
+    return any(one.optimiser.name in FUSED for one in plan.minimised)
 
 
 # -- the graph
@@ -213,9 +219,10 @@ def _with_argument(value: Expr, first: Expr) -> Expr:
 # -- the lines around it
 
 
-def quickened(lines: Iterable[Line], fast: Fast) -> list[Line]:
-    """The lines of a script with the settings written in. Errors: `EmitError`."""
-    wanted = {OPTIMISER: fast.fused, OBJECTIVE: fast.autocast, MODEL: True, SEEDED: fast.threads is not None}
+def quickened(lines: Iterable[Line], fast: Fast, plain: bool) -> list[Line]:
+    """A script, `plain` with the plain loop, with the settings in its lines. Errors: `EmitError`."""
+    autocast = bool(fast.autocast) and plain  # in another loop it is written where the losses are computed
+    wanted = {OPTIMISER: fast.fused, OBJECTIVE: autocast, MODEL: True, SEEDED: fast.threads is not None}
     met: set[str] = set()
     found: list[Line] = []
     rest = deque(lines)
@@ -228,7 +235,7 @@ def quickened(lines: Iterable[Line], fast: Fast) -> list[Line]:
             while rest and rest[0].twin == "" and rest[0].plain:  # the call stands on several lines
                 rest.popleft()
             found += laid_out([Line(f"{line.run.removesuffix(')')}, fused=True)")])
-        elif fast.autocast and code == OBJECTIVE:
+        elif autocast and code == OBJECTIVE:
             found.append(Line(f'{pad}with torch.autocast("{fast.autocast}", torch.bfloat16):'))
             found.append(Line(f"{pad}    {code}"))
         elif code == MODEL:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.catalogue import Layer, Loss, Metric
+from engine.catalogue import Data, Layer, Loss, Metric
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import name
+from engine.catalogue.training.adversaries import make_adversary
+from engine.catalogue.training.changes import make_change
 from engine.catalogue.training.checks import check_objective
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
-from engine.document.plan import Minimise, Phase, Plan, Rule
+from engine.document.plan import ChangeModel, Fit, Minimise, Phase, Plan, Rule
 from engine.emit.alternating import (
     OVER,
     PHASE_CLASS,
@@ -38,6 +40,7 @@ from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
+OUTER = "clean"  # the part that an objective with an adversary has beside
 
 
 @dataclass(slots=True)
@@ -60,15 +63,24 @@ class Named:
     schedule: str = ""
     residuals: str = ""
     by: str = ""  # the variable that holds the optimiser
+    clean: str = ""  # the loss of examples as they are, where an adversary moves them
 
 
-def players_of(made: Assembly, plan: Plan) -> Players:
-    """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`."""
+def players_of(made: Assembly, plan: Plan, autocast: str = "") -> Players:
+    """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`.
+
+    `autocast` is the kind of device on which losses are computed in bfloat16.
+    """
     order = made.graph.order()
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
     metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
     facts = Features(
-        plan, counted=uneven(made), statistics=batch_statistics(made.book), joins=joins_rows(made.book)
+        plan,
+        counted=uneven(made),
+        statistics=batch_statistics(made.book),
+        joins=joins_rows(made.book),
+        rows=weight_text(made.columns()[0].name, False),
+        autocast=autocast,
     )
     found = Players(facts)
     factories, static = [], []
@@ -79,11 +91,15 @@ def players_of(made: Assembly, plan: Plan) -> Players:
             if isinstance(objective, Rule):
                 calls.append(_rule(made, found, objective, names))
                 trained.add(objective.node)
+            elif isinstance(objective, ChangeModel):
+                calls.append(_change(made, objective, names))
             else:
                 call, moved = _player(made, found, objective, names, losses)
                 calls.append(call)
                 trained |= moved
-        found.functions.append([names.function for names in named])
+        held = [isinstance(one, ChangeModel) for one in phase.objectives]  # after each step of the others
+        calls = [call for late in (False, True) for call, at in zip(calls, held, strict=True) if at == late]
+        found.functions.append([one.function for one in named if one.function])
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
     ruled = [one.node for phase in plan.phases for one in phase.objectives if isinstance(one, Rule)]
@@ -113,8 +129,12 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
         named: list[Named] = []
         for index, objective in enumerate(phase.objectives):
             title = _title(made, plan, number, index) if several else "objective"
-            key, function = (keys.give(title), book.give(title)) if several else ("loss", "objective")
-            parts = () if isinstance(objective, Rule) else PARTS
+            key, function = (keys.give(title), "") if several else ("loss", "")
+            if not isinstance(objective, ChangeModel):
+                function = book.give(title) if several else "objective"
+            parts = PARTS if isinstance(objective, Minimise) else ()
+            if isinstance(objective, Minimise) and objective.adversary is not None:
+                parts = (*parts, OUTER)
             named.append(Named(key, function, **{part: book.give(f"{function} {part}") for part in parts}))
         found.append((book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players"), named))
     return found
@@ -136,6 +156,8 @@ def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:
         return objective.name
     if len(phase.objectives) == 1 and phase.name:
         return phase.name
+    if isinstance(objective, ChangeModel):
+        return make_change(objective.change).title
     if isinstance(objective, Rule) and objective.node in made.graph.nodes:
         return f"{made.graph.node(objective.node).name or 'node'} rule"
     return f"objective {number + 1} {index + 1}" if len(plan.phases) > 1 else f"objective {index + 1}"
@@ -179,6 +201,46 @@ def _rule(made: Assembly, found: Players, rule: Rule, names: Named) -> list[str]
     return [f"Player({quoted(names.key)}, {names.function}{every}),"]
 
 
+def _change(made: Assembly, change: ChangeModel, names: Named) -> list[str]:
+    """The line that makes a change of the model, and what holds it."""
+    chosen = make_change(change.change)
+    weighed = _paths(made, [one for one in made.codes if one in trained_nodes(made, change.of)])
+    if not weighed:
+        raise EmitError("A change of the plan has no weights to change.")
+    layers = ", ".join(path for parts in weighed.values() for path in parts)
+    words = [f"{spec.name}={getattr(chosen, spec.name)!r}" for spec in chosen.params]
+    made_by = f"{chosen.makes.rpartition('.')[2]}([{layers}], {', '.join(words)})"
+    return [f"Player({quoted(names.key)}, {made_by}),"]
+
+
+def _adversary(
+    made: Assembly, objective: Minimise, names: Named, needed: Sequence[str], doc: str
+) -> list[Line]:
+    """The function of an objective whose examples an adversary moves first."""
+    assert objective.adversary is not None
+    chosen = make_adversary(objective.adversary)
+    column = _moved_column(made, needed)
+    words = ", ".join(f"{spec.name}={getattr(chosen, spec.name)!r}" for spec in chosen.params)
+    body = [
+        Line(f'"""{doc}, on the worst examples near those of the batch."""'),
+        Line(f"batch = worst_near(model, batch, {names.clean}, {quoted(column)}, {words})"),
+        Line(f"return {names.clean}(model, batch)"),
+    ]
+    head = Line(f"def {names.function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
+    return laid_out([head, *indented(body)])
+
+
+def _moved_column(made: Assembly, needed: Sequence[str]) -> str:
+    """The column of measurements that the layers of an objective read. Errors: `EmitError` without one."""
+    graph, types = made.graph, made.book.types
+    for one in needed:
+        for link in graph.outgoing(one) if isinstance(types[one], Data) else ():
+            found = made.book.signature(link.source, link.source_port)
+            if link.target in needed and found is not None and found.dtype == "float32":
+                return link.source_port
+    raise EmitError("An adversary moves numbers that layers read; this objective reads none.")
+
+
 def _player(
     made: Assembly, found: Players, objective: Minimise, names: Named, losses: Sequence[str]
 ) -> tuple[list[str], set[str]]:
@@ -196,7 +258,10 @@ def _player(
     rates = {path: objective.rates[one] for one, parts in rated.items() for path in parts}
     penalties = penalty_terms(objective.penalties, name(names.weights)(name("model")))
     doc = _doc(made, objective, [one for one in paths], whole)
-    found.parts.append(objective_lines(made, names.function, doc, weights, trained, penalties))
+    function = names.clean or names.function
+    found.parts.append(objective_lines(made, function, doc, weights, trained, penalties))
+    if names.clean:
+        found.parts.append(_adversary(made, objective, names, needed, doc.rstrip(".")))
     found.parts.append(_weights_lines(names.weights, layers))
     found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates))
     schedule_part = schedule_lines(objective, names.schedule)
@@ -278,7 +343,8 @@ def _phase_line(made: Assembly, phase: Phase, factory: str, trained: set[str]) -
     words = [factory, str(stop.epochs)]
     plan = made.project.plan
     batch = plan.batch if phase.batch is None else phase.batch
-    words.append(f"batch={batch}" if batch else "batch=None")
+    fits = any(isinstance(one, Fit) for one in phase.objectives)
+    words.append(f"batch={batch}" if batch and not fits else "batch=None")
     if still:
         words.append(f"frozen=({', '.join(quoted(path) for path in still)},)")
     words.append(f"monitor={quoted(stop.monitor)}")

@@ -41,7 +41,7 @@ from engine.shapes.size import check_memory
 
 Batch = dict[str, Tensor]
 Watcher = Callable[[str, str, Tensor], None]
-Measure = Callable[[nn.Module, Batch], dict[str, Tensor]]
+Step = Callable[[Any, nn.Module, Batch, int], dict[str, Tensor]]
 _numbers = iter(range(1, sys.maxsize))
 
 
@@ -76,9 +76,8 @@ class Program:
         self._watcher: Watcher | None = None
         self._given: Mapping[tuple[str, str], Tensor] = {}
         self._file = f"<network {next(_numbers)}>"
-        self._names = self._execute(script.twin)
+        self._names = self._execute(f"{script.twin}\n\n{script.steps}")
         self.Model: type[nn.Module] = self._names["Model"]
-        self.players = script.players  # of a plan that is not plainly supervised
         crashes.remember(self._file, self._lines())
 
     @property
@@ -96,11 +95,8 @@ class Program:
         return Program(self._script, self.revision)
 
     def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
-        """The losses of a batch; "loss" is what training minimises: the first objective's, of several."""
-        function: Measure = self._names["objective" if self.players is None else self.players.functions[0][0]]
-        if self.fast.autocast:
-            with torch.autocast(self.fast.autocast, torch.bfloat16):
-                return function(model, batch)
+        """What the plan's first objective finds on a batch, "loss" among it; a rule moves weights, too."""
+        function: Callable[[nn.Module, Batch], dict[str, Tensor]] = self._names[self._script.first]
         return function(model, batch)
 
     def make_model(self, device: str) -> nn.Module:
@@ -122,9 +118,7 @@ class Program:
         if measure is not None:
             found = measure(model, batch)
             return {key: pair[0] if isinstance(pair, tuple) else pair for key, pair in found.items()}
-        if self.players is None:
-            return self.objective(model, batch)
-        self.forward(model, batch)  # an objective may be a rule, which changes weights
+        self.forward(model, batch)
         return {}
 
     def evaluate(self, model: nn.Module, split: Batch) -> dict[str, float]:
@@ -136,8 +130,8 @@ class Program:
         self, split: Batch, shuffle: torch.Generator | None = None, phase: int = 0
     ) -> Iterator[Batch]:
         """The split in batches of a phase's size, in a new random order where `shuffle` is given."""
-        batches: Callable[..., Iterator[Batch]] = self._names["batches"]
-        return batches(split, shuffle, *(() if self.players is None else [self.phases[phase].batch]))
+        batches: Callable[..., Iterator[Batch]] = self._names["batches_of"]
+        return batches(self.phases[phase], split, shuffle)
 
     def batch_count(self, rows: int, size: int | None) -> int:
         """How many batches of a size, all rows for none, an epoch of so many rows has."""
@@ -149,14 +143,14 @@ class Program:
 
     @property
     def phases(self) -> tuple[Any, ...]:
-        """The phases of a plan that is not plainly supervised, as the script describes them."""
+        """The phases of the plan, as the script describes them."""
         found: tuple[Any, ...] = self._names.get("PHASES", ())
         return found
 
     def take_turn(self, player: Any, model: nn.Module, batch: Batch, turn: int) -> dict[str, Tensor]:
         """One step of an objective. Errors: `FloatingPointError` for a loss that is not finite."""
-        found: dict[str, Tensor] = self._names["take_turn"](player, model, batch, turn)
-        return found
+        step: Step = self._names["take_turn"]
+        return step(player, model, batch, turn)
 
     def update(self, player: Any, turn: int) -> None:
         """Move an objective's weights by gradients that were gathered of too few batches."""
@@ -189,14 +183,6 @@ class Program:
         loader = build(data, "data", {}).loader
         learn = loader[1].get(OPTION) if loader is not None else None
         return watching(self._names, getattr(learn, "__name__", ""), key)
-
-    def configure(
-        self, model: nn.Module, steps_per_epoch: int, epochs: int
-    ) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler | None]:
-        """The optimiser, and the schedule (stepped after each batch) where there is one."""
-        optimiser = self._names["optimiser_for"](model)
-        schedule_for = self._names.get("schedule_for")
-        return optimiser, schedule_for(optimiser, steps_per_epoch, epochs) if schedule_for else None
 
     def forward(self, model: nn.Module, batch: Batch) -> Any:
         """The model's results on a batch's columns."""

@@ -18,12 +18,12 @@ from engine.data.portable import names_read, portable_source
 from engine.data.reading_ahead import read_ahead
 from engine.data.weights import read_weights
 from engine.document.graph import Project
-from engine.document.plan import Plan, Rule
-from engine.emit.alternating import Features, train_text
+from engine.document.plan import ChangeModel, Plan, Rule
+from engine.emit.alternating import BATCHES_OF, Features, of_one_objective, train_text
 from engine.emit.beside import Copies, files_beside, name_beside
 from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
 from engine.emit.entry import listed, main_lines, model_only_lines, plain_text
-from engine.emit.fast import FUSED, Fast, quickened, rewrite
+from engine.emit.fast import Fast, fusable, quickened, rewrite
 from engine.emit.lines import WIDTH, Line, block, compiled, laid_out, quoted, tidy
 from engine.emit.loading import home_text, load_lines, loaders
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
@@ -87,12 +87,13 @@ class Script:
 
     plain: Source
     twin: str
+    steps: str  # how the application takes the plan's steps one by one, in the names of the script
     assembly: Assembly
     trains: bool
     files: Copies  # to lie beside it
     threads: int | None = None
     fast: Fast | None = None
-    players: Players | None = None
+    first: str = "objective"  # the function of the plan's first objective
     folder: Path | None = None  # where the user's own data lie
     loading: str = ""  # the script's own `load`
     counts_apart: bool = False  # losses count different places of a batch
@@ -147,10 +148,10 @@ def write_script(
     plan = project.plan
     check_plan(plan)
     general = is_general(plan)
-    if general:
-        fast = None  # what was measured for the plain loop has no place in another
-    elif fast is not None and plan.optimiser.name not in FUSED:
+    if fast is not None and not fusable(plan):
         fast = fast.only(fused=False)  # measured when the plan had another optimiser
+    if fast is not None and general:
+        fast = fast.only(late_relu=False)  # objectives compute their own layers
     project, book = as_trained(project, book or check(project, catalogue))
     types, data_node = book.types, source_of(project.graph, book.types)
     data = types[data_node] if data_node else None
@@ -159,7 +160,7 @@ def write_script(
     below = name_beside(data) if isinstance(data, Data) and with_data else None
     home = home_text(folder, beside, below)
     files: Copies = files_beside(data, beside) if isinstance(data, Data) and with_data and beside else ()
-    rules = any(isinstance(one, Rule) for phase in plan.phases for one in phase.objectives)
+    rules = any(isinstance(one, Rule | ChangeModel) for phase in plan.phases for one in phase.objectives)
     trains = isinstance(data, Data) and (
         rules or any(isinstance(types[one], Loss) for one in project.graph.nodes)
     )
@@ -182,7 +183,7 @@ def write_script(
             load = load_lines(made, data)
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
-            players = players_of(made, plan)
+            players = players_of(made, plan, fast.autocast if fast is not None else "")
             needed += _by_name(players.facts.carries)
             parts += _general_parts(made, plan, load, players)
         else:
@@ -198,7 +199,7 @@ def write_script(
     parts.append(block(started_by(offered)))
     body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
     if fast is not None and trains:
-        body = quickened(body, fast)
+        body = quickened(body, fast, not general)
     if distributed and trains:
         counted = len(counts) == 1 and counts[0] is not None
         body = shared(body, plan, bool(schedule_lines(plan.objective)), counted)
@@ -214,12 +215,21 @@ def write_script(
     plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
     source = Source(plain, tuple(line.node_id for line in lines), dict(made.attributes))
     twin = "\n".join(line.run for line in lines) + "\n"
+    steps = ""
+    if trains and general:
+        steps = f"\n\n{BATCHES_OF}    return batches(split, shuffle, phase.batch)\n"
+    elif trains:
+        measures, autocast = bool(made.metrics) or uneven(made), fast.autocast if fast is not None else ""
+        steps = of_one_objective(plan, made.names.give("make players"), measures, autocast)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
     load_text = "\n".join(line.plain for line in load)
     apart = len(counts) > 1
     joins = joins_rows(made.book)
-    return Script(source, twin, made, trains, files, threads, fast, players, folder, load_text, apart, joins)
+    first = players.functions[0][0] if players is not None else "objective"
+    return Script(
+        source, twin, steps, made, trains, files, threads, fast, first, folder, load_text, apart, joins
+    )
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:

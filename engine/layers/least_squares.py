@@ -23,8 +23,8 @@ class LeastSquares(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
 
-    def update(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
-        """Fit the rows of the batch, whatever was known before. The loss is the mean squared error after."""
+    def fit(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
+        """Fit all rows, whatever was known before. The loss is the mean squared error after."""
         rows, wanted = (part.reshape(len(x), -1).cpu().double() for part in (x, target))
         middle, level = rows.mean(0), wanted.mean(0)
         rows, wanted = rows - middle, wanted - level

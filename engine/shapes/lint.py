@@ -99,7 +99,9 @@ def _learning(graph: Graph, book: ShapeBook) -> set[str]:
     """The nodes whose value depends on something learned."""
     found: set[str] = set()
     for one in graph.order():
-        if book.parameters(one) or any(link.source in found for link in graph.incoming(one)):
+        node_type = book.types.get(one)
+        ruled = isinstance(node_type, Layer) and node_type.learns_by_rule
+        if ruled or book.parameters(one) or any(link.source in found for link in graph.incoming(one)):
             found.add(one)
     return found
 

@@ -21,7 +21,7 @@ from engine.document.edits import (
     SetPlan,
 )
 from engine.document.graph import BLOCK_INPUT, BLOCK_OUTPUT, Graph, Link, Node, Points, Project
-from engine.document.plan import Objective, Plan, Rule
+from engine.document.plan import ChangeModel, Objective, Plan, Rule
 from engine.errors import GraphError, ParamError
 from engine.values import Value, natural
 
@@ -180,6 +180,8 @@ def plan_after(plan: Plan, before: str, after: str) -> Plan:
     def follow(one: Objective) -> Objective:
         if isinstance(one, Rule):
             return replace(one, node=after) if one.node == before else one
+        if isinstance(one, ChangeModel):
+            return replace(one, of=tuple(after if key == before else key for key in one.of))
         if isinstance(one.loss, str):
             loss: str | dict[str, float] = after if one.loss == before else one.loss
         else:

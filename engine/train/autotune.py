@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from engine.catalogue.training.checks import PLAIN_PLANS
 from engine.data.lazy import is_ragged
 from engine.devices import choose_device, untouched_random, use_threads
-from engine.emit.fast import FUSED, Fast
+from engine.emit.fast import Fast, fusable
 
 if TYPE_CHECKING:
     from engine.catalogue import Catalogue
@@ -131,9 +130,6 @@ def fastest(
     def make(fast: Fast) -> Program:
         return made_with(program, catalogue, fast)
 
-    if program.players is not None:
-        feed.note("info", f"Fast path: only for {PLAIN_PLANS}; this one trains plainly.")
-        return program
     data = load()
     decided = decided or (lambda decide: decide())
     found = decided(lambda: choose(make, data, settings))
@@ -150,7 +146,7 @@ def measured(project: Project, catalogue: Catalogue, datasets: Path) -> Fast:
     from engine.runs.settings import Settings
 
     program = compile_program(project, catalogue)
-    if not program.trains or program.players is not None:
+    if not program.trains:
         return Fast()
     settings = Settings.of(project.plan, device=choose_device()[0])
     use_threads(program.threads)
@@ -171,9 +167,7 @@ def made_with(program: Program, catalogue: Catalogue, fast: Fast) -> Program:
 
 
 def offered(program: Program, settings: Settings) -> dict[str, object]:
-    """The settings that can help this program on this device, as values of `Fast`; none for `players`."""
-    if program.players is not None:
-        return {}
+    """The settings that can help this program on this device, as values of `Fast`."""
     device = settings.device.partition(":")[0]
     found: dict[str, object] = {}
     with untouched_random(settings.device):
@@ -185,7 +179,7 @@ def offered(program: Program, settings: Settings) -> dict[str, object]:
         found["uniform_dropout"] = True  # on a GPU torch draws and applies the mask in one kernel
     if 4 in shapes and 5 not in shapes:
         found["channels_last"] = True
-    if device in ("cpu", "cuda", "mps") and program.plan.optimiser.name in FUSED:
+    if device in ("cpu", "cuda", "mps") and fusable(program.plan):
         found["fused"] = True
     if _has_bfloat16(device):
         found["autocast"] = device
@@ -296,7 +290,7 @@ class _Lane:
         self.program = program
         torch.manual_seed(settings.seed)
         self._model: nn.Module = program.make_model(settings.device)
-        self._optimiser, _ = program.configure(self._model, 1, settings.epochs)
+        self._players = program.phases[0].players(self._model, 1, settings.epochs)
         self._columns, self._rows = columns, rows
         self.weights = sum(weight.numel() for weight in self._model.parameters())
 
@@ -305,11 +299,8 @@ class _Lane:
             name: column.index_select(0, self._rows.to(column.device))
             for name, column in self._columns.items()
         }
-        self._optimiser.zero_grad()
-        loss = self.program.objective(self._model, batch)["loss"]
-        torch.autograd.backward(loss)
-        loss.item()
-        self._optimiser.step()
+        for player in self._players:
+            self.program.take_turn(player, self._model, batch, 0)["loss"].item()
 
 
 @contextmanager

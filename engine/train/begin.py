@@ -100,8 +100,7 @@ def begin_run(
 def _leaves_one_row(run: Run) -> bool:
     """Whether batches are joined, so that none has a single row."""
     program, rows = run.program, run.rows("train")
-    phases = program.phases if program.players is not None else ()
-    sizes = [phase.batch for phase in phases] or [run.settings.batch]
+    sizes = [phase.batch for phase in program.phases]
     return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
 
 

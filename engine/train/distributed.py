@@ -12,10 +12,11 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
@@ -27,7 +28,7 @@ from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parallel import DistributedDataParallel
 
 from engine.catalogue import Data
-from engine.catalogue.training.checks import PLAIN_PLANS
+from engine.catalogue.training.optimisers import OPTIMISERS
 from engine.data.batch import WEIGHT
 from engine.devices import choose_device
 from engine.emit.distributed import SIDE_BY_SIDE
@@ -44,7 +45,10 @@ LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds
 
 _DRAWS = re.compile(r"F\.\w*dropout|torch\.(randn?(_like)?|bernoulli|normal|multinomial)\(")
 
+_CLOSURES = {made.makes.rpartition(".")[2]: made.closure for made in OPTIMISERS.values()}
+
 T = TypeVar("T")
+Measure = Callable[[nn.Module, dict[str, Tensor]], dict[str, Tensor]]
 
 
 @dataclass(slots=True)
@@ -84,12 +88,7 @@ class World:
         self.decided(lambda: None)
 
     def wrap(self, program: Program) -> Program:
-        """The program for this process's part of each batch. Errors: `TrainingError` for other plans."""
-        if program.players is not None:
-            raise TrainingError(
-                f"Several processes train {PLAIN_PLANS}; this project's plan is another.",
-                fix="Train it in one process, without torchrun.",
-            )
+        """The program for this process's part of each batch. Errors: `TrainingError` for some data."""
         data = program.book.types.get(program.data_node or "")
         if isinstance(data, Data) and any(column.rows for column in data.columns()):
             raise TrainingError(
@@ -244,42 +243,67 @@ class Measured(nn.Module):
 
 
 class SharedProgram:
-    """A program whose batches are this process's parts and whose losses are the whole batch's.
+    """A program whose objectives compute with a part of each batch and have the whole batch's losses.
 
-    Everything else is the program's own.
+    Where an update cannot be put together from parts, the first process makes it and the others get its
+    weights. Everything else is the program's own.
     """
 
     def __init__(self, program: Program, world: World) -> None:
         self._program = program
         self._world = world
-        self._joined: tuple[nn.Module, nn.Module] | None = None
+        self._joined: dict[str, tuple[Any, nn.Module]] = {}  # the player and what it computes, by its name
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._program, name)
 
-    def batches(self, split: Batch, shuffle: torch.Generator | None = None, *rest: Any) -> Iterator[Batch]:
-        """The process's part of each batch that one process would train."""
-        for batch in self._program.batches(split, shuffle, *rest):
-            if shuffle is not None:
-                batch = Part(batch, self._world.rank, self._world.size, self._program.joins)
-            yield batch
+    def take_turn(self, player: Any, model: nn.Module, batch: Batch, turn: int) -> dict[str, Tensor]:
+        """One step of an objective, the same in all processes. Errors: as `Program.take_turn`."""
+        if _made_by_one(player):
+            first = self._world.first
+            found = self._program.take_turn(player, model, batch, turn) if first else {}
+            return self._handed_out(model, found)
+        own = player.objective
+        if player.optimiser is None:
+            return self._program.take_turn(player, model, batch, turn)
+        player.objective = partial(self._shared, player, own)
+        try:
+            return self._program.take_turn(player, model, batch, turn)
+        finally:
+            player.objective = own
 
-    def objective(self, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
+    def _shared(self, player: Any, own: Measure, model: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """The losses of the whole batch; backward gives this process's part of their gradients."""
-        if not isinstance(batch, Part):
-            return self._program.objective(model, batch)
-        if self._joined is None or self._joined[0] is not model:
-            self._joined = model, DistributedDataParallel(Measured(model, self._program.objective))
-        found: dict[str, Tensor] = self._joined[1](batch)
+        part = Part(batch, self._world.rank, self._world.size, self._program.joins)
+        known = self._joined.get(player.name)
+        if known is None or known[0] is not player:
+            joined = Measured(model, own)
+            moved = {id(weight) for weight in player.weights}
+            others = [name for name, weight in joined.named_parameters() if id(weight) not in moved]
+            ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
+            ignore(joined, others)
+            known = self._joined[player.name] = player, DistributedDataParallel(joined)
+        found: dict[str, Tensor] = known[1](part)
         weight = found.pop(WEIGHT, None)
-        part = float(batch.size) if weight is None else float(weight) * bool(batch.size)
-        whole, totals = self._summed(found, part)
-        factor = self._world.size * part / (whole or 1.0)  # torch takes the mean over the processes
+        mine = float(part.size) if weight is None else float(weight) * bool(part.size)
+        whole, totals = self._summed(found, mine)
+        factor = self._world.size * mine / (whole or 1.0)  # torch takes the mean over the processes
         values = {
             name: factor * (value - value.detach()) + total / (whole or 1.0)
             for (name, value), total in zip(found.items(), totals, strict=True)
         }
         return {**values, WEIGHT: torch.tensor(whole)}
+
+    def _handed_out(self, model: nn.Module, found: dict[str, Tensor]) -> dict[str, Tensor]:
+        """What the first process found, and its weights, in all of them."""
+        world = self._world
+        asked = torch.tensor(float(world.asked is not None and world.asked()))
+        dist.all_reduce(asked)
+        world.stopping = bool(asked.item())
+        state, found = world.decided(lambda: (_held(model.state_dict()), _held(found)))
+        if not world.first:
+            model.load_state_dict(state)
+        return found
 
     def _summed(self, found: dict[str, Tensor], weight: float) -> tuple[float, list[Tensor]]:
         """How much the whole batch counts, and its values times that.
@@ -300,6 +324,20 @@ class SharedProgram:
     def evaluate(self, model: nn.Module, split: Batch) -> dict[str, float]:
         """What the first process finds, in all of them."""
         return self._world.decided(lambda: self._program.evaluate(model, split))
+
+
+def _held(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().cpu() for name, value in values.items()}
+
+
+def _made_by_one(player: Any) -> bool:
+    """Whether a player's update is no sum over parts: a rule, noise, or a matrix of derivatives."""
+    optimiser = player.optimiser
+    return (
+        (optimiser is None and not getattr(player.objective, "each_alike", False))
+        or bool(getattr(player, "noise", 0.0))
+        or _CLOSURES.get(type(optimiser).__name__, "") in ("loss", "residuals")
+    )
 
 
 # -- what differs

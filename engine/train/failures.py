@@ -72,9 +72,7 @@ def _first_not_finite(run: Run, batch: dict[str, Tensor]) -> str | None:
 
     with untouched_random(run.settings.device), torch.no_grad(), run.program.tapping(look):
         try:
-            # Of several players everything that is measured: an objective may be a rule, which moves weights.
-            whole = run.program.objective if run.program.players is None else run.program.measure
-            whole(run.model, batch)
+            run.program.measure(run.model, batch)  # no objective: it may be a rule, which moves weights
         except _Found:
             return found[0]
     return next((node_id for node_id in run.program.modules if _weights_not_finite(run, node_id)), None)

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from engine.data.batch import WEIGHT, Batch, Splits, weight_in
 from engine.devices import random_state, set_random_state, use_threads
-from engine.document.names import spoken
 from engine.feed.feed import Feed, Series
 from engine.look.tallies import Tally, tallies
 from engine.runs.settings import Settings, Stage
@@ -57,6 +56,9 @@ class Run:
         self.model: nn.Module = program.make_model(settings.device)
         self.data = load()
         self.phases = Phases()
+        self.steps_per_epoch = 1
+        self.optimiser: torch.optim.Optimizer
+        self.schedule: Any
         self.configure()
         self.shuffle = torch.Generator().manual_seed(settings.seed)
         self.stage = Stage.TRAIN
@@ -74,19 +76,13 @@ class Run:
         self._spent, self._since = 0.0, 0.0
         self._side_values_at = 0.0
         self.loss_sum = self.weight_sum = 0.0
-        self._curve = self._first_curve()
+        self._curves: dict[str, Series] = {}
         self.order = self.shuffle.get_state()
         self._batches: Iterator[Batch] | None = None
 
     def configure(self) -> None:
         """Build optimiser and schedule for the model as it is."""
-        if self.program.players is not None:
-            self.phases.configure(self)
-            return
-        self.steps_per_epoch = self.program.batch_count(self.rows("train"), self.settings.batch)
-        self.optimiser, self.schedule = self.program.configure(
-            self.model, self.steps_per_epoch, self.settings.epochs
-        )
+        self.phases.configure(self)
 
     @property
     def ending(self) -> bool:
@@ -154,61 +150,22 @@ class Run:
         if self._batches is None:
             self._batches = self._begin_epoch()
         batch = next(self._batches)
-        if self.program.players is not None:
-            self._take_turns(batch)
-            return
-        optimiser = self.optimiser
-        optimiser.zero_grad()
-        found = self.program.objective(self.model, batch)
-        loss, weight = found["loss"], weight_in(found, batch)
-        torch.autograd.backward(loss)
-        value = loss.item()
-        if not math.isfinite(value):
-            from engine.train.failures import not_finite
-
-            raise not_finite(self, batch, value)
-        after = None
-        if self.peek is not None:
-            peek, self.peek = self.peek, None
-            after = peek()
-        optimiser.step()
-        if self.schedule is not None:
-            self.schedule.step()
-        if after is not None:
-            after()
+        values, found = self.phases.take_turns(self, batch)
         self.step += 1
         self.index += 1
         seconds = self._spent + perf_counter() - self._since
         epoch = self.epoch + self.index / self.steps_per_epoch
-        if weight:  # a batch in which nothing counts has no loss to show
-            self.loss = value
-            self.loss_sum += weight * value
-            self.weight_sum += weight
-            self._curve.append(self.step, epoch, seconds, value)
-        self.feed.changed()
-        if seconds >= self._side_values_at:
-            self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
-            self._note_side_values(found, epoch, seconds)
-        if self.on_record is not None:
-            self.on_record({"step": self.step, "epoch": self.epoch, "loss": value})
-        if self.index == self.steps_per_epoch:
-            self.stage = Stage.VALIDATE
-
-    def _take_turns(self, batch: Batch) -> None:
-        values, found = self.phases.take_turns(self, batch)
-        self.step += 1
-        self.index += 1
-        seconds = self.seconds
-        epoch = self.epoch + self.index / self.steps_per_epoch
-        weights = {name: weight_in(parts, batch) for name, parts in found.items()}
-        first = next(iter(values), "")
-        if weights.get(first):
-            self.loss = values[first]
-            self.loss_sum += weights[first] * values[first]
-            self.weight_sum += weights[first]
+        first = True
         for name, value in values.items():
-            if weights[name]:
-                self.feed.append(f"train_{name}", self.step, epoch, seconds, value)
+            weight = weight_in(found[name], batch)
+            if weight:  # a batch in which nothing counts has no value to show
+                self._curve_of(name).append(self.step, epoch, seconds, value)
+                if first:
+                    self.loss = value
+                    self.loss_sum += weight * value
+                    self.weight_sum += weight
+            first = False
+        self.feed.changed()
         if seconds >= self._side_values_at:
             self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
             self._note_side_values(self.phases.parts(self, found), epoch, seconds)
@@ -223,29 +180,28 @@ class Run:
         """The batches of the current epoch from `index` on, in the order that its shuffle state gives."""
         if self.index:
             self.shuffle.set_state(self.order)
-        if self.program.players is None:
-            batches = iter(self.program.batches(self.data["train"], self.shuffle))
-        else:
-            self.phases.begin_epoch(self)
-            batches = iter(self.program.batches(self.data["train"], self.shuffle, self.phases.number))
+        self.phases.begin_epoch(self)
+        batches = iter(self.program.batches(self.data["train"], self.shuffle, self.phases.number))
         for _ in range(self.index):
             next(batches)
         return batches
 
     def place_modes(self) -> None:
         """Put layers that the phase leaves alone to rest again."""
-        if self.program.players is not None:
-            self.program.set_modes(self.model, self.phases.number)
+        self.program.set_modes(self.model, self.phases.number)
 
     def place(self) -> None:
         """Forget the batches at hand: the next one is taken from the data at `index` of the epoch."""
         self._batches = None
-        self._curve = self._first_curve()  # a feed that was cut may have dropped an empty one
+        self._curves = {}  # a feed that was cut may have dropped an empty one
         self._side_values_at = 0.0
 
-    def _first_curve(self) -> Series:
-        """The curve of the plain loop; the objectives of other plans have curves of their own names."""
-        return self.feed.open("train_loss") if self.program.players is None else Series()
+    def _curve_of(self, name: str) -> Series:
+        """The curve of an objective's values, a point a step."""
+        found = self._curves.get(name)
+        if found is None:
+            found = self._curves[name] = self.feed.open(f"train_{name}")
+        return found
 
     def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
         self.feed.append("lr", self.step, epoch, seconds, self.learning_rate)
@@ -280,40 +236,15 @@ class Run:
         self.history.append(
             {**record, **trained, "lr": self.learning_rate, "seconds": seconds, "step": self.step}
         )
-        if self.program.players is not None:
-            values = {name: float(value) for name, value in record.items() if name != "epoch"}
-            seen = self.phases.see(self, values)
-            ended = self.phases.weigh(self, seen)
-            self.phases.swap_back(self)
-            over = ended and self.phases.end(self)
-        else:
-            over = self._weigh(record) or self.epoch >= self.settings.epochs
+        values = {name: float(value) for name, value in record.items() if name != "epoch"}
+        ended = self.phases.weigh(self, self.phases.see(self, values))
+        self.phases.swap_back(self)
+        over = ended and self.phases.end(self)
         self.stage = Stage.TEST if over else Stage.TRAIN
         if self.on_record is not None:
             self.on_record(record)
 
-    def _weigh(self, record: Record) -> bool:
-        """Keep the best weights; returns whether patience has run out."""
-        settings = self.settings
-        value = float(record.get(settings.monitor, math.nan))
-        if value < self.best:
-            self.best, self.best_epoch, self.waited = value, self.epoch, 0
-            self.kept = {name: weight.clone() for name, weight in self.model.state_dict().items()}
-            return False
-        self.waited += 1
-        if settings.patience is None or self.waited < settings.patience:
-            return False
-        self.feed.note(
-            "info",
-            f"Stopped early: {spoken(settings.monitor)} has not improved for {settings.patience} epochs; "
-            f"epoch {self.best_epoch} was the best.",
-            step=self.step,
-        )
-        return True
-
     def _test(self) -> None:
-        if self.program.players is None and self.settings.restore_best and self.kept is not None:
-            self.model.load_state_dict(self.kept)
         found = self._evaluate("test")
         record: Record = {f"test_{name}": value for name, value in found.items()}
         seconds = self.seconds

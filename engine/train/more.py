@@ -21,7 +21,7 @@ def further(run: Run, overrides: Overrides, plan: Plan) -> Overrides:
     Otherwise as many as it was to have come on top.
     """
     last = overrides.epochs or plan.phases[-1].stop.epochs
-    done = run.epoch if run.program.players is None else run.phases.epochs
+    done = run.phases.epochs
     left = last + overrides.more - done
     return overrides if 2 * left >= last else replace(overrides, more=overrides.more + max(0, -left) + last)
 
@@ -49,7 +49,7 @@ def train_up_to(run: Run, epochs: int) -> str:
 
     Errors: `TrainingError` where it has trained more of them already.
     """
-    done = run.epoch if run.program.players is None else run.phases.epochs
+    done = run.phases.epochs
     ended = run.stage in (Stage.TEST, Stage.DONE)
     if epochs < done or (epochs == done and run.stage is Stage.TRAIN):
         raise TrainingError(

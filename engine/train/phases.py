@@ -1,4 +1,4 @@
-"""A run of a plan with several phases or players: who trains now, and when the next phase begins.
+"""Where a run is in its plan: who trains now, and when the next phase begins.
 
 The steps themselves are the script's own `take_turn`; this is the bookkeeping that the script's `train` does,
 taken apart so that the application can pause, probe and save between two batches.
@@ -21,6 +21,8 @@ from engine.optim.progress import gradient_norm, largest_move
 
 if TYPE_CHECKING:
     from engine.train.loop import Run
+
+_ALONE = "Training"  # the title of an only phase without a name
 
 
 class Phases:
@@ -59,6 +61,8 @@ class Phases:
     def limit(self, run: Run) -> int:
         """How many epochs the phase may have."""
         phases = run.program.phases
+        if len(phases) == 1:
+            return run.settings.epochs
         more = run.settings.more if self.number + 1 == len(phases) else 0
         return int(run.settings.each or phases[self.number].epochs) + more
 
@@ -73,13 +77,17 @@ class Phases:
         for player in self.players:
             if turn % player.every:
                 continue
-            with _peeking(run, player):
-                try:
+            try:
+                if run.peek is None:
                     parts = run.program.take_turn(player, run.model, batch, turn)
-                except FloatingPointError as error:
-                    from engine.train.failures import not_finite
+                else:
+                    with _peeking(run, player):
+                        parts = run.program.take_turn(player, run.model, batch, turn)
+            except FloatingPointError as error:
+                from engine.train.failures import not_finite
 
-                    raise not_finite(run, batch, math.nan) from error
+                value = math.inf if "inf" in str(error) else math.nan
+                raise not_finite(run, batch, value) from error
             values[player.name] = value = parts["loss"].item()
             found[player.name] = parts
             weight = weight_in(parts, batch)
@@ -138,8 +146,9 @@ class Phases:
     def swap_back(self, run: Run) -> None:
         """Let weights be trained again, with the statistics that they had."""
         self.swap()
-        run.model.load_state_dict(self.unaveraged, strict=False)
-        self.unaveraged = {}
+        if self.unaveraged:
+            run.model.load_state_dict(self.unaveraged, strict=False)
+            self.unaveraged = {}
 
     @property
     def averages(self) -> list[Any]:
@@ -191,11 +200,12 @@ class Phases:
             run.kept = {name: weight.clone() for name, weight in run.model.state_dict().items()}
         else:
             run.waited += 1
-        if run.waited == phase.patience:
+        if phase.patience is not None and run.waited >= phase.patience:
+            title = self.title(run)
             run.feed.note(
                 "info",
-                f"{self.title(run)} stopped early: {spoken(phase.monitor)} has not improved for "
-                f"{phase.patience} epochs; epoch {run.best_epoch} was the best.",
+                f"{'Stopped' if title == _ALONE else f'{title} stopped'} early: {spoken(phase.monitor)} has "
+                f"not improved for {phase.patience} epochs; epoch {run.best_epoch} was the best.",
                 step=run.step,
             )
             return True
@@ -236,7 +246,7 @@ class Phases:
         phases = run.program.plan.phases
         name = phases[self.number].name if self.number < len(phases) else ""
         if len(phases) == 1:
-            return name or "Training"
+            return name or _ALONE
         return f"Phase {self.number + 1}" + (f" ({name})" if name else "")
 
     def facts(self) -> dict[str, Any]:

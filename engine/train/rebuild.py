@@ -50,12 +50,8 @@ def rebuild(
     except BaseException:
         vars(run).update(before)
         raise
-    old_model, old_optimiser = before["model"], before["optimiser"]
-    if program.players is None:
-        _carry_state(kept.values(), old_optimiser, run.optimiser)
-        if run.schedule is not None:
-            fast_forward(run.schedule, run.step)
-    for player in run.phases.players if program.players is not None else ():
+    old_model = before["model"]
+    for player in run.phases.players:
         before_it = old_players.get(player.name)
         if before_it is not None and player.optimiser is not None and before_it.optimiser is not None:
             _carry_state(kept.values(), before_it.optimiser, player.optimiser)
@@ -67,7 +63,7 @@ def rebuild(
         per_step = math.ceil(run.rows("train") / run.steps_per_epoch)
         run.index = min(rows_done // per_step, run.steps_per_epoch - 1)
         run.place()
-        if program.players is None and run.epoch >= settings.epochs:
+        if run.phases.epochs >= run.phases.limit(run) and run.phases.end(run):
             run.stage = Stage.TEST
     return restarted
 
@@ -75,6 +71,8 @@ def rebuild(
 def _updates(run: Run, player: Any) -> int:
     """How often a player has moved its weights in the phase so far."""
     every, accumulate, epochs = player.every, getattr(player, "accumulate", 1), run.phases.epochs
+    if every == accumulate == 1:
+        return run.step - run.phases.began
     before = updates_per_epoch(run.steps_per_epoch, epochs, every, accumulate) * epochs
     turns = -(-(run.step - run.phases.began) // every) - -(-epochs * run.steps_per_epoch // every)
     return round(before) + int(max(0, turns)) // int(accumulate)

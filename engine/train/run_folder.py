@@ -218,7 +218,7 @@ class RunFolder:
     def _note_objectives(self, run: Run) -> None:
         """Remember what has a value a step in this phase: a short phase may be over before the next write."""
         self._phase_seen = run.phases.number
-        names = [f"train_{player.name}" for player in run.phases.players] or ["train_loss"]
+        names = [f"train_{player.name}" for player in run.phases.players]
         self._objectives = list(dict.fromkeys((*self._objectives, *names)))
 
     def _note_epoch(self, run: Run) -> None:

@@ -62,9 +62,9 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         "optimiser": optimisers[0],
         "schedule": schedules[0],
         "fast": run.program.fast.to_json(),
+        "phases": run.phases.facts(),
+        "others": list(zip(optimisers, schedules, strict=True))[1:],
     }
-    if run.program.players is not None:
-        facts |= {"phases": run.phases.facts(), "others": list(zip(optimisers, schedules, strict=True))[1:]}
     return tensors, facts
 
 
@@ -108,8 +108,7 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
     """
     try:
         run.model.load_state_dict(_under("model/", tensors))
-        if run.program.players is not None:
-            run.phases.restore(run, facts["phases"])
+        run.phases.restore(run, facts.get("phases") or _of_one_objective(facts))
         run.phases.before = _under("before/", tensors)
         for place, average in enumerate(run.phases.averages):
             for index, value in enumerate(average.values):
@@ -140,10 +139,26 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
     run.seconds = facts["seconds"]
     run.best, run.best_epoch, run.waited = facts["best"], facts["best_epoch"], facts["waited"]
     run.results = dict(facts["results"])
+    if "phases" not in facts and run.stage is Stage.TEST:
+        run.phases.end(run)  # earlier versions went back to the best weights only then
     run.order = tensors["order/start"]
     run.shuffle.set_state(tensors["order/now"])
     run.place()
     set_random_state(run.settings.device, _under("random/", tensors))
+
+
+def _of_one_objective(facts: Facts) -> Facts:
+    """Where a run was in its plan, of which earlier versions wrote nothing if it had one plain objective."""
+    weight = facts.get("weight_sum", facts["index"])
+    return {
+        "number": 0,
+        "began": 0,
+        "epochs": facts["epoch"],
+        "began_after": 0.0,
+        "averaged_at": -1,
+        "averages": [],
+        "sums": {"loss": [facts["loss_sum"], weight]} if weight else {},
+    }
 
 
 def settings_of(facts: Facts) -> Settings:

@@ -17,7 +17,7 @@ from engine.shapes.problems import Problem
 from engine.shapes.shapes import ShapeBook, check
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from engine.emit.program import Program
 
@@ -32,6 +32,12 @@ def catalogue() -> Catalogue:
 
 def gallery(project_id: str) -> Project:
     return load_project(GALLERY / f"{project_id}.nloom")
+
+
+def configured(program: Program, model: nn.Module, steps_per_epoch: int, epochs: int) -> tuple[Any, Any]:
+    """The optimiser of a plan's first objective, and its schedule."""
+    player = program.phases[0].players(model, steps_per_epoch, epochs)[0]
+    return player.optimiser, player.schedule
 
 
 class Sketch:

@@ -22,7 +22,7 @@ def constructed(type_id: str, params: dict[str, object] | None = None, *shape: i
 
 def test_the_layers_with_a_rule() -> None:
     found = {one.type_id for one in BEARERS}
-    assert found == {"Perceptron", "DeltaRule", "LeastSquares", "Hopfield", "RBM", "Oja"}
+    assert found == {"Perceptron", "DeltaRule", "Hopfield", "RBM", "Oja"}
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from engine.catalogue.training.adversaries import make_adversary
 from engine.catalogue.training.averages import make_average
+from engine.catalogue.training.changes import make_change
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES, make_optimiser, make_schedule
 from engine.catalogue.training.penalties import make_penalty
 from engine.catalogue.training.stopping import stop_tests
-from engine.document.plan import Minimise, Plan, Rule
+from engine.document.plan import ChangeModel, Minimise, Plan, Rule
 from engine.errors import EmitError, ParamError
 
 PLAIN_PLANS = (
@@ -75,6 +77,11 @@ def _check_general(plan: Plan) -> None:
         for one in phase.objectives:
             if isinstance(one, Rule):
                 continue
+            if isinstance(one, ChangeModel):
+                make_change(one.change)
+                continue
+            if one.adversary is not None:
+                make_adversary(one.adversary)
             check_objective(one)
             chosen = make_optimiser(one.optimiser)
             if chosen.closure and (one.accumulate > 1 or one.clip is not None or one.noise):

@@ -16,6 +16,7 @@ from engine.catalogue.training.first_order import (
     RMSprop,
 )
 from engine.catalogue.training.optimiser_base import Optimiser
+from engine.catalogue.training.samplers import SAMPLERS
 from engine.catalogue.training.schedules import SCHEDULES, Schedule, make_schedule
 from engine.catalogue.training.second_order import (
     BFGS,
@@ -29,6 +30,7 @@ from engine.document.plan import Choice
 
 __all__ = [
     "OPTIMISERS",
+    "SAMPLERS",
     "SCHEDULES",
     "Choosable",
     "Optimiser",
@@ -46,5 +48,5 @@ OPTIMISERS: dict[str, type[Optimiser]] = {found.__name__: found for found in _AL
 
 
 def make_optimiser(choice: Choice) -> Optimiser:
-    """Return the optimiser a plan names, its values checked. Raises ParamError."""
-    return chosen(choice, OPTIMISERS, "optimiser")
+    """Return the optimiser or the sampler a plan names, its values checked. Raises ParamError."""
+    return chosen(choice, {**OPTIMISERS, **SAMPLERS}, "optimiser")

@@ -20,7 +20,7 @@ from engine.document.plan import Choice
 from engine.emit.program import Program
 from engine.shapes.shapes import ShapeBook
 from tests.engine.emit.test_program import WithoutTaps
-from tests.engine.sketches import Sketch, apply, catalogue, program_of
+from tests.engine.sketches import Sketch, apply, catalogue, configured, program_of
 from tests.nodes.test_every_node import values_of
 
 LAYERS = [found for found in catalogue().types() if issubclass(found, Layer)]
@@ -104,7 +104,7 @@ def train(program: Program, book: ShapeBook) -> None:
         else torch.rand(16, *column.shape)
         for column in columns
     }
-    optimiser, schedule = program.configure(model, 2, 3)
+    optimiser, schedule = configured(program, model, 2, 3)
     seen: set[str] = set()
 
     def look(node_id: str, port: str, value: torch.Tensor) -> None:

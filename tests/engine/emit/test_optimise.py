@@ -17,7 +17,7 @@ from engine.document.plan import Choice, Minimise, Phase, Plan
 from engine.emit.optimise import carried_by, optimiser_lines, residual_vector
 from engine.errors import EmitError, NeuroloomError, ParamError
 from engine.optim.noise import add_gradient_noise
-from tests.engine.sketches import classifier, program_of
+from tests.engine.sketches import classifier, configured, program_of
 
 STEPS, EPOCHS = 5, 8  # batches an epoch, epochs
 
@@ -26,7 +26,7 @@ def rates(name: str, **params: Any) -> list[float]:
     """The learning rate of every batch, as a share of the plan's."""
     sketch = classifier().plan(schedule=Choice(name, params), optimiser=Choice("SGD", {"lr": 2.0}))
     program = program_of(sketch)
-    optimiser, schedule = program.configure(program.Model(), STEPS, EPOCHS)
+    optimiser, schedule = configured(program, program.Model(), STEPS, EPOCHS)
     found = []
     for _ in range(STEPS * EPOCHS):
         found.append(optimiser.param_groups[0]["lr"] / 2.0)

@@ -22,6 +22,7 @@ from tests.engine.sketches import (
     Sketch,
     catalogue,
     classifier,
+    configured,
     line_of,
     program_of,
 )
@@ -42,7 +43,7 @@ def agreed_loop(program: Program, epochs: int, seed: int) -> list[str]:
     model = program.Model()
     data = program.load(datasets_folder())
     steps_per_epoch = -(-len(next(iter(data["train"].values()))) // program.plan.batch)
-    optimiser, schedule = program.configure(model, steps_per_epoch, epochs)
+    optimiser, schedule = configured(program, model, steps_per_epoch, epochs)
     shuffle = torch.Generator().manual_seed(seed)
     step, best, waited, kept = 0, float("inf"), 0, None
     for epoch in range(epochs):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -105,6 +106,28 @@ def with_node(project: Project, node_id: str, **params: Any) -> Project:
     return changed
 
 
+@dataclass
+class Player:
+    name: str
+    objective: Callable[[nn.Module, dict[str, Tensor]], dict[str, Tensor]]
+    weights: list[nn.Parameter]
+    optimiser: torch.optim.Optimizer
+    schedule: Any = None
+    every: int = 1
+
+
+@dataclass
+class Phase:
+    players: Callable[[nn.Module, int, int], list[Any]]
+    epochs: int
+    batch: int | None
+    monitor: str = "val_loss"
+    sign: int = 1
+    patience: int | None = None
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()
+
+
 class ByHand:
     """A program written out: `(N, 4)` rows through two layers, n2 and n3, to the loss n4.
 
@@ -116,6 +139,7 @@ class ByHand:
     threads = None
     data_node = "n1"
     data_files: tuple[str, ...] = ()
+    losses: Mapping[str, str] = {"n4": "loss"}
     loading = ""
 
     def __init__(
@@ -127,7 +151,7 @@ class ByHand:
         revision: int = 0,
     ) -> None:
         self.plan = Plan(batch=8).with_(epochs=epochs)
-        self.players = None
+        self.phases = (Phase(self._players, epochs, self.plan.batch),)
         nodes = [Node("n1", "Iris"), Node("n2", "Linear", "first"), Node("n3", "Linear", "second")]
         links = [
             Link("n1", "features", "n2", "x"),
@@ -186,7 +210,7 @@ class ByHand:
         return {"train": split, "validation": split, "test": split}
 
     def batches(
-        self, split: dict[str, Tensor], shuffle: torch.Generator | None = None
+        self, split: dict[str, Tensor], shuffle: torch.Generator | None = None, phase: int = 0
     ) -> Iterator[dict[str, Tensor]]:
         n = len(split["x"])
         order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
@@ -200,8 +224,28 @@ class ByHand:
         model.train()
         return {"loss": sum(values) / len(values)}
 
-    def configure(self, model: nn.Module, steps_per_epoch: int, epochs: int) -> tuple[Any, None]:
-        return torch.optim.SGD(model.parameters(), lr=self.lr), None
+    def _players(self, model: nn.Module, steps_per_epoch: int, epochs: int) -> list[Any]:
+        weights = list(model.parameters())
+        return [Player("loss", self.objective, weights, torch.optim.SGD(weights, lr=self.lr))]
+
+    def take_turn(
+        self, player: Player, model: nn.Module, batch: dict[str, Tensor], turn: int
+    ) -> dict[str, Tensor]:
+        player.optimiser.zero_grad()
+        found = player.objective(model, batch)
+        if not torch.isfinite(found["loss"]):
+            raise FloatingPointError(f"{player.name} is {found['loss'].item()} after {turn} steps.")
+        found["loss"].backward()
+        player.optimiser.step()
+        if player.schedule is not None:
+            player.schedule.step()
+        return found
+
+    def set_modes(self, model: nn.Module, phase: int) -> None:
+        model.train()
+
+    def over(self, phase: int, seen: dict[str, float]) -> bool:
+        return False
 
     @contextmanager
     def tapping(self, watcher: Callable[[str, str, Tensor], None]) -> Iterator[None]:

@@ -37,14 +37,14 @@ class Track:
 
     def make(self, fast: Fast) -> Program:
         program = compile_program(self._project, catalogue(), fast=fast)
-        objective = program.objective
+        take_turn = program.take_turn
 
-        def timed(model: Any, batch: Any) -> Any:
+        def timed(*given: Any) -> Any:
             threads = torch.get_num_threads()
             self.now += self._cost(fast.only(threads=7 if threads == 7 else None))
-            return objective(model, batch)
+            return take_turn(*given)
 
-        program.objective = timed  # type: ignore[method-assign]
+        program.take_turn = timed  # type: ignore[method-assign]
         return program
 
     def choose(self) -> Fast:

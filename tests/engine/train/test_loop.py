@@ -102,6 +102,7 @@ def test_a_new_learning_rate_counts_from_the_next_batch_and_the_schedule_goes_on
     program = ByHand(epochs=4)
     run = run_of(program)
     run.schedule = torch.optim.lr_scheduler.LambdaLR(run.optimiser, lambda step: 1 / (1 + step))
+    run.phases.players[0].schedule = run.schedule
     run.advance()
     run.set_learning_rate(8.0)
     assert run.optimiser.param_groups[0]["lr"] == pytest.approx(4.0)
