@@ -39,8 +39,8 @@ class LeastSquares(Estimator):
 class GaussianProcess(Estimator):
     """Regression that knows how sure it is: between rows its bands widen, at rows they are narrow.
 
-    What leaves it is the mean and the standard deviation of a new observation. Length, signal and noise are
-    found by what makes the training rows most likely, unless they are held.
+    What leaves it is the mean, and the logarithm of the variance, of a new observation. Length, signal and
+    noise are found by what makes the training rows most likely, unless they are held.
     """
 
     title = "Gaussian process"
@@ -51,7 +51,7 @@ class GaussianProcess(Estimator):
     source = "Rasmussen and Williams, 2006"
     ports_out = (
         Port("output", doc="the mean"),
-        Port("deviation", doc="standard deviation of a new observation around it"),
+        Port("log_variance", label="log variance", doc="logarithm of the variance of a new observation"),
     )
     traits = LayerTraits()
     tune: bool = param(
@@ -77,8 +77,8 @@ class GaussianProcess(Estimator):
             tune=self.tune,
             most=self.most,
         )
-        mean, deviation = e.unpack(e.module(without_defaults(made))(x), "mean", "deviation")
-        return {"output": mean, "deviation": deviation}
+        mean, spread = e.unpack(e.module(without_defaults(made))(x), "mean", "log variance")
+        return {"output": mean, "log_variance": spread}
 
     def summary(self) -> str:
         return "scales found" if self.tune else f"length {self.length:g}"

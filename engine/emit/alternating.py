@@ -158,6 +158,7 @@ class Features:
     joins: bool = False  # a row that is left over joins the batch before it
     whole: bool = False  # every objective moves all that it computes with
     rows: str = ""  # how many rows a batch has, as code
+    distributed: bool = False  # several processes compute a part of each batch
     autocast: str = ""  # the kind of device on which losses are computed in bfloat16
 
     @property
@@ -193,6 +194,13 @@ class Features:
     @property
     def changes(self) -> list[ChangeModel]:
         return [one for phase in self.plan.phases for one in phase.objectives if isinstance(one, ChangeModel)]
+
+    @property
+    def alike(self) -> bool:
+        """Whether all of several processes must draw the same numbers: for what each does by itself."""
+        own = self.closures - {"", "gradient"}
+        ruled = [one for phase in self.plan.phases for one in phase.objectives if isinstance(one, Rule)]
+        return bool(own or ruled or any(one.noise for one in self.minimised))
 
     @property
     def stops(self) -> bool:
@@ -294,12 +302,20 @@ class Features:
             "    player.optimiser.zero_grad()",
             *self._loss(),
             "    loss.backward()" if self.whole else "    loss.backward(inputs=player.weights)",
+            *self._added_up(),
             *self._update(),
             "    return found",
         ]
 
+    @property
+    def _objective(self) -> str:
+        return "together(player, model, batch)" if self.distributed else "player.objective(model, batch)"
+
+    def _added_up(self) -> list[str]:
+        return ["    add_up(player.weights)"] if self.distributed else []
+
     def _loss(self) -> list[str]:
-        lines = ["    found = player.objective(model, batch)"]
+        lines = [f"    found = {self._objective}"]
         if self.autocast:
             lines = [f"    with torch.autocast({quoted(self.autocast)}, torch.bfloat16):", f"    {lines[0]}"]
         return [
@@ -328,6 +344,7 @@ class Features:
             "    for weights in player.weights:",
             "        if weights.grad is not None:",
             "            weights.grad /= player.weight or 1.0",
+            *self._added_up(),
             "    player.gathered, player.weight = 0, 0.0",
             *self._update(),
         ]
@@ -359,16 +376,18 @@ class Features:
         if "gradient" in kinds:
             lines += [
                 "        player.optimiser.zero_grad()",
-                '        loss = player.objective(model, batch)["loss"]',
+                f'        loss = {self._objective}["loss"]',
                 "        loss.backward(inputs=player.weights)",
+                *(f"    {line}" for line in self._added_up()),
                 "        return loss.detach()",
             ]
         elif "potential" in kinds:
             lines += [
                 "        player.optimiser.zero_grad()",
-                "        found = player.objective(model, batch)",
+                f"        found = {self._objective}",
                 f'        loss = {weight} * found["loss"]  # of all rows together',
                 "        loss.backward(inputs=player.weights)",
+                *(f"    {line}" for line in self._added_up()),
                 "        return loss.detach()",
             ]
         elif "residuals" in kinds:
@@ -384,8 +403,11 @@ class Features:
             step += ["if player.schedule is not None:", "    player.schedule.step()"]
         if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
             step += ["if player.average is not None:", "    player.average.update()"]
-        value = f"found / {self.rows}" if "potential" in kinds else "found"
-        step.append(f'return {{"loss": torch.as_tensor({value})}}')
+        if "potential" in kinds:
+            step.append(f"loss, accepted = found / {self.rows}, player.optimiser.accepted")
+            step.append('return {"loss": torch.as_tensor(loss), "accepted": torch.as_tensor(accepted)}')
+        else:
+            step.append('return {"loss": torch.as_tensor(found)}')
         if mixed:
             names = sorted({one.optimiser.name for one in self.minimised if self._closed(one)})
             listed = ", ".join(quoted(found) for found in names)

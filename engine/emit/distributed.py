@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.catalogue import Column
-from engine.catalogue.training.checks import PLAIN_PLANS, is_general
 from engine.data.batch import WEIGHT
 from engine.document.plan import Plan
 from engine.emit.lines import Line, block, check_met, laid_out, quoted
@@ -58,16 +57,40 @@ SIDE_BY_SIDE = "Graphs that lie side by side in a batch cannot be shared out amo
 SIGNATURE = TRAIN.replace("as_json: bool)", "as_json: bool, checkpoint: Path | None)")
 
 
-def check_shareable(plan: Plan, columns: Iterable[Column]) -> None:
-    """Errors: `EmitError` for a plan, or data, that several processes cannot train together."""
+TOGETHER = '''
+def together(player: Player, model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What an objective finds on the whole batch, with the slope of this process's part of it."""
+    part, fraction = part_of(batch)
+    found = player.objective(model, part)
+    weight = float(found.pop("COUNTS", len(part[FIRST]))) * (fraction > 0)
+    whole = over_all(torch.tensor(weight)) or 1.0
+    share = weight / whole
+    found = {
+        name: share * (value - value.detach()) + over_all(share * value.detach().clone())
+        for name, value in found.items()
+    }
+    return {**found, "COUNTS": torch.tensor(whole)}
+
+
+def add_up(weights: list[nn.Parameter]) -> None:
+    """Give every process the sum of all their gradients."""
+    for weight in weights:
+        if WORLD > 1 and weight.grad is not None:
+            torch.distributed.all_reduce(weight.grad)
+'''
+
+
+def together_lines(first: str) -> list[Line]:
+    """The functions by which players train together; `first` is a column."""
+    return block(TOGETHER.replace("FIRST", quoted(first)).replace("COUNTS", WEIGHT))
+
+
+def check_shareable(columns: Iterable[Column]) -> None:
+    """Errors: `EmitError` for data that several processes cannot share out."""
     if any(column.rows for column in columns):
         raise EmitError(
             SIDE_BY_SIDE,
             fix="Set Batches of the data to padded, or export without the lines for torchrun.",
-        )
-    if is_general(plan):
-        raise EmitError(
-            f"Several processes train {PLAIN_PLANS}.", fix="Export without the lines for torchrun."
         )
 
 
@@ -80,12 +103,8 @@ def parts_lines(first: str, joins: bool) -> list[Line]:
     return block(text.replace("FIRST", quoted(first)))
 
 
-def shared(lines: Iterable[Line], plan: Plan, scheduled: bool, counted: bool) -> list[Line]:
-    """The lines of a supervised script, made to run in several processes.
-
-    `counted` where the objective says how much a batch counts. Errors: `EmitError`.
-    """
-    changes = {**_changes(plan, scheduled), **(_COUNTED if counted else {})}
+def shared(lines: Iterable[Line], changes: Mapping[str, Sequence[str]]) -> list[Line]:
+    """The lines of a script with those changed that several processes run otherwise. Errors: `EmitError`."""
     met: set[str] = set()
     found: list[Line] = []
     for line in lines:
@@ -98,6 +117,59 @@ def shared(lines: Iterable[Line], plan: Plan, scheduled: bool, counted: bool) ->
             found.append(line)
     check_met(changes, met)
     return found
+
+
+def changes_of_players(alike: bool) -> Mapping[str, Sequence[str]]:
+    """Lines of a script whose players take turns, and what stands in their place.
+
+    `alike` where all processes draw the same numbers.
+    """
+    begin = list(_START)
+    call = "train(model, data, args.seed, args.epochs, args.json)"
+    apart = ["if RANK:", "    torch.manual_seed(args.seed + RANK)  # dropout and noise of its own"]
+    return {
+        "if as_json:": _SPEAKING["if as_json:"],
+        "print(json.dumps(values) if as_json else shown)": _SPEAKING[
+            "print(json.dumps(values) if as_json else shown)"
+        ],
+        "args = parser.parse_args()": begin,
+        call: [call] if alike else [*apart, call],
+        "if args.save:": _SPEAKING["if args.save:"],
+        "main()": _SPEAKING["main()"],
+    }
+
+
+def changes_of_plain(plan: Plan, scheduled: bool, counted: bool) -> Mapping[str, Sequence[str]]:
+    """Lines of a plain script, and what stands in their place.
+
+    `counted` where the objective says how much a batch counts.
+    """
+    return {**_changes(plan, scheduled), **(_COUNTED if counted else {})}
+
+
+_START = [
+    "args = parser.parse_args()",
+    "if WORLD > 1:",
+    "    torch.distributed.init_process_group()  # gloo on CPUs, nccl on GPUs",
+    '    if args.device == "cuda":',
+    '        args.device = "cuda:" + os.environ["LOCAL_RANK"]',
+    "        torch.cuda.set_device(args.device)",
+]
+_SPEAKING = {
+    "if as_json:": ["if as_json and RANK == 0:"],
+    "print(json.dumps(values) if as_json else shown)": [
+        "if RANK == 0:",
+        "    print(json.dumps(values) if as_json else shown)",
+    ],
+    "if args.save:": ["if args.save and RANK == 0:"],
+    "main()": [
+        "main()",
+        "if WORLD > 1:",
+        "    torch.distributed.destroy_process_group()",
+        "    sys.stdout.flush()",
+        "    os._exit(0)  # a thread of gloo can abort Python's own end (pytorch#190489)",
+    ],
+}
 
 
 def _changes(plan: Plan, scheduled: bool) -> Mapping[str, Sequence[str]]:
@@ -136,36 +208,19 @@ def _changes(plan: Plan, scheduled: bool) -> Mapping[str, Sequence[str]]:
         'loss = objective(model, batch)["loss"]': ['loss = objective(joined, part)["loss"]'],
         "value = loss.item()": ["value = over_all(fraction * loss.detach())"],
         "loss.backward()": ["(WORLD * fraction * loss).backward()  # the mean over processes is the batch's"],
-        "if as_json:": ["if as_json and RANK == 0:"],
+        **_SPEAKING,
         'found = evaluate(model, data["validation"])': [
             'found = of_first(evaluate(model, data["validation"]))'
-        ],
-        "print(json.dumps(values) if as_json else shown)": [
-            "if RANK == 0:",
-            "    print(json.dumps(values) if as_json else shown)",
         ],
         "args = parser.parse_args()": [
             "parser.add_argument("
             '"--checkpoint", type=Path, help="written before each epoch; a restart goes on from it")',
-            "args = parser.parse_args()",
-            "if WORLD > 1:",
-            "    torch.distributed.init_process_group()  # gloo on CPUs, nccl on GPUs",
-            '    if args.device == "cuda":',
-            '        args.device = "cuda:" + os.environ["LOCAL_RANK"]',
-            "        torch.cuda.set_device(args.device)",
+            *_START,
         ],
         "train(model, data, args.seed, args.epochs, args.json)": [
             "if RANK:",
             "    torch.manual_seed(args.seed + RANK)  # dropout of its own",
             "train(model, data, args.seed, args.epochs, args.json, args.checkpoint)",
-        ],
-        "if args.save:": ["if args.save and RANK == 0:"],
-        "main()": [
-            "main()",
-            "if WORLD > 1:",
-            "    torch.distributed.destroy_process_group()",
-            "    sys.stdout.flush()",
-            "    os._exit(0)  # a thread of gloo can abort Python's own end (pytorch#190489)",
         ],
     }
 

@@ -32,7 +32,7 @@ CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS"
 CLASSES = "Model Player Phase"
 FUNCTIONS = (
     "load batches objective measure evaluate optimiser_for schedule_for report train main run "
-    "take_turn update set_modes over batches_of part_of over_all of_first"
+    "take_turn update set_modes over batches_of part_of over_all of_first together add_up"
 )
 # in functions that read names given here, and in loops that are read beside them
 VARIABLES = (

@@ -66,10 +66,11 @@ class Named:
     clean: str = ""  # the loss of examples as they are, where an adversary moves them
 
 
-def players_of(made: Assembly, plan: Plan, autocast: str = "") -> Players:
+def players_of(made: Assembly, plan: Plan, *, autocast: str = "", distributed: bool = False) -> Players:
     """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`.
 
-    `autocast` is the kind of device on which losses are computed in bfloat16.
+    `autocast` is the kind of device on which losses are computed in bfloat16; with `distributed` several
+    processes compute a part of each batch.
     """
     order = made.graph.order()
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
@@ -80,6 +81,7 @@ def players_of(made: Assembly, plan: Plan, autocast: str = "") -> Players:
         statistics=batch_statistics(made.book),
         joins=joins_rows(made.book),
         rows=weight_text(made.columns()[0].name, False),
+        distributed=distributed,
         autocast=autocast,
     )
     found = Players(facts)

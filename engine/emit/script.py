@@ -21,7 +21,15 @@ from engine.document.graph import Project
 from engine.document.plan import ChangeModel, Plan, Rule
 from engine.emit.alternating import BATCHES_OF, Features, of_one_objective, train_text
 from engine.emit.beside import Copies, files_beside, name_beside
-from engine.emit.distributed import WORLD, check_shareable, parts_lines, shared
+from engine.emit.distributed import (
+    WORLD,
+    changes_of_plain,
+    changes_of_players,
+    check_shareable,
+    parts_lines,
+    shared,
+    together_lines,
+)
 from engine.emit.entry import listed, main_lines, model_only_lines, plain_text
 from engine.emit.fast import Fast, fusable, quickened, rewrite
 from engine.emit.lines import WIDTH, Line, block, compiled, laid_out, quoted, tidy
@@ -170,7 +178,7 @@ def write_script(
     made = assemble(project, book, script_names(project, book, [*loading, *carried_by(offered)]))
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
-        check_shareable(plan, made.columns())
+        check_shareable(made.columns())
     if fast is not None:
         rewrite(made, fast)
     threads = _threads(plan, made.book)
@@ -183,7 +191,8 @@ def write_script(
             load = load_lines(made, data)
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
-            players = players_of(made, plan, fast.autocast if fast is not None else "")
+            autocast = fast.autocast if fast is not None else ""
+            players = players_of(made, plan, autocast=autocast, distributed=distributed)
             needed += _by_name(players.facts.carries)
             parts += _general_parts(made, plan, load, players)
         else:
@@ -202,7 +211,8 @@ def write_script(
         body = quickened(body, fast, not general)
     if distributed and trains:
         counted = len(counts) == 1 and counts[0] is not None
-        body = shared(body, plan, bool(schedule_lines(plan.objective)), counted)
+        changes = changes_of_plain(plan, bool(schedule_lines(plan.objective)), counted)
+        body = shared(body, changes if players is None else changes_of_players(players.facts.alike))
     constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
     if distributed and trains:
         constants.append(Line(WORLD))
@@ -271,6 +281,8 @@ def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Player
     parts = [load, _of(_read_ahead(text) if _by_batch(made) else text, first)]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
+    if players.facts.distributed:
+        parts += [parts_lines(first, players.facts.joins), together_lines(first)]
     return [*parts, block(REPORT), *players.parts, block(train_text(players.facts, first))]
 
 

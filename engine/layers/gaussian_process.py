@@ -11,9 +11,10 @@ from engine.layers.fitted import Fitted
 class GaussianProcess(Fitted):
     """What every smooth function through the rows would say of a new one: a mean, and how far to trust it.
 
-    x (N, inputs) -> mean (N, outputs) and standard deviation (N, outputs) of a new observation. The kernel is
-    s² exp(-|x - x'|² / 2 l²) with noise of deviation n on each observation; targets are centred. With `tune`,
-    s, l and n are those that make the rows most likely. Of more than `most` rows, as many are taken evenly.
+    x (N, inputs) -> mean (N, outputs) and logarithm of the variance (N, outputs) of a new observation. The
+    kernel is s² exp(-|x - x'|² / 2 l²) with noise of deviation n on each observation; targets are centred.
+    With `tune`, s, l and n are those that make the rows most likely. Of more than `most` rows, as many are
+    taken evenly.
     Source: Rasmussen and Williams 2006, algorithm 2.1 and §5.4.
     """
 
@@ -46,7 +47,7 @@ class GaussianProcess(Fitted):
         mean = self.level + between @ self.answers
         known = torch.linalg.solve_triangular(self.factor, between.T, upper=False).square().sum(0)
         spread = self.scales[1] ** 2 + self.scales[2] ** 2 - known
-        return mean, spread.clamp(min=0).sqrt()[:, None].expand_as(mean)
+        return mean, spread.clamp(min=1e-12).log()[:, None].expand_as(mean)
 
     def kernel(self, one: Tensor, other: Tensor) -> Tensor:
         far = (one[:, None, :] - other[None, :, :]).square().sum(-1)
@@ -58,24 +59,20 @@ class GaussianProcess(Fitted):
         x, wanted = x.reshape(len(x), -1)[::step], target.reshape(len(target), -1)[::step].to(x)
         n, outputs = wanted.shape
         self.rows, self.level = x.clone(), wanted.mean(0)
-        wanted = (wanted - self.level).double()
+        rows, wanted = x.cpu().double(), (wanted - self.level).cpu().double()
         if self.tune:
-            self.scales.copy_(self.likeliest(x.double(), wanted))
-        covariance = self.kernel(x, x).double() + self.scales[2].double() ** 2 * torch.eye(n).to(x.device)
-        factor = torch.linalg.cholesky(
-            covariance + 1e-8 * covariance.diagonal().mean() * torch.eye(n).to(x.device)
-        )
+            self.scales.copy_(self.likeliest(rows, wanted))
+        length, signal, noise = self.scales.tolist()
+        apart = torch.cdist(rows, rows).square()
+        covariance = signal**2 * torch.exp(-apart / (2 * length**2))
+        covariance += (noise**2 + 1e-8 * signal**2) * torch.eye(n)
+        factor = torch.linalg.cholesky(covariance)
         answers = torch.cholesky_solve(wanted, factor)
         self.factor, self.answers = factor.to(x), answers.to(x)
         surprise = 0.5 * (wanted * answers).sum() + outputs * factor.diagonal().log().sum()
         loss = surprise / n + 0.5 * outputs * torch.log(torch.tensor(2 * torch.pi))
-        length, signal, noise = self.scales
-        return {
-            "loss": loss.to(x),
-            "length": length.clone(),
-            "signal": signal.clone(),
-            "noise": noise.clone(),
-        }
+        scales = dict(zip(("length", "signal", "noise"), self.scales.clone(), strict=True))
+        return {"loss": loss.to(x), **scales}
 
     def likeliest(self, x: Tensor, wanted: Tensor) -> Tensor:
         """Length, signal and noise under which the rows are most likely, searched from several starts."""

@@ -38,6 +38,10 @@ class Watched(Protocol):
     memory: dict[str, Any]
     peek: Callable[[], Callable[[], None] | None] | None
 
+    def drawn(self, most: int = 50) -> Iterator[None]:
+        """The model with each of a chain's samples for weights in turn; nothing where none is trained."""
+        ...
+
 
 class NotWanted(Exception):
     """Nobody looks at the view any more."""
@@ -64,6 +68,7 @@ class Look:
     tried: Tried | None = None
     asked: frozenset[Probe] = frozenset()  # what is taken in one go, and so may share a pass
     passes: dict[tuple[int, int], Values] = field(default_factory=dict)
+    drawn: Callable[[], Iterator[None]] = lambda: iter(())  # the model with each sample of a chain in turn
 
     def check(self) -> None:
         """For a long computation, now and then. Errors: `NotWanted` when nobody looks any more."""
@@ -85,6 +90,7 @@ class Look:
             memory=run.memory,
             seed=seed,
             asked=asked,
+            drawn=run.drawn,
         )
 
     @property

@@ -203,6 +203,27 @@ class Run:
             found = self._curves[name] = self.feed.open(f"train_{name}")
         return found
 
+    def drawn(self, most: int = 50) -> Iterator[None]:
+        """The model with each of a chain's samples for weights in turn, evenly over all, `most` at the most.
+
+        Its own weights are back afterwards, to the bit.
+        """
+        movers = [player.optimiser for player in self.phases.players]
+        chain = next((one for one in movers if hasattr(one, "samples")), None)
+        if chain is None:
+            return
+        samples, own = chain.samples(), [weight.detach().clone() for weight in chain.weights]
+        count = len(samples[0])
+        with torch.no_grad():
+            try:
+                for at in range(0, count, max(1, -(-count // most))):
+                    for weight, kept in zip(chain.weights, samples, strict=True):
+                        weight.copy_(kept[at])
+                    yield
+            finally:
+                for weight, value in zip(chain.weights, own, strict=True):
+                    weight.copy_(value)
+
     def _note_side_values(self, found: Mapping[str, Tensor], epoch: float, seconds: float) -> None:
         self.feed.append("lr", self.step, epoch, seconds, self.learning_rate)
         for name, part in found.items():

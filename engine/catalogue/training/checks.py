@@ -11,11 +11,6 @@ from engine.catalogue.training.stopping import stop_tests
 from engine.document.plan import ChangeModel, Minimise, Plan, Rule
 from engine.errors import EmitError, ParamError
 
-PLAIN_PLANS = (
-    "plans of one phase that lowers one loss by gradient steps, on a schedule set beforehand, and watches "
-    "the validation loss"
-)
-
 
 def check_plan(plan: Plan) -> None:
     """Errors: `EmitError` for a plan this version cannot carry out, `ParamError` for a bad value."""
@@ -25,10 +20,7 @@ def check_plan(plan: Plan) -> None:
 
 
 def is_general(plan: Plan) -> bool:
-    """Whether a plan asks for more than the plain loop: players, phases, or an optimiser that asks back.
-
-    Those that don't are `PLAIN_PLANS`: they alone have a fast path and can be trained by several processes.
-    """
+    """Whether a plan asks for more than the plain loop: players, phases, or an optimiser that asks back."""
     if not plan.supervised or plan.stop.monitor != "val_loss":
         return True
     optimiser, schedule = OPTIMISERS.get(plan.optimiser.name), SCHEDULES.get(plan.schedule.name)

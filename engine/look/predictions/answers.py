@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -104,7 +105,8 @@ def points(look: Look, probe: Probe) -> Taken | None:
 def fit(look: Look, probe: Probe) -> Taken | None:
     """The answers along one feature, `detail` its number: `(200, 1 + answers)`, the feature first.
 
-    Answers are a value and perhaps its deviation, or the probability of each class. `residuals` are rows
+    Answers are a value and perhaps its deviation, or the probability of each class; of a chain of samples the
+    mean of their values, and how far these are from it. `residuals` are rows
     `(n, 3)` of held out examples: the feature, what is right, what is predicted.
     """
     head = asking.asked(look, probe.node_id)
@@ -114,7 +116,12 @@ def fit(look: Look, probe: Probe) -> Taken | None:
     (feature,) = _chosen(probe, known, 1)
     span = asking.reach(look, feature)
     at = torch.linspace(*span, STEPS, device=look.device)
-    found = asking.ask(look, head, asking.made_batch(look, STEPS, {feature: at}))
+    batch = asking.made_batch(look, STEPS, {feature: at})
+    drawn = [asking.ask(look, head, batch).scores for _ in look.drawn()] if head.kind == VALUES else []
+    found = asking.ask(look, head, batch)
+    if len(drawn) > 1:
+        scores = torch.stack(drawn)
+        found = replace(found, scores=scores.mean(0), spread=scores.std(0))
     facts = {
         "kind": head.kind,
         "name": feature.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,14 @@ import pytest
 import torch
 
 from engine.document.graph import Project
-from engine.document.plan import Choice
+from engine.document.plan import Choice, Minimise, Phase, Stop
 from engine.emit.fast import Fast
 from engine.emit.program import Program, compile_program
 from engine.feed.feed import Feed
 from engine.runs.records import read_settings
 from engine.runs.settings import Settings
 from engine.train import autotune as fast_path
-from engine.train.autotune import choose, fastest, measured, offered
+from engine.train.autotune import choose, fastest, offered
 from engine.train.headless import run_headless
 from engine.train.loop import Run
 from engine.train.state import lay_out_like_weights
@@ -25,6 +26,8 @@ from tests.engine.sketches import gallery
 from tests.engine.train.networks import DATASETS, catalogue, digits
 
 OFFERS = {"late_relu": True, "channels_last": True, "fused": True, "autocast": "cpu", "threads": 7}
+
+CLIPPED = Phase((Minimise(accumulate=2, clip=1.0),), Stop(1))
 
 
 class Track:
@@ -127,28 +130,38 @@ def test_offers_follow_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     "asks",
     [
         {"schedule": Choice("Plateau")},
-        {"optimiser": Choice("LBFGS")},
-        {"optimiser": Choice("LineSearch")},
+        {"optimiser": Choice("LBFGS"), "batch": 0},
+        {},  # clipped
         {"monitor": "val_accuracy"},
     ],
 )
-def test_a_plan_with_another_loop_trains_plainly(asks: dict[str, Any]) -> None:
+def test_every_plan_has_a_fast_path(asks: dict[str, Any]) -> None:
     project = digits(epochs=1)
-    project.plan = project.plan.with_(fast=True, **asks)
+    project.plan = replace(project.plan, phases=(CLIPPED,)) if not asks else project.plan.with_(**asks)
+    project.plan = replace(project.plan, fast=True)
     program = compile_program(project, catalogue())
     settings, feed = Settings.of(project.plan, device="cpu"), Feed()
+    chosen = Fast(channels_last=True, fused=True, threads=1)
 
     def load() -> Any:
         return program.load(DATASETS)
 
-    def make(fast: Fast) -> Program:
-        return compile_program(project, catalogue(), fast=fast)
+    quick = fastest(program, catalogue(), load, settings, feed, lambda decide: chosen)
+    fuses = "optimiser" not in asks
+    assert (quick.fast.channels_last, quick.fast.fused) == (True, fuses)
+    assert ("fused=True" in quick.source.text) == fuses and "channels_last" in quick.source.text
+    run = Run(quick, load, settings, feed)
+    run.advance()
+    assert run.step == 1 and run.loss < 10
 
-    assert fastest(program, catalogue(), load, settings, feed) is program
-    assert "this one trains plainly" in feed.events[-1].message
-    assert offered(program, settings) == {}
-    assert choose(make, load(), settings) == measured(project, catalogue(), DATASETS) == Fast()
-    assert make(CHOSEN).source.text == program.source.text and make(CHOSEN).fast == Fast()
+
+def test_losses_of_any_plan_are_computed_in_bfloat16() -> None:
+    project = digits(epochs=1)
+    project.plan = replace(project.plan, phases=(CLIPPED,))
+    text = compile_program(project, catalogue(), fast=Fast(autocast="cpu")).source.text
+    assert (
+        'with torch.autocast("cpu", torch.bfloat16):\n        found = player.objective(model, batch)' in text
+    )
 
 
 CHOSEN = Fast(channels_last=True, fused=True, step=0.01, plain_step=0.02, computer="A processor")

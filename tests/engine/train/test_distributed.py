@@ -16,17 +16,15 @@ import torch
 
 from engine.document.files import save_project
 from engine.document.graph import Project
-from engine.document.plan import Choice, Phase, Plan
-from engine.emit.distributed import shared
+from engine.document.plan import ChangeModel, Choice, Minimise, Phase, Plan, Stop
+from engine.emit.distributed import changes_of_plain, shared
 from engine.emit.lines import block
-from engine.emit.program import compile_program
 from engine.emit.script import export_script
-from engine.errors import EmitError, TrainingError
+from engine.errors import EmitError
 from engine.runs.attach import Attached
 from engine.runs.records import read_metrics, read_settings
-from engine.train.distributed import Part, World, differences
+from engine.train.distributed import Part, differences
 from engine.train.headless import run_headless
-from tests.engine.sketches import gallery
 from tests.engine.train.networks import DATASETS, catalogue, iris, run_of, with_node
 
 ROOT = Path(__file__).parents[3]
@@ -122,13 +120,35 @@ def test_processes_weigh_classes_as_one_does(tmp_path: Path) -> None:
     close(records(*TORCHRUN, "2", str(script), "--json"), one)
 
 
+def several_players() -> Project:
+    """Two players who take turns and add gradients up, a second phase, and no random number."""
+    project = iris(dropout=0.0)
+    first = Minimise(of=("n2",), accumulate=2, name="hidden", optimiser=Choice("SGD", {"lr": 0.1}))
+    second = Minimise(of=("n4",), clip=0.5, every=2, name="head")
+    whole = Minimise(optimiser=Choice("LBFGS"), name="whole")
+    late = Phase((whole, ChangeModel(of=("n2",), name="cut")), Stop(1), batch=0)
+    project.plan = Plan((Phase((first, second), Stop(1)), late), batch=32)
+    return project
+
+
+def test_two_processes_train_players_as_one(tmp_path: Path) -> None:
+    project = several_players()
+    one = alone(project)
+    train = ("-m", "engine.cli", "train", stored(tmp_path, project), "--json", "--device", "cpu", "--out")
+    close(records(*TORCHRUN, "2", *train, str(tmp_path / "two")), one)
+    script = tmp_path / "flowers.py"
+    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
+    close(records(*TORCHRUN, "2", str(script), "--json"), one)
+
+
 def test_a_line_that_is_not_there_is_an_error() -> None:
     project = iris()
     lines = block(export_script(project, catalogue()).text)
-    assert len(shared(lines, project.plan, False, False)) > len(lines)
+    changes = changes_of_plain(project.plan, False, False)
+    assert len(shared(lines, changes)) > len(lines)
     for line in ("loss.backward()", "if args.save:", "for epoch in range(epochs):"):
         with pytest.raises(EmitError, match="no line"):
-            shared([one for one in lines if one.plain.strip() != line], project.plan, False, False)
+            shared([one for one in lines if one.plain.strip() != line], changes)
 
 
 def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
@@ -203,21 +223,3 @@ def test_what_differs_is_said() -> None:
     assert differences(run_of(iris(dropout=0.0))) == []
     found = differences(run_of(iris(dropout=0.5, norm=True)))
     assert len(found) == 2 and "Dropout" in found[0] and "Batch normalisation" in found[1]
-
-
-@pytest.mark.parametrize(
-    "plan",
-    [
-        Plan(phases=(Phase(), Phase())),
-        Plan().with_(optimiser=Choice("LBFGS")),
-        Plan().with_(schedule=Choice("Plateau")),
-        Plan().with_(monitor="val_accuracy"),
-    ],
-)
-def test_other_plans_are_refused_with_words(plan: Plan) -> None:
-    project = gallery("iris")
-    project.plan = plan
-    with pytest.raises(EmitError, match="Several processes"):
-        export_script(project, catalogue(), distributed=True)
-    with pytest.raises(TrainingError, match="Several processes"):
-        World(0, 2, 0, 0).wrap(compile_program(project, catalogue()))

@@ -311,7 +311,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_from_its_beginning(tmp_
     run_headless(
         project, catalogue(), DATASETS, device="cpu", folder=killed, resume=True, on_notice=told.append
     )
-    assert "starts from its beginning" in told[0]
+    assert any("starts from its beginning" in sentence for sentence in told)
     assert curves(killed) == curves(whole)
 
 
@@ -342,7 +342,7 @@ def test_a_damaged_table_is_set_aside_and_the_run_goes_on(name: str, tmp_path: P
     run_headless(
         PROJECT, catalogue(), DATASETS, device="cpu", folder=tmp_path, resume=True, on_notice=told.append
     )
-    assert told[0].startswith(f"{name} of {tmp_path.name} cannot be read: could not convert string")
+    assert told[1].startswith(f"{name} of {tmp_path.name} cannot be read: could not convert string")
     assert (tmp_path / f"damaged-{name}").read_bytes() == damaged
     assert read_settings(tmp_path)["state"] == "finished" and read_metrics(tmp_path)
 
@@ -372,7 +372,7 @@ def test_epochs_that_were_cut_off_a_stopped_run_are_told(tmp_path: Path) -> None
     run_headless(
         PROJECT, catalogue(), DATASETS, device="cpu", folder=tmp_path, resume=True, on_notice=told.append
     )
-    assert f"metrics.csv of {tmp_path.name} holds 0 of 2 epochs" in told[0]
+    assert f"metrics.csv of {tmp_path.name} holds 0 of 2 epochs" in told[1]
     assert read_settings(tmp_path)["state"] == "finished"
 
 
