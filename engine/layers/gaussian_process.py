@@ -68,7 +68,7 @@ class GaussianProcess(Fitted):
         covariance += (noise**2 + 1e-8 * signal**2) * torch.eye(n)
         factor = torch.linalg.cholesky(covariance)
         answers = torch.cholesky_solve(wanted, factor)
-        self.factor, self.answers = factor.to(x), answers.to(x)
+        self.factor, self.answers = factor.to(x).contiguous(), answers.to(x).contiguous()
         surprise = 0.5 * (wanted * answers).sum() + outputs * factor.diagonal().log().sum()
         loss = surprise / n + 0.5 * outputs * torch.log(torch.tensor(2 * torch.pi))
         scales = dict(zip(("length", "signal", "noise"), self.scales.clone(), strict=True))

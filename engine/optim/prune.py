@@ -28,6 +28,7 @@ class Prune:
         self.left = sum(int(mask.sum()) for mask in self.masks) / len(sizes)
         self.hold()
 
+    @torch.no_grad()
     def hold(self) -> None:
         for weight, mask in zip(self.weights, self.masks, strict=True):
             weight.mul_(mask)

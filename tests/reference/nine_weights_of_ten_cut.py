@@ -40,7 +40,7 @@ SEED, BATCH = 0, 64
 # engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
 
 
-# engine.optim.prune.Prune, 27 lines, 36906a5fc856
+# engine.optim.prune.Prune, 28 lines, 36a980ade64d
 
 
 class Model(nn.Module):

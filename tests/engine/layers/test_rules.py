@@ -174,7 +174,7 @@ def test_least_squares_is_where_gradient_descent_ends() -> None:
     x = torch.randn(50, 3)
     target = x @ torch.tensor([[1.0], [-2.0], [0.5]]) + 3 + 0.1 * torch.randn(50, 1)
     closed, limit = LeastSquares(3, 1), DeltaRule(3, 0, 1, lr=0.5)
-    closed.update(x, target)
+    closed.fit(x, target)
     for _ in range(400):
         limit.update(x, target)
     assert torch.allclose(closed.weight, limit.weights[0][:, 1:], atol=1e-4)
@@ -187,7 +187,7 @@ def test_least_squares_agrees_with_scikit_learn(ridge: float) -> None:
 
     x, target = torch.randn(30, 4), torch.randn(30, 2)
     layer = LeastSquares(4, 2, ridge)
-    layer.update(x, target)
+    layer.fit(x, target)
     there = Ridge(alpha=ridge).fit(x.double().numpy(), target.double().numpy())
     assert torch.allclose(layer.weight.double(), torch.tensor(there.coef_), atol=1e-5)
     assert torch.allclose(layer.bias.double(), torch.tensor(there.intercept_), atol=1e-5)
@@ -201,7 +201,7 @@ def test_least_squares_keeps_its_figures_where_columns_are_nearly_alike(ridge: f
     x = torch.linspace(0, 1, 40)[:, None].double() ** torch.arange(1, 10)
     wanted = torch.linspace(1, -2, 9)[:, None].double()
     layer = LeastSquares(9, 1, ridge).double()
-    layer.update(x, x @ wanted + 0.5)
+    layer.fit(x, x @ wanted + 0.5)
     if not ridge:
         torch.testing.assert_close(layer.weight, wanted.T, atol=1e-6, rtol=0)
         assert layer.bias.item() == pytest.approx(0.5, abs=1e-8)
@@ -216,7 +216,7 @@ def test_least_squares_keeps_its_figures_where_columns_are_nearly_alike(ridge: f
 def test_of_many_fits_least_squares_takes_the_smallest() -> None:
     x = torch.randn(20, 1).repeat(1, 2)  # the same input twice
     layer = LeastSquares(2, 1)
-    layer.update(x, 4 * x[:, :1])
+    layer.fit(x, 4 * x[:, :1])
     assert torch.allclose(layer.weight, torch.full((1, 2), 2.0), atol=1e-4)
 
 
