@@ -74,6 +74,7 @@ class TrainedField(QWidget):
         text = "Click nodes on the canvas; Shift or a frame takes several. A block is trained as a whole."
         self.take = QPushButton()
         self.take.setObjectName("takeChosen")
+        self.take.setAccessibleName("Take what is selected")
         self.take.setProperty("kind", "main")
         self.take.clicked.connect(self._take)
         self.give_up = QPushButton("Cancel")

@@ -15,15 +15,7 @@ from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.document.plan import ChangeModel, Fit, Minimise, Phase, Plan, Rule
-from engine.emit.alternating import (
-    OVER,
-    PHASE_CLASS,
-    SET_MODES,
-    Features,
-    average_arguments,
-    moves_each_turn,
-    weight_text,
-)
+from engine.emit.alternating import Features, average_arguments, moves_each_turn, weight_text
 from engine.emit.inline import (
     measuring_inline,
     needed_by,
@@ -36,6 +28,7 @@ from engine.emit.lines import Line, block, indented, laid_out, quoted
 from engine.emit.measuring import uneven
 from engine.emit.model import Assembly
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
+from engine.emit.phase_texts import OVER, PHASE_CLASS, SET_MODES
 from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 

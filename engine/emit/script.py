@@ -19,7 +19,8 @@ from engine.data.reading_ahead import read_ahead
 from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import ChangeModel, Plan, Rule
-from engine.emit.alternating import BATCHES_OF, Features, of_one_objective, train_text
+from engine.emit.alternating import Features, train_text
+from engine.emit.batching import BATCHES, GENERAL_BATCHES, never_alone, read_ahead_of
 from engine.emit.beside import Copies, files_beside, name_beside
 from engine.emit.distributed import (
     WORLD,
@@ -38,6 +39,7 @@ from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, un
 from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
 from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
+from engine.emit.phase_texts import BATCHES_OF, of_one_objective
 from engine.emit.players import Players, players_of
 from engine.emit.procedures import carried_by, procedure_parts, started_by
 from engine.errors import EmitError
@@ -259,9 +261,9 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     joins = joins_rows(made.book)
     whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
     if plan.batch and joins:
-        whole = _never_alone(whole)
+        whole = never_alone(whole)
     if plan.batch and _by_batch(made):
-        whole = _read_ahead(whole)
+        whole = read_ahead_of(whole)
     parts += [load, _of(whole, first)]
     parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective))
@@ -277,8 +279,8 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
 def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Players) -> list[list[Line]]:
     """What a plan of phases and players is made of, up to `train`."""
     first = _first(made)
-    text = _never_alone(GENERAL_BATCHES) if players.facts.joins else GENERAL_BATCHES
-    parts = [load, _of(_read_ahead(text) if _by_batch(made) else text, first)]
+    text = never_alone(GENERAL_BATCHES) if players.facts.joins else GENERAL_BATCHES
+    parts = [load, _of(read_ahead_of(text) if _by_batch(made) else text, first)]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
     if players.facts.distributed:
@@ -302,19 +304,6 @@ def _by_batch(made: Assembly) -> bool:
     """Whether batches are read from files one by one."""
     data = made.book.types[made.source] if made.source else None
     return isinstance(data, Data) and data.read_by_batch()
-
-
-def _never_alone(text: str) -> str:
-    """The text of `batches` in which a row that would be a batch of its own joins the batch before it."""
-    head, loop = text.split("    for rows in ")
-    parts, _, body = loop.partition(":\n")
-    return f"{head}    parts = list({parts})\n{JOINED}    for rows in parts:\n{body}"
-
-
-def _read_ahead(text: str) -> str:
-    """The text of `batches` in which the next one is read while the network computes."""
-    head, loop = text.split("    for rows in ")
-    return f"{head}    yield from read_ahead(split, {loop.splitlines()[0].removesuffix(':')})\n"
 
 
 def _of(text: str, first: str) -> list[Line]:
@@ -475,29 +464,6 @@ def _train_lines(plan: Plan, first: str, scheduled: bool, joins: bool) -> list[L
         text += ["    if kept is not None:", "        model.load_state_dict(kept)"]
     return laid_out([Line(one) for one in text])
 
-
-BATCHES = """
-def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
-    n = len(split[FIRST])
-    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
-        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
-"""
-
-GENERAL_BATCHES = """
-def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
-) -> Iterator[dict[str, Tensor]]:
-    n = len(split[FIRST])
-    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(size or n):
-        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
-"""
-
-JOINED = """\
-    if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others
-        parts[-2:] = [torch.cat(parts[-2:])]
-"""
 
 REPORT = """
 def report(values: dict[str, float], as_json: bool) -> None:

@@ -28,7 +28,7 @@ from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parallel import DistributedDataParallel
 
 from engine.catalogue import Data
-from engine.catalogue.training.optimisers import OPTIMISERS
+from engine.catalogue.training.optimisers import OPTIMISERS, SAMPLERS
 from engine.data.batch import WEIGHT
 from engine.devices import choose_device
 from engine.emit.distributed import SIDE_BY_SIDE
@@ -45,7 +45,7 @@ LAUNCHER = "launcher"  # the key in a run's settings under which a restart finds
 
 _DRAWS = re.compile(r"F\.\w*dropout|torch\.(randn?(_like)?|bernoulli|normal|multinomial)\(")
 
-_CLOSURES = {made.makes.rpartition(".")[2]: made.closure for made in OPTIMISERS.values()}
+_CLOSURES = {made.makes.rpartition(".")[2]: made.closure for made in (OPTIMISERS | SAMPLERS).values()}
 
 T = TypeVar("T")
 Measure = Callable[[nn.Module, dict[str, Tensor]], dict[str, Tensor]]
@@ -331,12 +331,12 @@ def _held(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _made_by_one(player: Any) -> bool:
-    """Whether a player's update is no sum over parts: a rule, noise, or a matrix of derivatives."""
+    """Whether a player's update is no sum over parts: a rule, noise, a chain, a matrix of derivatives."""
     optimiser = player.optimiser
     return (
         (optimiser is None and not getattr(player.objective, "each_alike", False))
         or bool(getattr(player, "noise", 0.0))
-        or _CLOSURES.get(type(optimiser).__name__, "") in ("loss", "residuals")
+        or _CLOSURES.get(type(optimiser).__name__, "") not in ("", "gradient")
     )
 
 

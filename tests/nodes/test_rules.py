@@ -22,7 +22,9 @@ def constructed(type_id: str, params: dict[str, object] | None = None, *shape: i
 
 def test_the_layers_with_a_rule() -> None:
     found = {one.type_id for one in BEARERS}
-    assert found == {"Perceptron", "DeltaRule", "Hopfield", "RBM", "Oja"}
+    fitted = {"LeastSquares", "GaussianProcess", "SupportVectors"}
+    assert found == {"Perceptron", "DeltaRule", "Hopfield", "RBM", "Oja", *fitted}
+    assert {one.type_id for one in BEARERS if one.fits_all} == fitted
 
 
 @pytest.mark.parametrize(

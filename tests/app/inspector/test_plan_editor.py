@@ -317,8 +317,8 @@ def test_the_fast_switch(net: Workspace, inspector: InspectorPanel) -> None:
     page = page_of(inspector)
     assert page.simple.isVisible()  # nothing else has to be known for it
     assert "what wins is kept" in page.fast_says.text()
-    page.focus.add_phase()
-    assert page.fast_says.text().endswith("this one trains plainly.")
+    page.focus.add_phase()  # any plan has a fast path
+    assert "what wins is kept" in page.fast_says.text()
     net.undo()
     net.undo()
     assert not plan_of(net).fast

@@ -154,9 +154,9 @@ def test_twin_and_text_keep_their_lines(project_id: str) -> None:
 def test_a_line_that_is_not_there_is_an_error(line: str) -> None:
     text = export_script(gallery("mnist-cnn"), catalogue()).text
     lines = block(text)
-    assert len(quickened(lines, EVERYTHING)) > len(lines)
+    assert len(quickened(lines, EVERYTHING, True)) > len(lines)
     with pytest.raises(EmitError, match="no line"):
-        quickened([one for one in lines if not one.plain.strip().startswith(line)], EVERYTHING)
+        quickened([one for one in lines if not one.plain.strip().startswith(line)], EVERYTHING, True)
 
 
 def test_what_another_optimiser_was_trained_with_is_left_out() -> None:

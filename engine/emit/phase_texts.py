@@ -1,0 +1,81 @@
+"""The parts of a script that are the same for all plans of phases, and a plain plan in their form."""
+
+from __future__ import annotations
+
+from engine.document.plan import Plan
+from engine.emit.alternating import Features
+
+
+def of_one_objective(plan: Plan, factory: str, measures: bool, autocast: str = "") -> str:
+    """How a plan of one plain objective is stepped, in the form that all plans have.
+
+    It stands behind a script whose own `train` says the same in a shorter way: what the application needs to
+    rest between two batches.
+    """
+    facts = Features(plan, whole=True, autocast=autocast)
+    planned = plan.schedule.name != "Constant"
+    schedule = ", schedule_for(optimiser, steps_per_epoch, epochs)" if planned else ""
+    stop = plan.stop
+    words = [factory, "EPOCHS", "batch=BATCH" if plan.batch else "batch=None"]
+    words += [f"patience={stop.patience}"] if stop.patience is not None else []
+    words += [] if stop.restore_best else ["restore_best=False"]
+    parts = [
+        "\n".join(_IMPORTS),
+        facts.player_class(),
+        facts.take_turn(""),
+        f"def {factory}(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:\n"
+        "    optimiser = optimiser_for(model)\n"
+        f'    return [Player("loss", objective, [*model.parameters()], optimiser{schedule})]',
+        PHASE_CLASS.strip(),
+        f"PHASES = (Phase({', '.join(words)}),)",
+        SET_MODES.strip(),
+        f"{BATCHES_OF}    return batches(split, shuffle)",
+    ]
+    if not measures:
+        parts.append("measure = objective")
+    return "\n\n\n".join(parts) + "\n"
+
+
+_IMPORTS = (
+    "from collections.abc import Callable",
+    "from dataclasses import dataclass, field",
+    "from typing import Any",
+)
+BATCHES_OF = "def batches_of(phase: Phase, split: Any, shuffle: Any = None) -> Any:\n"
+
+PHASE_CLASS = '''
+@dataclass
+class Phase:
+    """A stretch of training: its players take turns until one of its stop rules holds."""
+
+    players: Callable[[Model, int, int], list[Player]]
+    epochs: int
+    batch: int | None = None  # none: all rows at once
+    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
+    monitor: str = "val_loss"
+    sign: int = 1  # -1: the monitored value is better when it grows
+    patience: int | None = None  # epochs without a better value before the phase ends
+    restore_best: bool = True
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+'''
+
+
+SET_MODES = '''
+def set_modes(model: Model, phase: Phase) -> None:
+    """Training mode, but for the layers that the phase leaves alone."""
+    model.train()
+    for layer in phase.frozen:
+        model.get_submodule(layer).eval()
+'''
+
+
+OVER = '''
+def over(phase: Phase, seen: dict[str, float]) -> bool:
+    """Whether one of the phase's stop rules holds; "" stands for every training loss."""
+    tests = {"<": operator.lt, "<=": operator.le, ">=": operator.ge, "==": operator.eq}
+    for key, test, value in phase.until:
+        found = [seen[name] for name in seen if name == key or (not key and name.startswith("train_"))]
+        if found and all(tests[test](one, value) for one in found):
+            return True
+    return False
+'''

@@ -1,0 +1,60 @@
+"""One small network in which every kind of step has something to train, and a plan of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Chain, ChangeModel, Choice, Fit, Minimise, Objective, Phase, Plan, Rule, Stop
+
+NODES = (
+    Node("n1", "Iris", "flowers"),
+    Node("n2", "Linear", "hidden", {"units": 6, "activation": "tanh"}),
+    Node("n3", "Linear", "classes", {"units": 3}),
+    Node("n4", "CrossEntropy", "loss"),
+    Node("n5", "Oja", "components", {"units": 2}),
+    Node("n6", "GaussianProcess", "process", {"units": 4, "tune": False}),
+)
+LINKS = (
+    Link("n1", "features", "n2", "x"),
+    Link("n2", "output", "n3", "x"),
+    Link("n3", "output", "n4", "prediction"),
+    Link("n1", "species", "n4", "target"),
+    Link("n1", "features", "n5", "x"),
+    Link("n1", "features", "n6", "x"),
+    Link("n1", "features", "n6", "target"),
+)
+ADAM = Minimise(optimiser=Choice("Adam", {"lr": 0.02}))
+KINDS: dict[str, tuple[Objective, ...]] = {
+    "Minimise": (ADAM,),
+    "several players": (
+        replace(ADAM, name="hidden", of=("n2",), accumulate=2),
+        replace(ADAM, name="head", of=("n3",), clip=0.5, schedule=Choice("Cosine")),
+    ),
+    "Rule": (Rule("n5"),),
+    "Fit": (Fit("n6"),),
+    "Chain": (Chain(optimiser=Choice("HMC", {"leaps": 3, "warm_up": 2})),),
+    "Change": (ChangeModel(Choice("Prune", {"fraction": 0.5}), name="cut"), replace(ADAM, name="rest")),
+    "adversary": (replace(ADAM, adversary=Choice("PGD", {"steps": 2})),),
+}
+
+
+def project(plan: Plan) -> Project:
+    return Project("Kinds", graph=Graph(NODES, LINKS), plan=plan, next_id=10)
+
+
+def of_kind(kind: str) -> Project:
+    """A project whose plan has one phase of a kind of step, and three epochs."""
+    batch = 0 if kind in ("Fit", "Chain") else 32
+    return project(Plan((Phase(KINDS[kind], Stop(3, restore_best=False)),), batch=batch))
+
+
+def of_all(wanted: Callable[[str], bool]) -> Project:
+    """A project with an epoch of each kind that is wanted."""
+    phases = [
+        Phase(steps, Stop(1, restore_best=False), name=kind, batch=0 if kind in ("Fit", "Chain") else 32)
+        for kind, steps in KINDS.items()
+        if wanted(kind)
+    ]
+    return project(Plan(tuple(phases)))

@@ -1,0 +1,176 @@
+"""What each kind of step can do, tried, and the table of it in the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.document.files import load_project, save_project
+from engine.document.plan import Chain, ChangeModel, Fit, Minimise, Plan, Rule
+from engine.emit.fast import Fast
+from engine.emit.program import compile_program
+from engine.emit.script import export_script
+from engine.feed.feed import Feed
+from engine.runs.settings import Settings, Stage
+from engine.train import state
+from engine.train.begin import begin_run
+from engine.train.layer_steps import UPDATE, pieces_of
+from engine.train.loop import Run
+from engine.train.rebuild import rebuild
+from engine.train.rewind import Rewind
+from tests.engine.kinds.steps import KINDS, of_all, of_kind
+from tests.engine.sketches import GALLERY, GALLERY_IDS, catalogue
+from tests.engine.train.networks import DATASETS
+from tests.engine.train.test_distributed import TORCHRUN, alone, close, records
+
+ROOT = Path(__file__).parents[3]
+
+
+def fresh(kind: str, fast: Fast | None = None) -> Run:
+    project = of_kind(kind)
+    program = compile_program(project, catalogue())
+    settings = Settings.of(project.plan, device="cpu")
+
+    def load() -> Any:
+        return program.load(DATASETS)
+
+    return begin_run(program, catalogue(), load, settings, Feed(), fast=fast)
+
+
+def lines_of(run: Run, most: int = 10_000) -> list[dict[str, Any]]:
+    """What a run records from here on, for so many turns."""
+    found: list[dict[str, Any]] = []
+    run.on_record = found.append
+    for _ in range(most):
+        if run.stage is Stage.DONE:
+            break
+        run.advance()
+    return found
+
+
+def weights(run: Run) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in run.model.state_dict().items()}
+
+
+def same(run: Run, other: Run) -> bool:
+    one, two = weights(run), weights(other)
+    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+
+
+def middle(kind: str) -> int:
+    """So many turns lead into the second epoch; a kind with one step an epoch is after its first."""
+    return 2 if kind in ("Fit", "Chain") else 5
+
+
+def resumes(kind: str) -> None:
+    whole = fresh(kind)
+    wanted = lines_of(whole)
+    half = fresh(kind)  # made when it begins: there is one source of random numbers
+    done = lines_of(half, middle(kind))
+    tensors, facts = state.capture(half)
+    again = fresh(kind)
+    again.data = whole.data
+    state.restore(again, {name: value.clone() for name, value in tensors.items()}, facts)
+    assert [*done, *lines_of(again)] == wanted
+    assert same(again, whole)
+
+
+def goes_back(kind: str) -> None:
+    run, rewind = fresh(kind), Rewind()
+    lines_of(run, middle(kind) - 1)
+    while run.stage is not Stage.TRAIN:
+        run.advance()
+    before = weights(run)
+    rewind.keep(run)
+    wanted = lines_of(run, 1)
+    assert rewind.back(run)
+    assert all(torch.equal(before[name], value) for name, value in weights(run).items())
+    assert lines_of(run, 1) == wanted
+
+
+def shows_layers(kind: str) -> None:
+    run = fresh(kind)
+    before = weights(run)
+    pieces = pieces_of(run)
+    assert pieces[-1].stage == UPDATE and len(pieces) > 1
+    assert all(torch.equal(before[name], value) for name, value in weights(run).items())
+
+
+def takes_an_edit(kind: str) -> None:
+    other = fresh(kind)
+    wanted = lines_of(other)[middle(kind) :]
+    run = fresh(kind)
+    lines_of(run, middle(kind))
+    program = compile_program(run.program.project, catalogue(), revision=1)
+    assert rebuild(run, program, lambda: run.data, run.settings, 1) == ()
+    assert lines_of(run)[-1].keys() == wanted[-1].keys()
+    assert run.stage is Stage.DONE and run.revision == 1
+    if kind != "Chain":  # a sampler's samples are of the old weights
+        assert same(run, other) or kind == "several players"  # gradients added up so far are gone
+
+
+def is_fast(kind: str) -> None:
+    run = fresh(kind, Fast(fused=True, channels_last=True, threads=1))
+    assert run.program.fast.threads == 1
+    lines_of(run)
+    assert run.stage is Stage.DONE
+
+
+def is_exported(kind: str) -> None:
+    """The gallery holds an example of the kind, and its script to the same numbers."""
+    kinds = {"Minimise": Minimise, "Rule": Rule, "Fit": Fit, "Chain": Chain, "Change": ChangeModel}
+    plans = [load_project(GALLERY / f"{one}.nloom").plan for one in GALLERY_IDS]
+    assert any(_holds(plan, kind, kinds.get(kind)) for plan in plans)
+    assert "def train(" in export_script(of_kind(kind), catalogue()).text
+
+
+def _holds(plan: Plan, kind: str, wanted: type | None) -> bool:
+    steps = [one for phase in plan.phases for one in phase.objectives]
+    if kind == "adversary":
+        return any(isinstance(one, Minimise) and one.adversary is not None for one in steps)
+    if wanted is None:
+        return any(len(phase.objectives) > 1 for phase in plan.phases)
+    return any(type(one) is wanted for one in steps)
+
+
+TRIED: dict[str, Callable[[str], None]] = {
+    "resume": resumes,
+    "rewind": goes_back,
+    "step by layer": shows_layers,
+    "edit": takes_an_edit,
+    "fast path": is_fast,
+    "script": is_exported,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("capability", TRIED)
+def test_it_can(kind: str, capability: str) -> None:
+    TRIED[capability](kind)
+
+
+def test_several_processes_do_as_one(tmp_path: Path) -> None:
+    project = of_all(lambda kind: kind != "adversary")  # each process draws where its search begins
+    one = alone(project)
+    save_project(project, tmp_path / "kinds.nloom")
+    train = ("-m", "engine.cli", "train", str(tmp_path / "kinds.nloom"), "--json", "--device", "cpu")
+    close(records(*TORCHRUN, "2", *train, "--out", str(tmp_path / "two")), one)
+    script = tmp_path / "kinds.py"
+    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
+    close(records(*TORCHRUN, "2", str(script), "--json"), one)
+
+
+def test_the_table_in_the_docs_says_so() -> None:
+    rows = [
+        line.split("|")[1:-1]
+        for line in (ROOT / "docs/training.md").read_text("utf-8").splitlines()
+        if "|" in line
+    ]
+    head, _, *table = [[cell.strip(" `*") for cell in row] for row in rows]
+    assert head[1:] == [*TRIED, "several processes"]
+    assert {row[0] for row in table} == set(KINDS)
+    assert all(cell == "yes" or row[0] == "adversary" for row in table for cell in row[1:])
