@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.arrays.token_text import Token, TokenText
@@ -23,6 +24,7 @@ from engine.procedures.declare import Offer
 from engine.procedures.registry import offers
 
 FORM_WIDTH = 236
+NARROW = 460  # pixels below which the form stands above the states
 FILM = 9  # states that are drawn side by side
 MOST_LINES = 6
 ROLES = ("accent", "convolution", "good", "warning", "bad", "dim")
@@ -67,11 +69,10 @@ class RunProcedure(OneProbe):
         self._fields = QVBoxLayout(self.form)
         self._fields.setContentsMargins(0, 0, 8, 0)
         self._fields.setSpacing(4)
-        scroll = QScrollArea()
-        scroll.setWidget(self.form)
-        scroll.setWidgetResizable(True)
-        scroll.setFixedWidth(FORM_WIDTH)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.form_area = QScrollArea()
+        self.form_area.setWidget(self.form)
+        self.form_area.setWidgetResizable(True)
+        self.form_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.slider = slider("procedureState", "State", "The arrow keys go state by state")
         self.slider.setRange(0, 0)
         self.slider.valueChanged.connect(self._moved)
@@ -86,14 +87,24 @@ class RunProcedure(OneProbe):
         right.addLayout(dial("state", self.slider, self._place))
         right.addWidget(self.stage, 1)
         right.addWidget(self.words)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(scroll)
-        row.addLayout(right, 1)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(8)
+        self._row.addWidget(self.form_area)
+        self._row.addLayout(right, 1)
         self._offers: tuple[Offer, ...] = ()
         self._refresh()
         subject.workspace.inferred.connect(self._refresh)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The form stands beside the states, or above them where there is no room."""
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if narrow else across)
+        self.form_area.setMinimumWidth(0 if narrow else FORM_WIDTH)
+        self.form_area.setMaximumWidth(self.width() if narrow else FORM_WIDTH)
+        self.form_area.setMaximumHeight(self.height() * 2 // 5 if narrow else self.height())
 
     @property
     def offer(self) -> Offer | None:

@@ -89,3 +89,13 @@ def test_another_procedure_has_another_form(shaped: Workspace, qtbot: QtBot) -> 
     method.setCurrentIndex(method.findText("occlusion"))
     method.activated.emit(method.currentIndex())
     assert not patch.isHidden()
+
+
+def test_the_form_stands_above_the_states_in_a_narrow_card(shaped: Workspace, qtbot: QtBot) -> None:
+    memory(shaped)
+    view = view_of(shaped, qtbot)
+    for width, beside in ((640, True), (318, False), (640, True)):
+        painted(view, width, 300)
+        form, stage = view.form_area.geometry(), view.stage.geometry()
+        assert not form.intersects(stage) and (form.right() < stage.left()) == beside
+        assert beside or form.bottom() < stage.top()
