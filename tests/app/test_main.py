@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -110,3 +111,11 @@ def test_a_window_closed_at_once_ends_the_process(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_every_command_of_the_engine_can_be_given_to_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    from engine.cli.main import main as run_command
+
+    run_command(["--help"])
+    listed = set(re.findall(r"^    ([a-z]+)  ", capsys.readouterr().out, re.MULTILINE))
+    assert listed == set(COMMANDS)

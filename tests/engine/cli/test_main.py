@@ -51,8 +51,8 @@ def objects(text: str) -> list[dict[str, Any]]:
 def test_help_lists_the_commands_and_the_exit_statuses(capsys: Captured) -> None:
     status, out, _ = called(capsys, "--help")
     assert status == 0 and "exit status" in out
-    assert all(command in out for command in ("gallery", "check", "train", "export", "nodes"))
-    for command in ("gallery", "check", "train", "export", "nodes"):
+    assert all(command in out for command in ("gallery", "check", "train", "export", "run", "nodes"))
+    for command in ("gallery", "check", "train", "export", "run", "nodes"):
         assert called(capsys, command, "--help")[0] == 0
 
 
