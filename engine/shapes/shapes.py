@@ -33,7 +33,7 @@ from engine.document.edits import Disconnect
 from engine.document.graph import BLOCK, Graph, Link, Node, Project
 from engine.errors import NeuroloomError, reason_of
 from engine.shapes.advice import unused_blocks
-from engine.shapes.inside import Insides, composite_facts
+from engine.shapes.inside import Insides, composite_facts, within
 from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
 from engine.shapes.plain_words import plainly
@@ -178,7 +178,18 @@ class ShapeBook:
         """What training the project takes; None while that isn't known."""
         from engine.shapes.memory import estimate  # it needs this module
 
-        return None if any(one.code != TOO_LARGE for one in self.errors) else estimate(project, self)
+        if any(one.code != TOO_LARGE for one in self.errors) or not self.knows(project):
+            return None
+        return estimate(project, self)
+
+    def knows(self, project: Project) -> bool:
+        """Whether it was brought up to date with every node there is, those inside of blocks, too."""
+        nodes = project.graph.nodes
+        return nodes.keys() <= self._facts.keys() and all(
+            book.knows(within(project, nodes[one].block))
+            for one, book in self.books.items()
+            if one in nodes and nodes[one].block in project.blocks
+        )
 
     def of(self, node_id: str) -> list[Problem]:
         """The problems of one node."""

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from engine import devices
 from engine.catalogue.training.optimisers import OPTIMISERS
-from engine.document.graph import Project
+from engine.document.edits import AddNodes
+from engine.document.graph import Node, Project
 from engine.document.plan import Choice, Minimise, Phase, Stop
 from engine.document.shipped import datasets_folder
 from engine.emit.program import compile_program
@@ -151,6 +152,18 @@ def test_a_sequence_counts_each_of_its_steps() -> None:
         return kept_of(sketch.project, sketch.check())[layer].each
 
     assert lstm(400) == pytest.approx(40 * lstm(10), rel=0.1)
+
+
+def test_of_a_node_that_is_not_yet_known_nothing_is_said() -> None:
+    """A window asks between an edit and the shapes that follow it, also inside of a block."""
+    project = gallery("residual-blocks").copy()
+    book = check(project, catalogue())
+    assert book.memory(project) is not None
+    for number, scope in enumerate((next(iter(project.blocks)), "")):
+        AddNodes((Node(f"n{900 + number}", "ReLU"),), into=scope).apply(project)
+        assert book.memory(project) is None
+        book.update(project)
+        assert book.knows(project)
 
 
 def test_sizes_are_said_as_people_say_them() -> None:
