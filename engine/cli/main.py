@@ -381,17 +381,9 @@ def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -
 def _weights(project: Project, catalogue: Catalogue, place: Path) -> Path:
     """The weights file of a run. Errors: `TrainingError` where there is none, or it is of another model."""
     from engine.emit.program import compile_program
-    from engine.errors import TrainingError
-    from engine.runs.checkpoints import load_weights, same_weights, weights_file
+    from engine.runs.checkpoints import load_weights
 
-    path = weights_file(place)
-    model = compile_program(project, catalogue).Model()
-    if not same_weights(model.state_dict(), load_weights(path)):
-        raise TrainingError(
-            f"The weights in {path} belong to another model: its layers have other names or sizes.",
-            fix="Export the project.nloom that is stored with the run.",
-        )
-    return path
+    return cli_run.load_weights_of(compile_program(project, catalogue).Model(), place, load_weights)
 
 
 # -- nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +145,7 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
     from engine.emit.procedures import Compiled
     from engine.look.sight import evaluating
     from engine.procedures.rows import chosen_rows, state_as_json, state_in_words
+    from engine.train.warm_start import read_weights
 
     device, notice = choose_device(options.device)
     if notice:
@@ -152,7 +153,7 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
     if program.threads is not None:
         use_threads(program.threads)
     model = program.make_model(device)
-    model.load_state_dict(_weights(model, options.weights))
+    load_weights_of(model, options.weights, read_weights)
     columns = program.load(datasets_folder(), device)[values.get("split", "validation")]
     procedure = Compiled(program, offer)
     try:
@@ -169,16 +170,21 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
         ) from error
 
 
-def _weights(model: Any, place: Path) -> dict[str, Any]:
-    """The weights of a run or a file. Errors: `TrainingError` where they are not this model's."""
-    from engine.runs.checkpoints import same_weights, weights_file
-    from engine.train.warm_start import read_weights
+def load_weights_of(model: Any, place: Path, read: Callable[[Path], Any]) -> Path:
+    """Give a model the weights of a run or a file, which is returned.
+
+    Errors: `TrainingError` where they are not this model's. What a layer has learned may have another size
+    than in a fresh model, such as the examples that an estimator keeps, so the model itself says what fits.
+    """
+    from engine.runs.checkpoints import weights_file
 
     path = weights_file(place)
-    found = read_weights(path)
-    if not same_weights(model.state_dict(), found):
+    weights = read(path)
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
         raise TrainingError(
             f"The weights in {path} belong to another model: its layers have other names or sizes.",
-            fix="Run the project.nloom that is stored with the run.",
-        )
-    return found
+            fix="Take the project.nloom that is stored with the run.",
+        ) from error
+    return path

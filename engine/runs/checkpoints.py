@@ -101,9 +101,3 @@ def load_weights(path: Path) -> Tensors:
         return load_file(path)
     except (OSError, ValueError, SafetensorError) as error:
         raise TrainingError(f"The weights in {path.name} cannot be read: {reason_of(error)}.") from error
-
-
-def same_weights(mine: Tensors, found: Tensors) -> bool:
-    """Whether two sets of weights have the same names and shapes."""
-    shapes = {name: value.shape for name, value in mine.items()}
-    return shapes == {name: value.shape for name, value in found.items()}

@@ -106,3 +106,17 @@ def test_rows_of_a_file_stand_in_place_of_those_of_the_data(capsys: Captured, ne
     (net / "rows.json").write_text("no JSON")
     status, _, err = called(capsys, *words)
     assert status == 1 and "Expecting value" in err
+
+
+def test_weights_whose_size_is_learned_are_taken_and_others_refused(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["train", "gallery:gaussian-process", "--out", "fitted", "--json"]) == 0
+    capsys.readouterr()
+    words = ["run", "gallery:gaussian-process", "predict", "--json", "--weights"]
+    assert cli.main([*words, "fitted"]) == 0
+    assert json.loads(capsys.readouterr().out)["value"] != [0.0]
+    assert cli.main(["export", "gallery:gaussian-process", "--out", "gp.py", "--weights", "fitted"]) == 0
+    assert cli.main(["run", "gallery:iris", "predict", "--weights", "fitted"]) == 1
+    assert "belong to another model" in capsys.readouterr().err
