@@ -29,6 +29,7 @@ MAIN = {
     "gan-digits": ["sample"],
     "stacked-autoencoder": ["interpolate"],
 }
+SLOW = pytest.mark.exhaustive  # each way is taken by another procedure, too
 FEW: dict[str, Any] = {"length": 4, "rounds": 2, "steps": 3, "count": 3}
 
 
@@ -66,10 +67,10 @@ def test_every_procedure_of_a_network_runs_and_its_states_are_json(project_id: s
         ("romeo-letters", "generate", {"length": 12, "top_k": 9, "temperature": 0.8, "begin": "ROMEO"}),
         ("santa-fe-lstm", "forecast", {"steps": 7, "rows": (3,), "split": "test"}),
         ("gan-digits", "sample", {"count": 3, "way": "line"}),
-        ("stacked-autoencoder", "interpolate", {"count": 3}),
-        ("two-heads", "predict_odd", {"rows": (2, 3)}),
+        pytest.param("stacked-autoencoder", "interpolate", {"count": 3}, marks=SLOW),
+        pytest.param("two-heads", "predict_odd", {"rows": (2, 3)}, marks=SLOW),
         ("iris", "attribute", {"rows": (0, 5), "method": "integrated gradients", "target": 1}),
-        ("iris", "excite", {"layer": "hidden1", "steps": 5}),
+        pytest.param("iris", "excite", {"layer": "hidden1", "steps": 5}, marks=SLOW),
         ("iris", "predict", {"rows": (0, 1, 2), "split": "test"}),
     ],
 )
