@@ -39,9 +39,12 @@ class UniformNoise(Drawn):
     aliases = ("prior", "latent", "random", "even", "z")
     formula = "z ~ U(-r, r)"
     reach: float = param(1.0, above=0, label="Range", doc="the numbers lie between minus and plus this")
+    positive: bool = param(False, label="From 0", doc="between 0 and the range, such as a time")
 
     def emit(self, e: Emitter, size: Expr, device: Expr) -> Emitted:
-        return torch.empty(size, *self.size, device=device).uniform_(-self.reach, self.reach)
+        low = 0.0 if self.positive else -self.reach
+        return torch.empty(size, *self.size, device=device).uniform_(low, self.reach)
 
     def summary(self) -> str:
-        return f"{'×'.join(map(str, self.size))} · -{self.reach:g} to {self.reach:g}"
+        low = "0" if self.positive else f"-{self.reach:g}"
+        return f"{'×'.join(map(str, self.size))} · {low} to {self.reach:g}"

@@ -130,23 +130,26 @@ def _beside(made: Assembly, wanted: Mapping[Place, str], given: Collection[Place
 def _nested(made: Assembly, part: Function, called: str) -> list[Line]:
     """A function in a procedure's own: a wire's value as it hangs on another's."""
     column = isinstance(made.book.types[part.given[0]], Data)
-    variable = NameBook(outer=made.names).give(part.given[1] if column else "code")
-    if part.wire in made.results and part.given in made.arguments:
+    book = NameBook(outer=made.names)
+    variable = book.give(part.given[1] if column else "code")
+    others = {wire: book.give(made.graph.node(wire[0]).name or wire[1]) for wire in part.also}
+    if part.wire in made.results and {part.given, *others} <= made.arguments.keys():
         lines: list[Line] = []
-        value = _answer(made, part.wire, {part.given: variable})
-        reads = any(place != part.given for place in made.arguments)
+        value = _answer(made, part.wire, {part.given: variable, **others})
+        reads = any(place not in {part.given, *others} for place in made.arguments)
     else:
         consumer = _consumer(made, part.wire)
         if consumer is None:
             raise EmitError("What this procedure computes is not an answer of the model.")
-        known = {**_beside(made, {part.wire: consumer}, {part.given}), part.given: variable}
+        given = {part.given: variable, **others}
+        known = {**_beside(made, {part.wire: consumer}, given), **given}
         computed = inline(made, [consumer], None, known)
         lines, value = computed.lines, computed.at(part.wire)
         before = needed_by(made, [consumer], known)
         reads = any(isinstance(made.book.types[one], (Data, Source)) for one in before)
     if part.last is not None:
         value = value[(*[slice(None)] * part.last, -1)]
-    takes = f"{variable}: Tensor"
+    takes = ", ".join(f"{one}: Tensor" for one in (variable, *others.values()))
     if reads:
         takes += ", batch: dict[str, Tensor] = batch"
         lines = [Line(f"batch = as_many(batch, len({variable}))"), *lines]

@@ -91,7 +91,7 @@ class Sample(Procedure):
 
     @classmethod
     def bind(cls, net: Net) -> Iterator[Bound]:
-        for latent in latents(net):
+        for latent in latents(net) if not net.showing("denoising") else ():
             if latent.spread is not None:
                 kind, spread = latent.spread
                 yield Bound(

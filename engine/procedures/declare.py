@@ -63,12 +63,13 @@ class Function:
     """What is on a wire as a function of what is on another one.
 
     The other columns are those of the first row given. `last` names an axis, the batch being 0, of which only
-    the last place counts.
+    the last place counts; `also` are more wires that it is a function of.
     """
 
     wire: Wire
     given: Wire
     last: int | None = None
+    also: tuple[Wire, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
