@@ -104,8 +104,11 @@ def test_what_is_not_offered_or_not_taken_is_said() -> None:
 
 
 def test_names_are_distinct_and_params_have_types_that_scripts_can_ask_for() -> None:
-    names = [one.name for one in procedures()]
-    assert len(set(names)) == len(names) and all(name.isidentifier() for name in names)
+    assert all(one.name.isidentifier() for one in procedures())
+    for example in ("diffusion-points", "gan-digits", "stacked-autoencoder", "hopfield-2d"):
+        project = gallery(example)
+        names = [one.name for one in offers(project, check(project, catalogue()))]
+        assert len(set(names)) == len(names)
     kinds = {spec.kind for one in procedures() for spec in one.params}
     assert kinds <= {"int", "float", "bool", "choice", "text", "ints", "floats"}
 
