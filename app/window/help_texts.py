@@ -17,6 +17,7 @@ PAGES = {
     "What's new": "CHANGELOG.md",
     "Views": "docs/views.md",
     "Runs": "docs/runs.md",
+    "Ways to train": "docs/training.md",
     "Procedures": "docs/procedures.md",
     "Open data": "docs/data/opening.md",
     "Project files": "docs/project-file.md",
