@@ -95,6 +95,7 @@ class SupportVectors(Estimator):
     formula = "max Σ a - ½ Σ a a' y y' k(x, x') with 0 ≤ a ≤ C, Σ a y = 0; f = Σ a y k(x, ·) + b"
     source = "Cortes and Vapnik, 1995"
     rule_ports = (Port("target", doc="the class of each row, a whole number; only the fit reads it"),)
+    classes_at = ("target",)
     traits = LayerTraits()
     units: int = param(2, minimum=2, maximum=1000, label="Classes", doc="how many; two have one score")
     kernel: str = param("Gaussian", choices=("Gaussian", "linear"), doc="how rows are compared")

@@ -130,6 +130,7 @@ class Layer(NodeType, abstract=True):
     takes_whole: ClassVar[bool] = False
     learns_by_rule: ClassVar[bool] = False
     fits_all: ClassVar[bool] = False
+    classes_at: ClassVar[tuple[str, ...]] = ()  # inputs that are the numbers of classes
     rule_ports: ClassVar[tuple[Port, ...]] = ()
     scores: ClassVar[tuple[str, ...]] = ()
     hands_on: ClassVar[Mapping[str, str]] = {}
@@ -148,7 +149,9 @@ class Layer(NodeType, abstract=True):
         return (*self.ports_in, *self.rule_ports)
 
     def takes_whole_at(self, port: str) -> bool:
-        return self.takes_whole or port not in {one.name for one in self.ports_in}
+        if self.takes_whole or port in self.classes_at:
+            return True
+        return port not in {one.name for one in Layer.inputs(self)}
 
     def squash(self) -> Squash | None:
         """The function between two ends that its numbers have passed last."""

@@ -76,6 +76,8 @@ class GaussianProcess(Fitted):
 
     def likeliest(self, x: Tensor, wanted: Tensor) -> Tensor:
         """Length, signal and noise under which the rows are most likely, searched from several starts."""
+        import warnings
+
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -84,6 +86,8 @@ class GaussianProcess(Fitted):
             noise**2, (1e-8, 1e2)
         )
         found = GaussianProcessRegressor(kernel, n_restarts_optimizer=4, random_state=0)
-        kernel = found.fit(x.cpu().numpy(), wanted.cpu().numpy()).kernel_
+        with warnings.catch_warnings():  # a scale at a bound is as good as its value
+            warnings.simplefilter("ignore")
+            kernel = found.fit(x.cpu().numpy(), wanted.cpu().numpy()).kernel_
         signal, length, noise = kernel.k1.k1.constant_value, kernel.k1.k2.length_scale, kernel.k2.noise_level
         return torch.tensor([length, signal**0.5, noise**0.5])

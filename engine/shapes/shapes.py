@@ -325,7 +325,8 @@ class ShapeBook:
         return facts
 
     def _run(self, node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
-        whole = next((port for port, found in arriving.items() if found.dtype == "int64"), None)
+        numbers = [port for port, found in arriving.items() if found.dtype == "int64"]
+        whole = next((port for port in numbers if not node_type.takes_whole_at(port)), None)
         if whole is not None and isinstance(node_type, Layer) and not node_type.takes_whole:
             message = f"{node_type.title} needs measurements, but whole numbers ({arriving[whole]}) come in."
             return Facts(problem=Problem(None, message, whole, code="shape"))

@@ -30,6 +30,7 @@ from torch.nn.parallel import DistributedDataParallel
 from engine.catalogue import Data
 from engine.catalogue.training.optimisers import OPTIMISERS, SAMPLERS
 from engine.data.batch import WEIGHT
+from engine.data.portable import portable_source
 from engine.devices import choose_device
 from engine.emit.distributed import SIDE_BY_SIDE
 from engine.errors import TrainingError, reason_of
@@ -343,13 +344,19 @@ def _made_by_one(player: Any) -> bool:
 # -- what differs
 
 
+def _training_text(program: Program) -> str:
+    """What nodes became in the script, with the functions and layers that they call; no procedure."""
+    made, source = program.assembly, program.source
+    lines = [line for number, line in enumerate(source.text.splitlines(), 1) if source.node_at(number)]
+    return "\n".join([*lines, *portable_source([*made.carries, *made.classes.carries])])
+
+
 def differences(run: Run) -> list[str]:
     """Where this run is not the one that a single process would train, in sentences; empty where it is."""
     modules = list(run.model.modules())
-    text = run.program.source.text
     found = []
     draws = any(isinstance(one, _DropoutNd) and one.p > 0 for one in modules)
-    if draws or _DRAWS.search(text):
+    if draws or _DRAWS.search(_training_text(run.program)):
         found.append("Dropout and noise are drawn in each process for its own rows.")
     if any(isinstance(one, _BatchNorm) for one in modules):
         found.append(

@@ -18,7 +18,7 @@ from engine.data.open.series import open_it as open_series
 from engine.data.open.text import open_pairs
 from engine.data.watch import Watch
 from engine.document.graph import Graph, Link, Node, Project
-from engine.document.plan import Choice, Minimise, Phase, Plan, Rule, Stop
+from engine.document.plan import Choice, Fit, Minimise, Phase, Plan, Rule, Stop
 from engine.shapes.shapes import check
 from engine.values import Value
 from tests.engine.data.public_made import public_folder
@@ -40,7 +40,8 @@ FITTING: Mapping[str, Mapping[str, Value]] = {
     **{one: {"size": 6} for one in ("Crop", "RandomCrop")},
     "LabelNoise": {"classes": 3},
     "DrawnPoints": {"points": tuple((at / 20, (at % 7) / 7, at % 2) for at in range(40))},
-    **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares")},
+    **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares", "GaussianProcess")},
+    "SupportVectors": {"units": 3},
 }
 # The file that a node type of a person's own data is tried with, opened as the window opens it.
 FILES = Path(__file__).parents[1] / "data_files"
@@ -57,6 +58,7 @@ OPENED: Mapping[str, str] = {
     "ImageFolder": "images",
 }
 EVERYTHING = 100_000  # as batch: one step an epoch
+OF_CLASSES = ("SupportVectors",)  # rules that are taught classes and not numbers
 
 
 def opened(type_id: str) -> Mapping[str, Value]:
@@ -140,6 +142,9 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
         for batches in ("block-diagonal", "padded") if "edges" in ports else ("block-diagonal",):
             yield f"{node_type.type_id} {batches}", _graphs(node_type, batches)
         return
+    if {"noise", "time"} <= ports:
+        yield node_type.type_id, _in_noise(node_type)
+        return
     if "mask" in ports:
         yield node_type.type_id, _set(node_type)
         return
@@ -211,6 +216,27 @@ def _graphs(node_type: type[NodeType], batches: str) -> Project:
     return _project(nodes, links)
 
 
+def _in_noise(node_type: type[NodeType]) -> Project:
+    """A layer that mixes examples with noise by a time."""
+    nodes = [
+        Node("n1", "Iris"),
+        Node("n2", node_type.type_id, "tried"),
+        Node("n3", "GaussianNoise", params={"size": (4,)}),
+        Node("n4", "UniformNoise", params={"size": (1,), "positive": True}),
+        Node("n5", "Linear", params={"units": 4}),
+        Node("n6", "MSE"),
+    ]
+    links = [
+        Link("n1", "features", "n2", "x"),
+        Link("n3", "output", "n2", "noise"),
+        Link("n4", "output", "n2", "time"),
+        Link("n2", "output", "n5", "x"),
+        Link("n5", "output", "n6", "prediction"),
+        Link("n3", "output", "n6", "target"),
+    ]
+    return _project(nodes, links)
+
+
 def _set(node_type: type[NodeType]) -> Project:
     """A layer on point clouds and their masks."""
     params = opened("CloudFile")
@@ -242,11 +268,13 @@ def _layer(made: NodeType, port: str, data: str, column: str, target: str, betwe
         source = ("n6", "output")
     for entry in made.inputs():
         names = [f"{entry.name}{number}" for number in (1, 2)] if entry.many else [entry.name]
-        links += [Link(*source, "n2", name) for name in names]
+        taught = entry.name == "target" and made.type_id in OF_CLASSES
+        links += [Link(*(("n1", target) if taught else source), "n2", name) for name in names]
     quantity = target == "next"
     how = None
     if isinstance(made, Layer) and made.learns_by_rule:
-        how = Plan((Phase((Rule("n2"), Minimise(of=("n4",))), Stop(2)),), batch=EVERYTHING)
+        learns = Fit("n2") if made.fits_all else Rule("n2")
+        how = Plan((Phase((learns, Minimise(of=("n4",))), Stop(2)),), batch=EVERYTHING)
     nodes += [
         Node("n3", "Flatten"),
         Node("n4", "Linear", params={"units": 1 if quantity else 10}),

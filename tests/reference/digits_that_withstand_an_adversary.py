@@ -40,7 +40,7 @@ SEED, BATCH = 0, 64
 # engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
 
 
-# engine.optim.adversary.worst_near, 24 lines, 6658fb6773f2
+# engine.optim.adversary.worst_near, 26 lines, 960b042f59b3
 
 
 class Model(nn.Module):

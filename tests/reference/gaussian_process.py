@@ -48,7 +48,7 @@ SEED, BATCH = 0, 64
 # engine.layers.fitted.Fitted, 9 lines, 7b2a6ac3ae61
 
 
-# engine.layers.gaussian_process.GaussianProcess, 79 lines, 9aa9ed5e3520
+# engine.layers.gaussian_process.GaussianProcess, 83 lines, 15dbc98f4a34
 
 
 # engine.layers.likelihood.gaussian_likelihood, 7 lines, c8dc97f66d35

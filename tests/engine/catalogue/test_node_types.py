@@ -85,7 +85,7 @@ def test_files_of_your_own_come_first_and_no_group_of_data_is_long() -> None:
     assert {"DrawnPoints", "SeriesFile", "TextPairs"} <= set(groups["files"])
     assert {"Mnist", "Iris", "Cifar10"} <= set(groups["data sets"])
     assert {"LogicGates", "Patterns", "Blobs", "ChaoticSeries"} <= set(groups["synthetic data"])
-    assert groups["noise"] == ["GaussianNoise", "UniformNoise"]
+    assert groups["noise"] == ["GaussianNoise", "UniformNoise", "Diffusion"]
     assert all(len(groups[family]) <= 16 for family in list(groups)[:4])
 
 

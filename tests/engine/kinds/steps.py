@@ -32,12 +32,14 @@ KINDS: dict[str, tuple[Objective, ...]] = {
         replace(ADAM, name="hidden", of=("n2",), accumulate=2),
         replace(ADAM, name="head", of=("n3",), clip=0.5, schedule=Choice("Cosine")),
     ),
+    "whole batch": (Minimise(optimiser=Choice("LBFGS"), name="line"),),
     "Rule": (Rule("n5"),),
     "Fit": (Fit("n6"),),
     "Chain": (Chain(optimiser=Choice("HMC", {"leaps": 3, "warm_up": 2})),),
     "Change": (ChangeModel(Choice("Prune", {"fraction": 0.5}), name="cut"), replace(ADAM, name="rest")),
     "adversary": (replace(ADAM, adversary=Choice("PGD", {"steps": 2})),),
 }
+WHOLE = ("whole batch", "Fit", "Chain")  # these take all rows at once
 
 
 def project(plan: Plan) -> Project:
@@ -46,14 +48,14 @@ def project(plan: Plan) -> Project:
 
 def of_kind(kind: str) -> Project:
     """A project whose plan has one phase of a kind of step, and three epochs."""
-    batch = 0 if kind in ("Fit", "Chain") else 32
+    batch = 0 if kind in WHOLE else 32
     return project(Plan((Phase(KINDS[kind], Stop(3, restore_best=False)),), batch=batch))
 
 
 def of_all(wanted: Callable[[str], bool]) -> Project:
     """A project with an epoch of each kind that is wanted."""
     phases = [
-        Phase(steps, Stop(1, restore_best=False), name=kind, batch=0 if kind in ("Fit", "Chain") else 32)
+        Phase(steps, Stop(1, restore_best=False), name=kind, batch=0 if kind in WHOLE else 32)
         for kind, steps in KINDS.items()
         if wanted(kind)
     ]

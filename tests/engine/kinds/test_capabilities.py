@@ -22,7 +22,7 @@ from engine.train.layer_steps import UPDATE, pieces_of
 from engine.train.loop import Run
 from engine.train.rebuild import rebuild
 from engine.train.rewind import Rewind
-from tests.engine.kinds.steps import KINDS, of_all, of_kind
+from tests.engine.kinds.steps import KINDS, WHOLE, of_all, of_kind
 from tests.engine.sketches import GALLERY, GALLERY_IDS, catalogue
 from tests.engine.train.networks import DATASETS
 from tests.engine.train.test_distributed import TORCHRUN, alone, close, records
@@ -63,7 +63,7 @@ def same(run: Run, other: Run) -> bool:
 
 def middle(kind: str) -> int:
     """So many turns lead into the second epoch; a kind with one step an epoch is after its first."""
-    return 2 if kind in ("Fit", "Chain") else 5
+    return 2 if kind in WHOLE else 5
 
 
 def resumes(kind: str) -> None:
@@ -132,6 +132,8 @@ def _holds(plan: Plan, kind: str, wanted: type | None) -> bool:
     steps = [one for phase in plan.phases for one in phase.objectives]
     if kind == "adversary":
         return any(isinstance(one, Minimise) and one.adversary is not None for one in steps)
+    if kind == "whole batch":
+        return any(phase.batch == 0 or plan.batch == 0 for phase in plan.phases)
     if wanted is None:
         return any(len(phase.objectives) > 1 for phase in plan.phases)
     return any(type(one) is wanted for one in steps)
@@ -154,14 +156,18 @@ def test_it_can(kind: str, capability: str) -> None:
 
 
 def test_several_processes_do_as_one(tmp_path: Path) -> None:
-    project = of_all(lambda kind: kind != "adversary")  # each process draws where its search begins
-    one = alone(project)
+    # For an adversary each process draws where its search begins; one plan has optimisers of one way to ask.
+    project = of_all(lambda kind: kind not in ("adversary", "Chain"))
     save_project(project, tmp_path / "kinds.nloom")
     train = ("-m", "engine.cli", "train", str(tmp_path / "kinds.nloom"), "--json", "--device", "cpu")
-    close(records(*TORCHRUN, "2", *train, "--out", str(tmp_path / "two")), one)
+    close(records(*TORCHRUN, "2", *train, "--out", str(tmp_path / "two")), alone(project))
+
+
+def test_a_script_in_several_processes_does_as_one(tmp_path: Path) -> None:
+    project = of_all(lambda kind: kind not in ("adversary", "whole batch"))
     script = tmp_path / "kinds.py"
     script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
-    close(records(*TORCHRUN, "2", str(script), "--json"), one)
+    close(records(*TORCHRUN, "2", str(script), "--json"), alone(project))
 
 
 def test_the_table_in_the_docs_says_so() -> None:

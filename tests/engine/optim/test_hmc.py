@@ -34,15 +34,15 @@ def run(sampler: HMC, weight: nn.Parameter, steps: int) -> None:
 
 
 def test_samples_have_the_mean_and_the_covariance_of_the_posterior() -> None:
-    sampler, _ = chain(4200)
+    sampler, _ = chain(1700)
     (found,) = sampler.samples()
     precision = ROWS.T @ ROWS * 4 + torch.eye(2, dtype=torch.double) / 1.5**2
     covariance = precision.inverse()
     mean = covariance @ (4 * ROWS.T @ WANTED)
-    assert found.shape == (4000, 2)
+    assert found.shape == (1500, 2)
     deviation = covariance.diagonal().sqrt()
-    assert bool(((found.mean(0) - mean).abs() < 0.1 * deviation).all())
-    assert torch.allclose(torch.cov(found.T), covariance, atol=0.12 * float(covariance.max()))
+    assert bool(((found.mean(0) - mean).abs() < 0.12 * deviation).all())
+    assert torch.allclose(torch.cov(found.T), covariance, atol=0.15 * float(covariance.max()))
 
 
 @pytest.mark.parametrize("wanted", [0.65, 0.9])

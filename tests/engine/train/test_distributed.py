@@ -16,7 +16,7 @@ import torch
 
 from engine.document.files import save_project
 from engine.document.graph import Project
-from engine.document.plan import ChangeModel, Choice, Minimise, Phase, Plan, Stop
+from engine.document.plan import Choice
 from engine.emit.distributed import changes_of_plain, shared
 from engine.emit.lines import block
 from engine.emit.script import export_script
@@ -115,27 +115,6 @@ def test_processes_weigh_classes_as_one_does(tmp_path: Path) -> None:
         one,
     )
     assert read_settings(tmp_path / "two")["differs_from_one_process"] == []
-    script = tmp_path / "flowers.py"
-    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
-    close(records(*TORCHRUN, "2", str(script), "--json"), one)
-
-
-def several_players() -> Project:
-    """Two players who take turns and add gradients up, a second phase, and no random number."""
-    project = iris(dropout=0.0)
-    first = Minimise(of=("n2",), accumulate=2, name="hidden", optimiser=Choice("SGD", {"lr": 0.1}))
-    second = Minimise(of=("n4",), clip=0.5, every=2, name="head")
-    whole = Minimise(optimiser=Choice("LBFGS"), name="whole")
-    late = Phase((whole, ChangeModel(of=("n2",), name="cut")), Stop(1), batch=0)
-    project.plan = Plan((Phase((first, second), Stop(1)), late), batch=32)
-    return project
-
-
-def test_two_processes_train_players_as_one(tmp_path: Path) -> None:
-    project = several_players()
-    one = alone(project)
-    train = ("-m", "engine.cli", "train", stored(tmp_path, project), "--json", "--device", "cpu", "--out")
-    close(records(*TORCHRUN, "2", *train, str(tmp_path / "two")), one)
     script = tmp_path / "flowers.py"
     script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
     close(records(*TORCHRUN, "2", str(script), "--json"), one)
