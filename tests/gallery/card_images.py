@@ -90,6 +90,12 @@ IMAGES = {
     "faces-folder": Painted("worst-and-best", "cross-entropy"),
     "array-digits": Painted("confusion-matrix", "cross-entropy", square=True),
     "co2-series": Painted("forecast", "forecast"),
+    "gaussian-process": Painted("fit", "likelihood"),
+    "support-vectors": Painted("decision-regions", "machine"),
+    "sampled-weights": Painted("fit", "error"),
+    "pruned-digits": Painted("weights", "hidden"),
+    "robust-digits": Painted("confusion-matrix", "loss", square=True),
+    "diffusion-points": Painted("procedure", "", 2.6),
 }
 
 

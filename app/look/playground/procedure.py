@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QScrollArea, QStackedWidg
 
 from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.arrays.token_text import Token, TokenText
+from app.charts.chart import Chart, Frame, Marks
+from app.charts.plane import around, opened
 from app.charts.series import Line, SeriesPlot
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, choice, dial, offer, slider
@@ -80,7 +82,8 @@ class RunProcedure(OneProbe):
         self._place.setFixedWidth(74)
         self.images, self.lines, self.text = ImageRows(), SeriesPlot(unit="state", legend=True), TokenText()
         self.stage = QStackedWidget()
-        for one in (self.images, self.lines, self.text):
+        self.points = Chart()
+        for one in (self.images, self.lines, self.text, self.points):
             self.stage.addWidget(one)
         right = QVBoxLayout()
         right.setSpacing(4)
@@ -202,11 +205,21 @@ class RunProcedure(OneProbe):
                 rows.append(ImageRow("all states", states[film, 0], scale))
             self.images.show_rows(rows)
             self.stage.setCurrentWidget(self.images)
+        elif facts["key"] == "samples" and snapshot.array.shape[2] == 2:
+            self._draw_points(snapshot, at)
+            self.stage.setCurrentWidget(self.points)
         else:
             self._draw_lines(snapshot, at)
             self.stage.setCurrentWidget(self.lines)
         more = " · more states would follow" if facts["cut"] else ""
         self.set_note(f"{facts['key']} · seed {facts['seed']} · step {snapshot.step:,}{more}")
+
+    def _draw_points(self, snapshot: Snapshot, at: int) -> None:
+        """The examples of a state in the plane, whose edges stay where they are through all states."""
+        across, up = (opened(around(snapshot.array[..., axis].ravel())) for axis in (0, 1))
+        x, y = snapshot.array[at].T
+        marks = Marks(x, y, "accent", "circle", 5.0)
+        self.points.show_layers(Frame(across, up, "first number", "second number"), [marks])
 
     def _draw_lines(self, snapshot: Snapshot, at: int) -> None:
         """The numbers of the first example through the states, or of one state where there is only one."""

@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.charts.chart import Marks
 from app.look.base import Subject
 from app.look.playground.procedure import RunProcedure, has_procedures
 from app.workspace.workspace import Workspace
@@ -71,6 +72,26 @@ def test_the_slider_goes_through_the_states(shaped: Workspace, qtbot: QtBot) -> 
     assert view.stage.currentWidget() is view.text
     header, rows = view.table() or ((), ())
     assert header == ("state", "text") and rows == [(1, "x"), (2, "y"), (3, "z")]
+
+
+def test_samples_of_two_numbers_are_points_between_edges_that_stay(shaped: Workspace, qtbot: QtBot) -> None:
+    memory(shaped)
+    view = view_of(shaped, qtbot)
+    (probe,) = view.probes()
+    facts = {"key": "samples", "words": ("a", "b"), "cut": False, "seed": 1, "images": False}
+    array = np.arange(12.0).reshape(2, 3, 2)
+    shown(view, {probe: snapshot(array, **facts)})
+    painted(view, 560, 320)
+    assert view.stage.currentWidget() is view.points
+    (marks,) = view.points.layers
+    assert isinstance(marks, Marks)
+    assert marks.x.tolist() == [6, 8, 10] and marks.y.tolist() == [7, 9, 11]
+    frame = view.points.frame_shown
+    view.slider.setValue(0)
+    (marks,) = view.points.layers
+    assert isinstance(marks, Marks)
+    assert marks.x.tolist() == [0, 2, 4]
+    assert (view.points.frame_shown.x, view.points.frame_shown.y) == (frame.x, frame.y)
 
 
 def test_another_procedure_has_another_form(shaped: Workspace, qtbot: QtBot) -> None:
