@@ -180,3 +180,18 @@ def test_the_table_in_the_docs_says_so() -> None:
     assert head[1:] == [*TRIED, "several processes"]
     assert {row[0] for row in table} == set(KINDS)
     assert all(cell == "yes" or row[0] == "adversary" for row in table for cell in row[1:])
+
+
+@pytest.mark.parametrize("turns", [5, 12], ids=["training", "before the test"])
+def test_a_checkpoint_of_an_earlier_version_goes_on(turns: int) -> None:
+    """They said nothing of phases where a plan had one plain objective."""
+    whole = fresh("Minimise")
+    wanted = lines_of(whole)
+    half = fresh("Minimise")
+    done = lines_of(half, turns)
+    tensors, facts = state.capture(half)
+    facts = {name: value for name, value in facts.items() if name not in ("phases", "others")}
+    again = fresh("Minimise")
+    state.restore(again, {name: value.clone() for name, value in tensors.items()}, facts)
+    assert again.stage is half.stage and again.phases.epochs == half.epoch
+    assert [*done, *lines_of(again)] == wanted and same(again, whole)
