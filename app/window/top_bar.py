@@ -52,8 +52,9 @@ class FileChip(QPushButton):
 
     @most.setter
     def most(self, width: int) -> None:
-        self._most = width
-        self._fit()
+        if width != self._most:  # each fit asks for a layout, which asks for this width again
+            self._most = width
+            self._fit()
 
     def _fit(self) -> None:
         wide = QFontMetrics(current_theme().font(BODY)).horizontalAdvance(self._name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QAbstractButton, QLineEdit, QSplitter, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QSplitter, QWidget
 
 from app.theme import choose_theme, current_theme
 from app.window import file_commands, main_window
@@ -81,6 +82,33 @@ def test_an_example_opens_from_its_card(window: MainWindow, qtbot) -> None:  # t
     assert window.workspace.document.project.title == "Iris"
     assert window.workspace.document.path is None
     assert window.top_bar.chip.name() == "Iris"
+
+
+class Layouts(QObject):
+    """Counts who asks for a new layout."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[str] = Counter()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.asked[f"{type(watched).__name__} {watched.objectName()}"] += 1
+        return False
+
+
+@pytest.mark.parametrize("width", [1280, 1700])
+def test_a_window_that_nobody_touches_lays_nothing_out(window: MainWindow, qtbot, width: int) -> None:  # type: ignore[no-untyped-def]
+    """One that asks for a layout whenever it has had one takes half the time of a run."""
+    window.resize(width, 800)
+    add_iris(window.workspace)
+    window.show_workbench()
+    qtbot.wait(300)
+    layouts = Layouts()
+    QApplication.instance().installEventFilter(layouts)  # type: ignore[union-attr]
+    qtbot.wait(300)
+    QApplication.instance().removeEventFilter(layouts)  # type: ignore[union-attr]
+    assert max(layouts.asked.values(), default=0) <= 3, layouts.asked.most_common(3)
 
 
 def test_the_palette_adds_in_the_middle_of_the_view(window: MainWindow) -> None:

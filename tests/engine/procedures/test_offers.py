@@ -94,7 +94,9 @@ def test_a_name_that_reads_as_code_stays_a_name() -> None:
 
 def test_what_is_not_offered_or_not_taken_is_said() -> None:
     program, model, data = loaded(classifier().project)
-    with pytest.raises(NeuroloomError, match="no procedure 'gibbs'; it has attack, attribute, excite, predict"):
+    with pytest.raises(
+        NeuroloomError, match="no procedure 'gibbs'; it has attack, attribute, excite, predict"
+    ):
         offered(program, "gibbs")
     batch = {name: column[:1] for name, column in data["train"].items()}
     with pytest.raises(ParamError, match="predict takes no 'steps'; it takes split, rows"):
