@@ -6,7 +6,7 @@ from engine.catalogue import Emitted, Emitter, Port, Wire, param
 from engine.catalogue.symbols import carried, without_defaults
 from engine.catalogue.traits import LayerTraits
 from nodes.rules import ROW, TaughtByRule
-from nodes.wires import need_axes, plural
+from nodes.wires import need_axes
 
 
 class Estimator(TaughtByRule, abstract=True):
@@ -115,6 +115,5 @@ class SupportVectors(Estimator):
         return e.module(without_defaults(made))(x)
 
     def summary(self) -> str:
-        return f"{self.kernel} · C {self.c:g}" + (
-            f" · {plural(self.units, 'class')}" if self.units > 2 else ""
-        )
+        classes = f" · {self.units} classes" if self.units > 2 else ""
+        return f"{self.kernel} · C {self.c:g}{classes}"

@@ -29,7 +29,7 @@ from engine.catalogue.training.optimisers import (
     make_schedule,
 )
 from engine.catalogue.training.penalties import PENALTIES, make_penalty
-from engine.document.plan import WHOLE, Chain, ChangeModel, Fit, Minimise, Plan, Rule
+from engine.document.plan import WHOLE, Chain, ChangeModel, Fit, Minimise, Rule
 from engine.errors import NeuroloomError
 
 OPTIMISER = ParamSpec("optimiser", "choice", "", "Optimiser", "how a step changes the weights")
@@ -94,13 +94,11 @@ class ObjectiveEditor(QWidget):
         self.loss, self.trained = LossField(focus), TrainedField(focus)
         self.optimiser = ChoiceField(OPTIMISER, OPTIMISERS, self._names)
         self.sampler = ChoiceField(SAMPLER, SAMPLERS, self._names)
-        self.sampler.setProperty("part", OPTIMISER.name)
         self.schedule = ChoiceField(SCHEDULE, SCHEDULES, self._names)
         self.average = ChoiceField(AVERAGE, AVERAGES, self._names)
         self.adversary = ChoiceField(ADVERSARY, ADVERSARIES, self._names)
         for field in (self.optimiser, self.sampler, self.schedule, self.average, self.adversary):
-            if field is not self.sampler:
-                field.setProperty("part", field.name)
+            field.setProperty("part", OPTIMISER.name if field is self.sampler else field.name)
             field.changed.connect(self._chosen)
             field.finished.connect(focus.workspace.seal)
         self.penalties = ChoiceList("penalties", "penalty", PENALTIES)
@@ -160,7 +158,7 @@ class ObjectiveEditor(QWidget):
             field.show_value(getattr(objective, name))
         self.loss.refresh(objective)
         self.trained.refresh(objective)
-        show_optimiser(self.sampler if chain else self.optimiser, objective, self._batch())
+        show_optimiser(self._stepper, objective, self._batch())
         show_schedule(self.schedule, self.plot, objective, self._focus.phase.stop.epochs)
         average = objective.average
         self.average.show_choice(average, complaint_of(make_average, average) if average is not None else "")
@@ -189,8 +187,7 @@ class ObjectiveEditor(QWidget):
             self._show_more(self._focus.objective)
 
     def _batch(self) -> int:
-        phase = self._focus.phase
-        return self._focus.plan.batch if phase.batch is None else phase.batch
+        return self._focus.plan.batch_of(self._focus.phase)
 
     def _names(self) -> tuple[str, ...]:
         return recorded(self._focus.workspace)
@@ -297,12 +294,6 @@ def show_schedule(field: ChoiceField, plot: SchedulePlot, objective: Minimise, e
     rate = found.param_spec("lr") if found is not None else None
     usual = rate.default if rate is not None else 1.0
     plot.show_schedule(objective.schedule, objective.optimiser.params.get("lr", usual), epochs)
-
-
-def batch_of(plan: Plan) -> int:
-    """The batch size of the first phase."""
-    own = plan.phases[0].batch
-    return plan.batch if own is None else own
 
 
 def _misfit(objective: Minimise, batch: int) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.inspector.plan_fields import BatchSpec, ChoiceField
 from app.inspector.plan_focus import PlanFocus
-from app.inspector.plan_objective import OPTIMISER, SCHEDULE, batch_of, show_optimiser, show_schedule
+from app.inspector.plan_objective import OPTIMISER, SCHEDULE, show_optimiser, show_schedule
 from app.inspector.plan_phases import PlanEditor
 from app.inspector.plan_stop import EPOCHS, PATIENCE, RESTORE
 from app.inspector.schedule_plot import SchedulePlot
@@ -196,7 +196,7 @@ class PlanPage(QWidget):
         if whole and self.editor is not None:
             self.editor.refresh()
         else:
-            show_optimiser(self.optimiser, plan.objective, batch_of(plan))
+            show_optimiser(self.optimiser, plan.objective, plan.batch_of(plan.phases[0]))
             show_schedule(self.schedule, self.plot, plan.objective, plan.epochs)
         values = {
             "epochs": plan.epochs,

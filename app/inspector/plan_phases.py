@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -97,9 +98,9 @@ class PlanEditor(QWidget):
 
     @property
     def fields(self) -> dict[str, FieldRow]:
-        shown = self.minimise if isinstance(self._focus.objective, Minimise) else self.rule
-        fields = self.change.fields if isinstance(self._focus.objective, ChangeModel) else shown.fields
-        return {**self._rows, **fields, **self.stop.fields}
+        parts = ((Minimise, self.minimise), (ChangeModel, self.change), (Rule, self.rule))
+        shown = next(part for kind, part in parts if isinstance(self._focus.objective, kind))
+        return {**self._rows, **shown.fields, **self.stop.fields}
 
     # -- showing ----------------------------------------------------------------------------------
 
@@ -115,10 +116,11 @@ class PlanEditor(QWidget):
         self._rows["phase_name"].show_value(phase.name)
         batch = self._rows["phase_batch"]
         batch.show_value(phase.batch)
-        size = "all rows" if plan.batch == WHOLE else str(plan.batch)
+        usual = plan.batch_of(replace(phase, batch=None))
+        size = "all rows" if usual == WHOLE else str(usual)
         control = batch.control
         assert isinstance(control, QLineEdit)
-        control.setPlaceholderText(f"{size}, as the plan")
+        control.setPlaceholderText(f"{size}, {'as the plan' if usual == plan.batch else 'as it is fitted'}")
         self.minimise.setVisible(isinstance(objective, Minimise))
         self.rule.setVisible(isinstance(objective, Rule))
         self.change.setVisible(isinstance(objective, ChangeModel))

@@ -248,7 +248,7 @@ class TrainingBar(QWidget):
         length = f"{epochs} epoch{'s' if epochs != 1 else ''}"
         if len(plan.phases) > 1:
             return f"{length} in {len(plan.phases)} phases"
-        batch = plan.batch if plan.phases[0].batch is None else plan.phases[0].batch
+        batch = plan.batch_of(plan.phases[0])
         return f"{length} of {f'batches of {batch}' if batch else 'all rows at once'}"
 
     def _units(self) -> str:

@@ -72,6 +72,11 @@ class ParamSpec:
     when: tuple[str, tuple[Value, ...]] | None = None
 
     @property
+    def flag(self) -> str:
+        """The parameter as an option on a command line."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
     def title(self) -> str:
         return self.label or self.name.replace("_", " ").capitalize()
 

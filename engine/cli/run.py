@@ -97,7 +97,7 @@ def _list(known: Sequence[Offer], as_json: bool) -> int:
         say(f"{one.name}  {one.procedure.doc()}")
         for spec in one.params:
             takes = "|".join(spec.choices) or spec.kind
-            say(f"    {_flag(spec)} {takes} ({spec.format(spec.default)})  {spec.doc}")
+            say(f"    {spec.flag} {takes} ({spec.format(spec.default)})  {spec.doc}")
     if not known and not as_json:
         say("This project has no procedures: they need data and a network that learns from them.")
     return OK
@@ -110,13 +110,9 @@ def _facts(spec: ParamSpec) -> dict[str, Any]:
     return {**facts, "choices": list(spec.choices)} if spec.choices else facts
 
 
-def _flag(spec: ParamSpec) -> str:
-    return "--" + spec.name.replace("_", "-")
-
-
 def _values(offer: Offer, words: Sequence[str]) -> dict[str, Any]:
     """The values that the user typed behind the name. Errors: `ParamError` with what is accepted."""
-    specs = {_flag(spec): spec for spec in offer.params}
+    specs = {spec.flag: spec for spec in offer.params}
     found: dict[str, Any] = {}
     waiting = list(words)
     while waiting:

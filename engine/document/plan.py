@@ -373,9 +373,20 @@ class Plan:
         )
 
     @property
+    def objectives(self) -> list[Objective]:
+        """Those of all phases, in order."""
+        return [one for phase in self.phases for one in phase.objectives]
+
+    @property
     def minimised(self) -> list[Minimise]:
         """What is trained by gradient steps, in all phases."""
-        return [one for phase in self.phases for one in phase.objectives if isinstance(one, Minimise)]
+        return [one for one in self.objectives if isinstance(one, Minimise)]
+
+    def batch_of(self, phase: Phase) -> int:
+        """The batch size of a phase, its own or the plan's; `WHOLE` where an estimator is fitted."""
+        if any(isinstance(one, Fit) for one in phase.objectives):
+            return WHOLE
+        return self.batch if phase.batch is None else phase.batch
 
     @property
     def objective(self) -> Minimise:

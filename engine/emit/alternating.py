@@ -5,7 +5,6 @@ Only what a plan uses is written: a plan that clips no gradients has no line abo
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from engine.catalogue.training.stopping import stop_tests
 from engine.data.batch import WEIGHT
 from engine.document.plan import ChangeModel, Choice, Minimise, Plan, Rule
 from engine.emit.lines import quoted
-from engine.emit.optimise import carried_by, penalty_terms
+from engine.emit.optimise import carried_by, ours, penalty_terms
 
 
 def weight_text(first: str, counted: bool) -> str:
@@ -175,8 +174,7 @@ class Features:
         if any(one.adversary is not None for one in self.minimised):
             used |= {adversary.worst_near}
         for change in self.changes:
-            module, _, made = make_change(change.change).makes.rpartition(".")
-            used |= {getattr(importlib.import_module(module), made)}
+            used |= {ours(make_change(change.change).makes)}
         if self.averages:
             used |= {average.Average}
         if self.refreshes:
@@ -193,14 +191,14 @@ class Features:
 
     @property
     def changes(self) -> list[ChangeModel]:
-        return [one for phase in self.plan.phases for one in phase.objectives if isinstance(one, ChangeModel)]
+        return [one for one in self.plan.objectives if isinstance(one, ChangeModel)]
 
     @property
     def alike(self) -> bool:
         """Whether all of several processes must draw the same numbers: for what each does by itself."""
         own = self.closures - {"", "gradient"}
-        ruled = [one for phase in self.plan.phases for one in phase.objectives if isinstance(one, Rule)]
-        return bool(own or ruled or any(one.noise for one in self.minimised))
+        ruled = any(isinstance(one, Rule) for one in self.plan.objectives)
+        return bool(own) or ruled or any(one.noise for one in self.minimised)
 
     @property
     def stops(self) -> bool:
@@ -271,9 +269,7 @@ class Features:
     def take_turn(self, weight: str) -> str:
         """The function `take_turn`, with those it calls; `weight` is how much a batch counts, as code."""
         kinds = self.closures
-        rules = any(
-            isinstance(one, Rule | ChangeModel) for phase in self.plan.phases for one in phase.objectives
-        )
+        rules = any(isinstance(one, Rule | ChangeModel) for one in self.plan.objectives)
         lines = [
             "def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int)"
             " -> dict[str, Tensor]:",

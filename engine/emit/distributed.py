@@ -124,18 +124,12 @@ def changes_of_players(alike: bool) -> Mapping[str, Sequence[str]]:
 
     `alike` where all processes draw the same numbers.
     """
-    begin = list(_START)
     call = "train(model, data, args.seed, args.epochs, args.json)"
     apart = ["if RANK:", "    torch.manual_seed(args.seed + RANK)  # dropout and noise of its own"]
     return {
-        "if as_json:": _SPEAKING["if as_json:"],
-        "print(json.dumps(values) if as_json else shown)": _SPEAKING[
-            "print(json.dumps(values) if as_json else shown)"
-        ],
-        "args = parser.parse_args()": begin,
+        **_SPEAKING,
+        "args = parser.parse_args()": _START,
         call: [call] if alike else [*apart, call],
-        "if args.save:": _SPEAKING["if args.save:"],
-        "main()": _SPEAKING["main()"],
     }
 
 

@@ -49,7 +49,7 @@ def optimiser_lines(
     made = _constructor(chosen, weights)
     strength = _zeroing(objective, chosen)
     if strength:
-        made = carried(_ours(WITH_ZEROS))(made, strength)
+        made = carried(ours(WITH_ZEROS))(made, strength)
     body.append(f"return {made}")
     head = Line(f"def {function}(model: Model) -> torch.optim.Optimizer:")
     return laid_out([head, *indented([Line(text) for text in body])])
@@ -93,7 +93,7 @@ def residual_vector(losses: Sequence[tuple[float, Expr]]) -> Expr:
                 fix="Choose L-BFGS or Newton.",
             )
         sides = [Expr(side, loss.carries) for side in call.args]
-        part = carried(_ours("engine.optim.residuals.residuals"))(*sides)
+        part = carried(ours("engine.optim.residuals.residuals"))(*sides)
         parts.append(part if weight == 1 else math.sqrt(weight) * part)
     if not parts:
         raise EmitError("Levenberg-Marquardt needs a mean squared error to train.")
@@ -105,7 +105,7 @@ def carried_by(objective: Minimise) -> frozenset[Any]:
     chosen = make_optimiser(objective.optimiser)
     named = [] if chosen.makes.startswith("torch.") else [chosen.makes]
     named += [WITH_ZEROS] if _zeroing(objective, chosen) else []
-    return frozenset(_ours(one) for one in named)
+    return frozenset(ours(one) for one in named)
 
 
 def _zeroing(objective: Minimise, chosen: Optimiser) -> float:
@@ -142,7 +142,7 @@ def _constructor(chosen: Optimiser, weights: Expr) -> Expr:
     # The learning rate is always written: it is the number people look for first.
     rate = named.pop("lr")
     if not chosen.makes.startswith("torch."):
-        made = _ours(chosen.makes)
+        made = ours(chosen.makes)
         defaults = inspect.signature(made).parameters
         return carried(made)(
             weights, lr=rate, **{key: value for key, value in named.items() if defaults[key].default != value}
@@ -157,7 +157,7 @@ def _constructor(chosen: Optimiser, weights: Expr) -> Expr:
     return kind(Expr(short.tree.args[0]), lr=rate, **rest)
 
 
-def _ours(dotted: str) -> Any:
+def ours(dotted: str) -> Any:
     """A function or class of ours; imported here, because the window stands before torch is loaded."""
     module, _, found = dotted.rpartition(".")
     return getattr(importlib.import_module(module), found)

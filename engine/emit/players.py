@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from engine.catalogue import Data, Layer, Loss, Metric
 from engine.catalogue.identifiers import NameBook
@@ -11,10 +12,11 @@ from engine.catalogue.symbols import name
 from engine.catalogue.training.adversaries import make_adversary
 from engine.catalogue.training.changes import make_change
 from engine.catalogue.training.checks import check_objective
+from engine.catalogue.training.choosable import Choosable
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
-from engine.document.plan import ChangeModel, Fit, Minimise, Phase, Plan, Rule
+from engine.document.plan import ChangeModel, Minimise, Phase, Plan, Rule
 from engine.emit.alternating import Features, average_arguments, moves_each_turn, weight_text
 from engine.emit.inline import (
     measuring_inline,
@@ -33,7 +35,7 @@ from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
-OUTER = "clean"  # the part that an objective with an adversary has beside
+CLEAN = "clean"  # the part that an objective with an adversary has beside
 
 
 @dataclass(slots=True)
@@ -92,12 +94,13 @@ def players_of(made: Assembly, plan: Plan, *, autocast: str = "", distributed: b
                 call, moved = _player(made, found, objective, names, losses)
                 calls.append(call)
                 trained |= moved
-        held = [isinstance(one, ChangeModel) for one in phase.objectives]  # after each step of the others
-        calls = [call for late in (False, True) for call, at in zip(calls, held, strict=True) if at == late]
+        # What holds a change comes after the steps of the others.
+        held = (isinstance(one, ChangeModel) for one in phase.objectives)
+        calls = [call for _, call in sorted(zip(held, calls, strict=True), key=itemgetter(0))]
         found.functions.append([one.function for one in named if one.function])
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
-    ruled = [one.node for phase in plan.phases for one in phase.objectives if isinstance(one, Rule)]
+    ruled = [one.node for one in plan.objectives if isinstance(one, Rule)]
     measure = measuring_inline(made, losses, metrics, ruled)
     if measure:
         found.parts.append(measure)
@@ -124,12 +127,11 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
         named: list[Named] = []
         for index, objective in enumerate(phase.objectives):
             title = _title(made, plan, number, index) if several else "objective"
-            key, function = (keys.give(title), "") if several else ("loss", "")
-            if not isinstance(objective, ChangeModel):
-                function = book.give(title) if several else "objective"
+            key = keys.give(title) if several else "loss"
+            function = "" if isinstance(objective, ChangeModel) else book.give(title) if several else title
             parts = PARTS if isinstance(objective, Minimise) else ()
             if isinstance(objective, Minimise) and objective.adversary is not None:
-                parts = (*parts, OUTER)
+                parts = (*parts, CLEAN)
             named.append(Named(key, function, **{part: book.give(f"{function} {part}") for part in parts}))
         found.append((book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players"), named))
     return found
@@ -203,9 +205,13 @@ def _change(made: Assembly, change: ChangeModel, names: Named) -> list[str]:
     if not weighed:
         raise EmitError("A change of the plan has no weights to change.")
     layers = ", ".join(path for parts in weighed.values() for path in parts)
-    words = [f"{spec.name}={getattr(chosen, spec.name)!r}" for spec in chosen.params]
-    made_by = f"{chosen.makes.rpartition('.')[2]}([{layers}], {', '.join(words)})"
+    made_by = f"{chosen.makes.rpartition('.')[2]}([{layers}], {_values(chosen)})"
     return [f"Player({quoted(names.key)}, {made_by}),"]
+
+
+def _values(chosen: Choosable) -> str:
+    """The values of what a plan chooses, as keyword arguments."""
+    return ", ".join(f"{spec.name}={getattr(chosen, spec.name)!r}" for spec in chosen.params)
 
 
 def _adversary(
@@ -215,10 +221,9 @@ def _adversary(
     assert objective.adversary is not None
     chosen = make_adversary(objective.adversary)
     column = _moved_column(made, needed)
-    words = ", ".join(f"{spec.name}={getattr(chosen, spec.name)!r}" for spec in chosen.params)
     body = [
         Line(f'"""{doc}, on the worst examples near those of the batch."""'),
-        Line(f"batch = worst_near(model, batch, {names.clean}, {quoted(column)}, {words})"),
+        Line(f"batch = worst_near(model, batch, {names.clean}, {quoted(column)}, {_values(chosen)})"),
         Line(f"return {names.clean}(model, batch)"),
     ]
     head = Line(f"def {names.function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
@@ -336,10 +341,7 @@ def _phase_line(made: Assembly, phase: Phase, factory: str, trained: set[str]) -
     moved = _flat(_paths(made, sorted(trained)))
     still = [path for path in _flat(_paths(made, list(made.codes))) if path not in moved]
     words = [factory, str(stop.epochs)]
-    plan = made.project.plan
-    batch = plan.batch if phase.batch is None else phase.batch
-    fits = any(isinstance(one, Fit) for one in phase.objectives)
-    words.append(f"batch={batch}" if batch and not fits else "batch=None")
+    words.append(f"batch={made.project.plan.batch_of(phase) or None}")
     if still:
         words.append(f"frozen=({', '.join(quoted(path) for path in still)},)")
     words.append(f"monitor={quoted(stop.monitor)}")

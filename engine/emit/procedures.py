@@ -219,11 +219,6 @@ def started_by(offers: Sequence[Offer]) -> str:
     )
 
 
-def flag(spec: ParamSpec) -> str:
-    """A parameter as an option on the command line."""
-    return "--" + spec.name.replace("_", "-")
-
-
 def _option(spec: ParamSpec) -> list[str]:
     """What argparse is told of an option, as an entry of a dict."""
     found: list[str] = []
@@ -238,11 +233,11 @@ def _option(spec: ParamSpec) -> list[str]:
     default = quoted(spec.default) if isinstance(spec.default, str) else repr(spec.default)
     found.append(f'"default": {default}')
     about = f'"help": {quoted(plain_text_of(spec.doc).replace("%", "%%"))}'
-    whole = f'        "{flag(spec)}": {{{", ".join([*found, about])}}},'
+    whole = f'        "{spec.flag}": {{{", ".join([*found, about])}}},'
     if len(whole) <= WIDTH:
         return [whole]
     pad = " " * 12
-    return [f'        "{flag(spec)}": {{', f"{pad}{', '.join(found)},", f"{pad}{about},", "        },"]
+    return [f'        "{spec.flag}": {{', f"{pad}{', '.join(found)},", f"{pad}{about},", "        },"]
 
 
 def _run_lines(

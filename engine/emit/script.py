@@ -170,7 +170,7 @@ def write_script(
     below = name_beside(data) if isinstance(data, Data) and with_data else None
     home = home_text(folder, beside, below)
     files: Copies = files_beside(data, beside) if isinstance(data, Data) and with_data and beside else ()
-    rules = any(isinstance(one, Rule | ChangeModel) for phase in plan.phases for one in phase.objectives)
+    rules = any(isinstance(one, Rule | ChangeModel) for one in plan.objectives)
     trains = isinstance(data, Data) and (
         rules or any(isinstance(types[one], Loss) for one in project.graph.nodes)
     )
@@ -181,8 +181,10 @@ def write_script(
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
         check_shareable(made.columns())
+    autocast = ""
     if fast is not None:
         rewrite(made, fast)
+        autocast = fast.autocast
     threads = _threads(plan, made.book)
     needed: list[Any] = [read_weights] if weights else []
     parts = [*block_lines(made), class_lines(made)]
@@ -193,7 +195,6 @@ def write_script(
             load = load_lines(made, data)
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
-            autocast = fast.autocast if fast is not None else ""
             players = players_of(made, plan, autocast=autocast, distributed=distributed)
             needed += _by_name(players.facts.carries)
             parts += _general_parts(made, plan, load, players)
@@ -231,8 +232,7 @@ def write_script(
     if trains and general:
         steps = f"\n\n{BATCHES_OF}    return batches(split, shuffle, phase.batch)\n"
     elif trains:
-        measures, autocast = bool(made.metrics) or uneven(made), fast.autocast if fast is not None else ""
-        steps = of_one_objective(plan, made.names.give("make players"), measures, autocast)
+        steps = of_one_objective(plan, made.names.give("make players"), _measures(made), autocast)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
     load_text = "\n".join(line.plain for line in load)
@@ -255,7 +255,7 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     losses = [one for one in order if isinstance(types[one], Loss)]
     metrics = [one for one in order if isinstance(types[one], Metric)]
     parts = [measuring_lines(made, "objective", losses)]
-    measures = bool(metrics) or uneven(made)
+    measures = _measures(made)
     if measures:
         parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
     joins = joins_rows(made.book)
@@ -286,6 +286,11 @@ def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Player
     if players.facts.distributed:
         parts += [parts_lines(first, players.facts.joins), together_lines(first)]
     return [*parts, block(REPORT), *players.parts, block(train_text(players.facts, first))]
+
+
+def _measures(made: Assembly) -> bool:
+    """Whether what a plain plan measures is more than what it minimises."""
+    return bool(made.metrics) or uneven(made)
 
 
 def _first(made: Assembly) -> str:

@@ -84,7 +84,7 @@ def _nothing_learns(kinds: Mapping[str, NodeType]) -> Iterator[Problem]:
 
 def _rules(project: Project) -> bool:
     """Whether a node learns by a rule of its own, which needs no loss."""
-    return any(isinstance(one, Rule) for phase in project.plan.phases for one in phase.objectives)
+    return any(isinstance(one, Rule) for one in project.plan.objectives)
 
 
 def _unfilled(graph: Graph, book: ShapeBook) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ and the best weights so far, one batch with all that is kept of it for the backw
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.catalogue import Composite, Data, Layer, Source
@@ -20,8 +20,8 @@ from engine.shapes.inside import within
 from engine.shapes.saved import Saved, saved_by
 from engine.shapes.shapes import ShapeBook
 from engine.shapes.signatures import Signature
+from engine.shapes.size import WEIGHT, leaving_from
 
-WEIGHT = 4  # bytes of a number in float32
 SIZES = {"float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2}  # others: 1
 UNITS = ((2**40, "TB"), (2**30, "GB"), (2**20, "MB"), (2**10, "kB"))
 
@@ -98,7 +98,7 @@ def _estimate(project: Project, book: ShapeBook) -> Memory | None:
     fixed = sum(one.fixed for one in kept.values())
     optimised = [WEIGHT * _remembered(project, book, phase) for phase in plan.phases]
     copies = max(_copies(phase) for phase in plan.phases)
-    slopes = any(isinstance(one, Minimise) for phase in plan.phases for one in phase.objectives)
+    slopes = bool(plan.minimised)
     each = sum(one.each for one in kept.values()) + row
     passing = max((one.passing for one in kept.values()), default=0)
     batch = rows * (each + passing) + sum(one.once for one in kept.values())
@@ -142,7 +142,7 @@ def _data(graph: Graph, book: ShapeBook) -> tuple[int, int, dict[str, int]]:
 
 def _rows(plan: Plan, phase: Phase, examples: int) -> int:
     """How many examples a batch of a phase has; where all are taken and their number isn't known, 1."""
-    size = plan.batch if phase.batch is None else phase.batch
+    size = plan.batch_of(phase)
     return min(size or examples, examples or size) or 1
 
 
@@ -213,7 +213,7 @@ def kept_of(project: Project, book: ShapeBook, learning: bool = False) -> dict[s
     wires = {origin.get(wire, wire) for wire in wires}
     for one, of in saved.items():
         arriving = sum(bytes_of(found) for found in book.inputs(one).values())
-        leaving = sum(bytes_of(found) for _, found in _leaving(book, one))
+        leaving = sum(map(bytes_of, leaving_from(book, one)))
         each = of.each if one in slopes else 0
         found[one] = Kept(each, of.once if one in slopes else 0, of.fixed, arriving + leaving)
     for source, port in wires:
@@ -242,11 +242,6 @@ def _inside(project: Project, book: ShapeBook, node_id: str, made: Composite, le
         copies * sum(one.fixed for one in parts),
         max((one.passing for one in parts), default=0),
     )
-
-
-def _leaving(book: ShapeBook, node_id: str) -> Iterator[tuple[str, Signature]]:
-    facts = book.facts(node_id)
-    yield from facts.outputs.items() if facts else ()
 
 
 def bytes_of(found: Signature | None) -> int:

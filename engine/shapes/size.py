@@ -86,14 +86,17 @@ def _roughly(project: Project, book: ShapeBook) -> int:
 
     rows, data = largest_batch(project, book)
     wires = sum(
-        bytes_of(found) for one in book.types for found in (*book.inputs(one).values(), *_leaving(book, one))
+        bytes_of(found)
+        for one in book.types
+        for found in (*book.inputs(one).values(), *leaving_from(book, one))
     )
     layers = max(1, book.total_layers // max(1, len(book.types)))
     each = 16 * wires * layers + 4 * WEIGHT * book.total_multiply_adds
     return data + rows * each + 64 * WEIGHT * book.total_parameters
 
 
-def _leaving(book: ShapeBook, node_id: str) -> tuple[Signature, ...]:
+def leaving_from(book: ShapeBook, node_id: str) -> tuple[Signature, ...]:
+    """What leaves each output of a node; nothing where that isn't known."""
     facts = book.facts(node_id)
     return tuple(facts.outputs.values()) if facts is not None else ()
 

@@ -133,8 +133,9 @@ def fastest(
     data = load()
     decided = decided or (lambda decide: decide())
     found = decided(lambda: choose(make, data, settings))
-    feed.note("info", found.sentence())
-    return make(found)
+    made = make(found)
+    feed.note("info", made.fast.sentence())  # of settings that a plan has no use for it says nothing
+    return made
 
 
 def measured(project: Project, catalogue: Catalogue, datasets: Path) -> Fast:

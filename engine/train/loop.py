@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from engine.data.batch import WEIGHT, Batch, Splits, weight_in
+from engine.data.batch import WEIGHT, Batch, Splits
 from engine.devices import random_state, set_random_state, use_threads
 from engine.feed.feed import Feed, Series
 from engine.look.tallies import Tally, tallies
@@ -75,7 +75,6 @@ class Run:
         self.memory: dict[str, Any] = {}  # see engine.look.sight
         self._spent, self._since = 0.0, 0.0
         self._side_values_at = 0.0
-        self.loss_sum = self.weight_sum = 0.0
         self._curves: dict[str, Series] = {}
         self.order = self.shuffle.get_state()
         self._batches: Iterator[Batch] | None = None
@@ -123,11 +122,6 @@ class Run:
         self._spent, self._since = value, 0.0
 
     @property
-    def train_loss(self) -> float:
-        """Mean loss over what counted in the current epoch so far."""
-        return self.loss_sum / self.weight_sum if self.weight_sum else math.nan
-
-    @property
     def learning_rate(self) -> float:
         """The learning rate now: that of the first weights, where layers have rates of their own."""
         return float(self.optimiser.param_groups[0]["lr"])
@@ -155,23 +149,18 @@ class Run:
         self.index += 1
         seconds = self._spent + perf_counter() - self._since
         epoch = self.epoch + self.index / self.steps_per_epoch
-        first = True
-        for name, value in values.items():
-            weight = weight_in(found[name], batch)
-            if weight:  # a batch in which nothing counts has no value to show
-                self._curve_of(name).append(self.step, epoch, seconds, value)
-                if first:
-                    self.loss = value
-                    self.loss_sum += weight * value
-                    self.weight_sum += weight
-            first = False
+        counting = {name: value for name, (value, weight) in values.items() if weight}
+        for name, value in counting.items():  # a batch in which nothing counts has no value to show
+            self._curve_of(name).append(self.step, epoch, seconds, value)
+        self.loss = counting.get(next(iter(values), ""), self.loss)
         self.feed.changed()
         if seconds >= self._side_values_at:
             self._side_values_at = seconds + _BETWEEN_SIDE_VALUES
             self._note_side_values(self.phases.parts(self, found), epoch, seconds)
         if self.on_record is not None:
             number = {"phase": self.phases.number} if len(self.program.phases) > 1 else {}
-            self.on_record({"step": self.step, **number, "epoch": self.epoch, **values})
+            told = {name: value for name, (value, _) in values.items()}
+            self.on_record({"step": self.step, **number, "epoch": self.epoch, **told})
         if self.index == self.steps_per_epoch:
             self.phases.finish_epoch(self)
             self.stage = Stage.VALIDATE
@@ -241,10 +230,9 @@ class Run:
             self.phases.swap_back(self)
             raise
         record: Record = {"epoch": self.epoch, **{f"val_{name}": value for name, value in found.items()}}
-        means = self.phases.means() or {"loss": self.train_loss}
+        means = self.phases.means() or {"loss": math.nan}
         self.epoch += 1
         self.index = 0
-        self.loss_sum = self.weight_sum = 0.0
         self._batches = None
         self.order = self.shuffle.get_state()
         seconds = self.seconds

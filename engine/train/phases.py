@@ -66,13 +66,15 @@ class Phases:
         more = run.settings.more if self.number + 1 == len(phases) else 0
         return int(run.settings.each or phases[self.number].epochs) + more
 
-    def take_turns(self, run: Run, batch: Batch) -> tuple[dict[str, float], dict[str, dict[str, Tensor]]]:
-        """Step every player whose turn it is; returns each one's value and what it computed.
+    def take_turns(
+        self, run: Run, batch: Batch
+    ) -> tuple[dict[str, tuple[float, float]], dict[str, dict[str, Tensor]]]:
+        """Step every player whose turn it is; returns each one's value with its weight, and what it computed.
 
         Errors: `TrainingError` for a loss that is not finite.
         """
         turn = run.step - self.began
-        values: dict[str, float] = {}
+        values: dict[str, tuple[float, float]] = {}
         found: dict[str, dict[str, Tensor]] = {}
         for player in self.players:
             if turn % player.every:
@@ -86,11 +88,11 @@ class Phases:
             except FloatingPointError as error:
                 from engine.train.failures import not_finite
 
-                value = math.inf if "inf" in str(error) else math.nan
-                raise not_finite(run, batch, value) from error
-            values[player.name] = value = parts["loss"].item()
+                endless = any(f" is {sign}inf after " in str(error) for sign in ("", "-"))
+                raise not_finite(run, batch, math.inf if endless else math.nan) from error
+            value, weight = parts["loss"].item(), weight_in(parts, batch)
+            values[player.name] = value, weight
             found[player.name] = parts
-            weight = weight_in(parts, batch)
             total, count = self.sums.get(player.name, (0.0, 0.0))
             self.sums[player.name] = (total + weight * value, count + weight)
         return values, found

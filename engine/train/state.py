@@ -52,8 +52,6 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
         "epoch": run.epoch,
         "index": run.index,
         "loss": run.loss,
-        "loss_sum": run.loss_sum,
-        "weight_sum": run.weight_sum,
         "seconds": run.seconds,
         "best": run.best,
         "best_epoch": run.best_epoch,
@@ -134,8 +132,7 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
     run.kept = {name: value.to(run.settings.device) for name, value in best.items()} or None
     run.stage = Stage(facts["stage"])
     run.step, run.epoch, run.index = facts["step"], facts["epoch"], facts["index"]
-    run.loss, run.loss_sum = facts["loss"], facts["loss_sum"]
-    run.weight_sum = facts.get("weight_sum", run.index)  # earlier versions counted batches
+    run.loss = facts["loss"]
     run.seconds = facts["seconds"]
     run.best, run.best_epoch, run.waited = facts["best"], facts["best_epoch"], facts["waited"]
     run.results = dict(facts["results"])
@@ -149,7 +146,7 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
 
 def _of_one_objective(facts: Facts) -> Facts:
     """Where a run was in its plan, of which earlier versions wrote nothing if it had one plain objective."""
-    weight = facts.get("weight_sum", facts["index"])
+    weight = facts.get("weight_sum", facts["index"])  # the first versions counted batches
     return {
         "number": 0,
         "began": 0,

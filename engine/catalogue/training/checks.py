@@ -56,12 +56,7 @@ def check_objective(objective: Minimise, weights: int = 0) -> None:
 
 def _check_general(plan: Plan) -> None:
     """Check what only a general plan may ask for. Errors: `EmitError`, `ParamError`."""
-    kinds = {
-        make_optimiser(one.optimiser).closure
-        for phase in plan.phases
-        for one in phase.objectives
-        if isinstance(one, Minimise)
-    } - {""}
+    kinds = {make_optimiser(one.optimiser).closure for one in plan.minimised} - {""}
     if len(kinds) > 1:
         raise EmitError("One plan cannot mix optimisers that ask for losses in different ways.")
     for phase in plan.phases:

@@ -58,7 +58,7 @@ def number_of(plan: Plan, name: str, phase: int = 0) -> float | None:
     if name == SEED:
         return plan.seed
     if name == BATCH:
-        return plan.batch if found.batch is None else found.batch
+        return plan.batch_of(found)
     if name == PATIENCE:
         return found.stop.patience
     first = _first(plan, place)
