@@ -213,7 +213,7 @@ class ChangeEditor(QWidget):
         super().__init__()
         self._focus = focus
         self.title = _row(NAME, self._edited, focus)
-        self.trained = TrainedField(focus)
+        self.trained = TrainedField(focus, "Changes", "")
         self.change = ChoiceField(CHANGE, CHANGES, lambda: ())
         self.change.changed.connect(self._chosen)
         self.change.finished.connect(focus.workspace.seal)

@@ -148,14 +148,15 @@ class PlanEditor(QWidget):
         told = _often(found.title if found is not None else objective.optimiser.name, objective.every)
         if objective.name:
             return objective.name, told
+        does = "Draw by" if isinstance(objective, Chain) else "Lower"
         if objective.loss == "all":
             known = list(losses(workspace).values())
-            return (f"Lower {known[0]}" if len(known) == 1 else "Lower all losses"), told
+            return f"{does} {known[0] if len(known) == 1 else 'all losses'}", told
         if isinstance(objective.loss, str):
-            return f"Lower {named(graph, objective.loss)}", told
+            return f"{does} {named(graph, objective.loss)}", told
         if len(objective.loss) == 1:
-            return f"Lower {named(graph, next(iter(objective.loss)))}", told
-        return f"Lower a sum of {len(objective.loss)} losses", told
+            return f"{does} {named(graph, next(iter(objective.loss)))}", told
+        return f"{does} a sum of {len(objective.loss)} losses", told
 
     # -- editing ----------------------------------------------------------------------------------
 

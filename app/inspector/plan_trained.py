@@ -22,7 +22,7 @@ LEGEND = "The canvas marks what is trained and what only runs (frozen), and dims
 class TrainedField(QWidget):
     """The names of what is trained, to be chosen on the canvas or from a list."""
 
-    def __init__(self, focus: PlanFocus) -> None:
+    def __init__(self, focus: PlanFocus, does: str = "Trains", legend: str = LEGEND) -> None:
         super().__init__()
         self.setObjectName("trainedField")
         self._focus = focus
@@ -34,7 +34,7 @@ class TrainedField(QWidget):
         self.choose.setProperty("kind", "small")
         self.choose.setToolTip("Click what to train on the canvas; everything else keeps its weights")
         self.choose.clicked.connect(focus.begin_choosing)
-        title = label("Trains", "dim")
+        title = label(does, "dim")
         title.setFixedWidth(LABEL_WIDTH)
         head = QGridLayout()
         head.setContentsMargins(0, 0, 0, 0)
@@ -65,7 +65,8 @@ class TrainedField(QWidget):
         column.addWidget(self.every, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.choosing)
         column.addWidget(self.notice)
-        column.addWidget(label(LEGEND, "small", wrap=True))
+        if legend:
+            column.addWidget(label(legend, "small", wrap=True))
         focus.choosing_changed.connect(self._show_choosing)
 
     def _choosing_box(self) -> QFrame:

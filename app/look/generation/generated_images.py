@@ -137,8 +137,6 @@ class Samples(OneProbe):
         self.strip.show_sheets(
             [Sheet(f"{step:,}", image, signed=False) for step, image in self.earlier], columns=EARLIER // 2
         )
-        below = " · below: the first at earlier steps" if len(self.earlier) > 1 else ""
-        self.set_note(f"{len(snapshot.array)} samples at step {snapshot.step:,}{below}")
         self._fit()
 
     def controls(self) -> QWidget | None:
@@ -154,7 +152,12 @@ class Samples(OneProbe):
         super().resizeEvent(event)
 
     def _fit(self) -> None:
-        self.strip.setVisible(self.height() >= STRIP_FROM and len(self.earlier) > 1)
+        """Show earlier samples where there are any and room for them, and say so."""
+        shown = self.height() >= STRIP_FROM and len(self.earlier) > 1
+        self.strip.setVisible(shown)
+        if self._found is not None:
+            below = " · below: the first at earlier steps" if shown else ""
+            self.set_note(f"{len(self._found.array)} samples at step {self._found.step:,}{below}")
 
     def table(self) -> Table | None:
         return None if self._found is None else rows_of(self._found.array)

@@ -7,13 +7,12 @@ from engine.catalogue.training.optimiser_base import Optimiser
 
 
 class HMC(Optimiser):
-    """Throws the weights along the loss like a ball without friction and keeps where they come to rest.
+    """Hamiltonian Monte Carlo: throws the weights along the loss like a ball without friction.
 
-    What is kept are samples of the posterior of the weights, where the loss is a mean of −log p and the prior
-    is normal. Duane et al. 1987; Neal 2011; the step is tuned as by Hoffman and Gelman 2014.
+    Where they land is kept: samples of the posterior of the weights, where the loss is a mean of −log p and
+    the prior is normal. Duane et al. 1987; Neal 2011; the step is tuned as by Hoffman and Gelman 2014.
     """
 
-    title = "Hamiltonian Monte Carlo"
     makes = "engine.optim.hmc.HMC"
     formula = "H = U + |p|²/2; leapfrog; taken with probability min(1, exp(H − H*))"
     closure = "potential"
