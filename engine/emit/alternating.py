@@ -16,8 +16,8 @@ from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.data.batch import WEIGHT
 from engine.document.plan import ChangeModel, Choice, Minimise, Plan, Rule
-from engine.emit.lines import quoted
 from engine.emit.optimise import carried_by, ours, penalty_terms
+from engine.emit.statements import BLANK, Statement, quoted, tree
 
 
 def weight_text(first: str, counted: bool) -> str:
@@ -26,124 +26,114 @@ def weight_text(first: str, counted: bool) -> str:
     return f'float(found.get("{WEIGHT}", {rows}))' if counted else rows
 
 
-def train_text(facts: Features, first: str) -> str:
+def train_lines(facts: Features, first: str) -> list[Statement]:
     """The function `train`; `first` is the column by which rows are counted."""
     several = len(facts.plan.phases) > 1
-    count = f"max(1, math.ceil((n - 1) / {_SIZE}))" if facts.joins else f"math.ceil(n / {_SIZE})"
-    lines = [
-        "def train(",
-        "    model: Model,",
-        "    data: dict[str, dict[str, Tensor]],",
-        "    seed: int,",
-        "    epochs: int | None,",
-        "    as_json: bool,",
-        ") -> None:",
-        "    shuffle = torch.Generator().manual_seed(seed)",
-        f'    n = len(data["train"][{quoted(first)}])',
-        "    step = epoch = 0",
-        "    for number, phase in enumerate(PHASES):" if several else "    for phase in PHASES:",
-        "        limit = epochs or phase.epochs",
-        f"        players = phase.players(model, {count}, limit)",
-        "        best, kept, waited, turn = math.inf, None, 0, 0",
-    ]
-    if "seconds" in facts.seen:
-        lines.append("        began = time.monotonic()")
-    counter = "done" if facts.averages else "_"
-    lines += [f"        for {counter} in range(limit):", "            set_modes(model, phase)"]
-    if "moved" in facts.seen:
-        lines.append(
-            "            before = {name: value.clone() for name, value in model.state_dict().items()}"
-        )
-    where = '"step": step, "phase": number, "epoch": epoch' if several else '"step": step, "epoch": epoch'
-    lines += [
-        "            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective",
-        '            for batch in batches(data["train"], shuffle, phase.batch):',
-        "                values = {}",
-        "                for player in players:",
-        "                    if turn % player.every == 0:",
-        "                        found = take_turn(player, model, batch, turn)",
-        '                        values[player.name] = value = found["loss"].item()',
-        f"                        weight = {weight_text(first, facts.counted)}",
-        "                        total, count = sums.get(player.name, (0.0, 0.0))",
-        "                        sums[player.name] = total + weight * value, count + weight",
-        "                step, turn = step + 1, turn + 1",
-        "                if as_json:",
-        f"                    print(json.dumps({{{where}, **values}}))",
-    ]
-    if facts.gathers:
-        lines += [
-            "            for player in players:",
-            "                if player.gathered:  # fewer batches than it gathers were left",
-            "                    update(player, turn)",
-        ]
-    if facts.averages:
-        lines += [
-            "            averages = [player.average for player in players if player.average is not None]",
-            "            for average in averages:",
-            "                average.update(done)",
-            "                average.swap()",
-        ]
-    if facts.refreshes:
-        lines += [
-            "            averaged = any(average.count for average in averages)",
-            "            unaveraged = statistics(model) if averaged else {}",
-            "            if unaveraged:",
-            f"                {_REFRESH}",
-        ]
-    if facts.measures:
-        lines += [
-            '            found = evaluate(model, data["validation"])',
-            '            record = {f"val_{name}": value for name, value in found.items()}',
-        ]
+    size = "(phase.batch or n)"
+    phase = tree(
+        PHASE,
+        count=f"max(1, math.ceil((n - 1) / {size}))" if facts.joins else f"math.ceil(n / {size})",
+        seconds="seconds" in facts.seen,
+        moved="moved" in facts.seen,
+        gradient_norm="gradient_norm" in facts.seen,
+        counter="done" if facts.averages else "_",
+        where='"step": step, "phase": number, "epoch": epoch' if several else '"step": step, "epoch": epoch',
+        weight=weight_text(first, facts.counted),
+        gathers=facts.gathers,
+        averages=facts.averages,
+        refreshes=facts.refreshes,
+        measures=facts.measures,
+        counted=facts.counted,
+        plateau=facts.plateau,
+        ended=" or over(phase, seen)" if facts.stops else "",
+    )
+    return tree(TRAIN, first=quoted(first), several=several, phase=phase)
+
+
+TRAIN = """
+def train(
+    model: Model,
+    data: dict[str, dict[str, Tensor]],
+    seed: int,
+    epochs: int | None,
+    as_json: bool,
+) -> None:
+    shuffle = torch.Generator().manual_seed(seed)
+    n = len(data["train"][$first])
+    step = epoch = 0
+    for number, phase in enumerate(PHASES):  #? several
+        <phase>
+    for phase in PHASES:  #? not several
+        <phase>
+"""
+
+PHASE = """
+limit = epochs or phase.epochs
+players = phase.players(model, $count, limit)
+best, kept, waited, turn = math.inf, None, 0, 0
+began = time.monotonic()  #? seconds
+for $counter in range(limit):
+    set_modes(model, phase)
+    before = {name: value.clone() for name, value in model.state_dict().items()}  #? moved
+    sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
+    for batch in batches(data["train"], shuffle, phase.batch):
+        values = {}
+        for player in players:
+            if turn % player.every == 0:
+                found = take_turn(player, model, batch, turn)
+                values[player.name] = value = found["loss"].item()
+                weight = $weight
+                total, count = sums.get(player.name, (0.0, 0.0))
+                sums[player.name] = total + weight * value, count + weight
+        step, turn = step + 1, turn + 1
+        if as_json:  #: JSON
+            print(json.dumps({$where, **values}))
+    for player in players:  #? gathers
+        if player.gathered:  # fewer batches than it gathers were left
+            update(player, turn)
+    averages = [player.average for player in players if player.average is not None]  #? averages
+    for average in averages:  #? averages
+        average.update(done)
+        average.swap()
+    averaged = any(average.count for average in averages)  #? refreshes
+    unaveraged = statistics(model) if averaged else {}  #? refreshes
+    if unaveraged:  #? refreshes
+        refresh_statistics(model, measure, batches(data["train"], None, phase.batch))
+    found = evaluate(model, data["validation"])  #? measures
+    record = {f"val_{name}": value for name, value in found.items()}  #? measures
+    record: dict[str, float] = {}  #? not measures
+    report({"epoch": epoch, **record}, as_json)
+    epoch += 1
+    means = {f"train_{name}": total / count for name, (total, count) in sums.items() if count}  #? counted
+    means = {f"train_{name}": total / count for name, (total, count) in sums.items()}  #? not counted
+    seen = {**record, **means}
+    seen["gradient_norm"] = gradient_norm([w for p in players for w in p.weights])  #? gradient_norm
+    seen["seconds"] = time.monotonic() - began  #? seconds
+    seen["moved"] = largest_move(model, before)  #? moved
+    for player in players:  #? plateau
+        if player.watches and player.watches in seen:
+            player.schedule.step(seen[player.watches])
+    value = phase.sign * seen.get(phase.monitor, math.nan)
+    if value < best:
+        best, waited = value, 0
+        if phase.restore_best:
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
     else:
-        lines.append("            record: dict[str, float] = {}")
-    lines += [
-        '            report({"epoch": epoch, **record}, as_json)',
-        "            epoch += 1",
-        '            means = {f"train_{name}": total / count for name, (total, count) in sums.items()'
-        + (" if count}" if facts.counted else "}"),
-        "            seen = {**record, **means}",
-    ]
-    if "gradient_norm" in facts.seen:
-        lines.append(
-            '            seen["gradient_norm"] = gradient_norm([w for p in players for w in p.weights])'
-        )
-    if "seconds" in facts.seen:
-        lines.append('            seen["seconds"] = time.monotonic() - began')
-    if "moved" in facts.seen:
-        lines.append('            seen["moved"] = largest_move(model, before)')
-    if facts.plateau:
-        lines += [
-            "            for player in players:",
-            "                if player.watches and player.watches in seen:",
-            "                    player.schedule.step(seen[player.watches])",
-        ]
-    lines += [
-        "            value = phase.sign * seen.get(phase.monitor, math.nan)",
-        "            if value < best:",
-        "                best, waited = value, 0",
-        "                if phase.restore_best:",
-        "                    kept = {name: value.clone() for name, value in model.state_dict().items()}",
-        "            else:",
-        "                waited += 1",
-        *(_SWAPPED if facts.averages else ()),
-        *(["            model.load_state_dict(unaveraged, strict=False)"] if facts.refreshes else []),
-        "            if waited == phase.patience" + (" or over(phase, seen):" if facts.stops else ":"),
-        "                break",
-        "        if kept is not None:",
-        "            model.load_state_dict(kept)",
-    ]
-    if facts.averages:
-        lines += ["        else:", *_SWAPPED]
-    if facts.refreshes:
-        lines += ["            if unaveraged:", "                set_modes(model, phase)"]
-        lines.append(f"                {_REFRESH}")
-    return "\n".join(lines)
-
-
-_SWAPPED = ("            for average in averages:", "                average.swap()")
-_REFRESH = 'refresh_statistics(model, measure, batches(data["train"], None, phase.batch))'
-_SIZE = "(phase.batch or n)"
+        waited += 1
+    for average in averages:  #? averages
+        average.swap()
+    model.load_state_dict(unaveraged, strict=False)  #? refreshes
+    if waited == phase.patience$ended:
+        break
+if kept is not None:
+    model.load_state_dict(kept)
+else:  #? averages
+    for average in averages:
+        average.swap()
+    if unaveraged:  #? refreshes
+        set_modes(model, phase)
+        refresh_statistics(model, measure, batches(data["train"], None, phase.batch))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +147,6 @@ class Features:
     joins: bool = False  # a row that is left over joins the batch before it
     whole: bool = False  # every objective moves all that it computes with
     rows: str = ""  # how many rows a batch has, as code
-    distributed: bool = False  # several processes compute a part of each batch
-    autocast: str = ""  # the kind of device on which losses are computed in bfloat16
 
     @property
     def carries(self) -> frozenset[Any]:
@@ -235,184 +223,182 @@ class Features:
     def closures(self) -> set[str]:
         return {make_optimiser(one.optimiser).closure for one in self.minimised}
 
-    def player_class(self) -> str:
-        lines = [
-            "@dataclass",
-            "class Player:",
-            '    """An objective at work: what it computes, the weights it moves, and what moves them."""',
-            "",
-            "    name: str",
-            "    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]",
-            "    weights: list[nn.Parameter] = field(default_factory=list)",
-            "    optimiser: Any = None  # none: a rule, which moves them itself",
-            "    schedule: Any = None",
-            "    every: int = 1",
-        ]
-        if self.gathers:
-            lines += [
-                "    accumulate: int = 1",
-                "    gathered: int = 0  # batches whose gradients are added up, and how much they count",
-                "    weight: float = 0.0",
-            ]
-        if any(one.clip is not None for one in self.minimised):
-            lines.append("    clip: float | None = None")
-        if any(one.noise for one in self.minimised):
-            lines.append("    noise: float = 0.0")
-        if self.plateau:
-            lines.append('    watches: str = ""  # what its schedule looks at after each epoch')
-        if "residuals" in self.closures:
-            lines.append("    residuals: Any = None")
-        if self.averages:
-            lines.append("    average: Average | None = None  # evaluated, and kept, in place of its weights")
-        return "\n".join(lines)
+    def player_class(self) -> list[Statement]:
+        """The class of an objective at work."""
+        return tree(
+            PLAYER,
+            gathers=self.gathers,
+            clips=self.clips,
+            noise=self.noisy,
+            plateau=self.plateau,
+            residuals="residuals" in self.closures,
+            averages=self.averages,
+        )
 
-    def take_turn(self, weight: str) -> str:
+    @property
+    def clips(self) -> bool:
+        return any(one.clip is not None for one in self.minimised)
+
+    @property
+    def noisy(self) -> bool:
+        return any(one.noise for one in self.minimised)
+
+    def turn_lines(self, weight: str) -> list[list[Statement]]:
         """The function `take_turn`, with those it calls; `weight` is how much a batch counts, as code."""
         kinds = self.closures
         rules = any(isinstance(one, Rule | ChangeModel) for one in self.plan.objectives)
-        lines = [
-            "def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int)"
-            " -> dict[str, Tensor]:",
-            '    """One step of an objective; returns what it computed before the step."""',
-        ]
-        if rules:
-            lines += [
-                "    if player.optimiser is None:",
-                "        with torch.no_grad():",
-                "            return player.objective(model, batch)",
-            ]
-        if not self.minimised:
-            lines[-3:] = ["    with torch.no_grad():", "        return player.objective(model, batch)"]
-            return "\n".join(lines)
-        closures = kinds - {""}
-        if closures:
-            lines += self._closures(closures, "" in kinds, weight)
-        if "" in kinds:
-            lines += self._gathering(weight) if self.gathers else self._plain()
-        return "\n".join(lines)
-
-    def _plain(self) -> list[str]:
-        lines = ["    turn //= player.every"] if any(one.every > 1 for one in self.minimised) else []
-        return [
-            *lines,
-            "    player.optimiser.zero_grad()",
-            *self._loss(),
-            "    loss.backward()" if self.whole else "    loss.backward(inputs=player.weights)",
-            *self._added_up(),
-            *self._update(),
-            "    return found",
-        ]
+        update = self._update()
+        closed = sorted({one.optimiser.name for one in self.minimised if self._closed(one)})
+        facts = {
+            "ruled": rules and bool(self.minimised),
+            "rules_alone": not self.minimised,
+            "closure": bool(kinds - {""}),
+            "gradient": "gradient" in kinds,
+            "potential": "potential" in kinds and "gradient" not in kinds,
+            "residuals": "residuals" in kinds and not kinds & {"gradient", "potential"},
+            "values": not kinds & {"gradient", "potential", "residuals"},
+            "mixed": len(kinds) > 1 and "" in kinds,
+            "named": ", ".join(quoted(found) for found in closed),
+            "drawn": "potential" in kinds,
+            "gathers": "" in kinds and self.gathers,
+            "each": "" in kinds and not self.gathers,
+            "later": "" in kinds and not self.gathers and any(one.every > 1 for one in self.minimised),
+            "descends": "" in kinds,
+            "inputs": "" if self.whole else "inputs=player.weights",
+            "scheduled": self._scheduled,
+            "moving": self._moving,
+            "weight": weight,
+            "rows": self.rows,
+            "update": update,
+            "blank": [BLANK],
+        }
+        step = tree(CLOSED_STEP, **facts) if facts["closure"] else []
+        turn = tree(TAKE_TURN, **facts, step=step)
+        return [turn, tree(UPDATE, update=update)] if facts["gathers"] else [turn]
 
     @property
-    def _objective(self) -> str:
-        return "together(player, model, batch)" if self.distributed else "player.objective(model, batch)"
+    def _scheduled(self) -> bool:
+        return any(one.schedule.name != "Constant" for one in self.minimised)
 
-    def _added_up(self) -> list[str]:
-        return ["    add_up(player.weights)"] if self.distributed else []
+    @property
+    def _moving(self) -> bool:
+        """Whether weights are averaged step by step."""
+        return any(one.average is not None and one.average.name == "EMA" for one in self.minimised)
 
-    def _loss(self) -> list[str]:
-        lines = [f"    found = {self._objective}"]
-        if self.autocast:
-            lines = [f"    with torch.autocast({quoted(self.autocast)}, torch.bfloat16):", f"    {lines[0]}"]
-        return [
-            *lines,
-            '    loss = found["loss"]',
-            "    if not math.isfinite(loss.item()):",
-            '        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")',
-        ]
-
-    def _gathering(self, weight: str) -> list[str]:
-        return [
-            "    if not player.gathered:",
-            "        player.optimiser.zero_grad()",
-            *self._loss(),
-            f"    weight = {weight}",
-            "    (weight * loss).backward(inputs=player.weights)",
-            "    player.gathered += 1",
-            "    player.weight += weight",
-            "    if player.gathered == player.accumulate:",
-            "        update(player, turn)",
-            "    return found",
-            "",
-            "",
-            "def update(player: Player, turn: int) -> None:",
-            '    """Move the weights along the mean of the gradients that were gathered."""',
-            "    for weights in player.weights:",
-            "        if weights.grad is not None:",
-            "            weights.grad /= player.weight or 1.0",
-            *self._added_up(),
-            "    player.gathered, player.weight = 0, 0.0",
-            *self._update(),
-        ]
-
-    def _update(self) -> list[str]:
-        """The lines that move weights by the gradients they have."""
-        lines = []
-        scheduled = any(one.schedule.name != "Constant" for one in self.minimised)
-        if any(one.noise for one in self.minimised):
-            lines += [
-                "    if player.noise:",
-                "        add_gradient_noise(player.weights, player.noise, turn)",
-            ]
-        if any(one.clip is not None for one in self.minimised):
-            lines += [
-                "    if player.clip is not None:",
-                "        nn.utils.clip_grad_norm_(player.weights, player.clip)",
-            ]
-        lines.append("    player.optimiser.step()")
-        if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
-            lines += ["    if player.average is not None:", "        player.average.update()"]
-        if scheduled:
-            watched = " and not player.watches" if self.plateau else ""
-            lines += [f"    if player.schedule is not None{watched}:", "        player.schedule.step()"]
-        return lines
-
-    def _closures(self, kinds: set[str], mixed: bool, weight: str) -> list[str]:
-        lines = ["", "    def closure() -> Tensor:"]
-        if "gradient" in kinds:
-            lines += [
-                "        player.optimiser.zero_grad()",
-                f'        loss = {self._objective}["loss"]',
-                "        loss.backward(inputs=player.weights)",
-                *(f"    {line}" for line in self._added_up()),
-                "        return loss.detach()",
-            ]
-        elif "potential" in kinds:
-            lines += [
-                "        player.optimiser.zero_grad()",
-                f"        found = {self._objective}",
-                f'        loss = {weight} * found["loss"]  # of all rows together',
-                "        loss.backward(inputs=player.weights)",
-                *(f"    {line}" for line in self._added_up()),
-                "        return loss.detach()",
-            ]
-        elif "residuals" in kinds:
-            lines.append("        return player.residuals(model, batch)")
-        else:
-            lines.append('        return player.objective(model, batch)["loss"]')
-        step = [
-            "found = player.optimiser.step(closure)",
-            "if not math.isfinite(found):",
-            '    raise FloatingPointError(f"{player.name} is {found} after {turn} steps.")',
-        ]
-        if any(one.schedule.name != "Constant" for one in self.minimised):
-            step += ["if player.schedule is not None:", "    player.schedule.step()"]
-        if any(one.average is not None and one.average.name == "EMA" for one in self.minimised):
-            step += ["if player.average is not None:", "    player.average.update()"]
-        if "potential" in kinds:
-            step.append(f"loss, accepted = found / {self.rows}, player.optimiser.accepted")
-            step.append('return {"loss": torch.as_tensor(loss), "accepted": torch.as_tensor(accepted)}')
-        else:
-            step.append('return {"loss": torch.as_tensor(found)}')
-        if mixed:
-            names = sorted({one.optimiser.name for one in self.minimised if self._closed(one)})
-            listed = ", ".join(quoted(found) for found in names)
-            lines += ["", f"    if type(player.optimiser).__name__ in ({listed},):"]
-            return [*lines, *(f"        {line}" for line in step)]
-        return [*lines, "", *(f"    {line}" for line in step)]
+    def _update(self) -> list[Statement]:
+        """What moves weights by the gradients they have."""
+        return tree(
+            MOVED,
+            noise=self.noisy,
+            clips=self.clips,
+            moving=self._moving,
+            scheduled=self._scheduled,
+            watched=" and not player.watches" if self.plateau else "",
+        )
 
     def _closed(self, one: Minimise) -> bool:
         return bool(make_optimiser(one.optimiser).closure)
+
+
+PLAYER = '''
+@dataclass
+class Player:
+    """An objective at work: what it computes, the weights it moves, and what moves them."""
+
+    name: str
+    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
+    weights: list[nn.Parameter] = field(default_factory=list)
+    optimiser: Any = None  # none: a rule, which moves them itself
+    schedule: Any = None
+    every: int = 1
+    accumulate: int = 1  #? gathers
+    gathered: int = 0  # batches whose gradients are added up, and how much they count  #? gathers
+    weight: float = 0.0  #? gathers
+    clip: float | None = None  #? clips
+    noise: float = 0.0  #? noise
+    watches: str = ""  # what its schedule looks at after each epoch  #? plateau
+    residuals: Any = None  #? residuals
+    average: Average | None = None  # evaluated, and kept, in place of its weights  #? averages
+'''
+
+TAKE_TURN = '''
+def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
+    """One step of an objective; returns what it computed before the step."""
+    with torch.no_grad():  #? rules_alone
+        return player.objective(model, batch)
+    if player.optimiser is None:  #? ruled
+        with torch.no_grad():
+            return player.objective(model, batch)
+    <blank>  #? closure
+    def closure() -> Tensor:  #? closure
+        player.optimiser.zero_grad()  #? gradient
+        loss = player.objective(model, batch)["loss"]  #: LOSS  #? gradient
+        player.optimiser.zero_grad()  #? potential
+        found = player.objective(model, batch)  #: CLOSED  #? potential
+        loss = $weight * found["loss"]  # of all rows together  #? potential
+        return player.residuals(model, batch)  #? residuals
+        return player.objective(model, batch)["loss"]  #? values
+        loss.backward(inputs=player.weights)  #: GRADIENTS  #? gradient
+        loss.backward(inputs=player.weights)  #: GRADIENTS  #? potential
+        return loss.detach()  #? gradient
+        return loss.detach()  #? potential
+    <blank>  #? closure
+    if type(player.optimiser).__name__ in ($named,):  #? mixed
+        <step>
+    <step>  #? not mixed
+    if not player.gathered:  #? gathers
+        player.optimiser.zero_grad()
+    turn //= player.every  #? later
+    player.optimiser.zero_grad()  #? each
+    found = player.objective(model, batch)  #: FOUND  #? descends
+    loss = found["loss"]  #? descends
+    if not math.isfinite(loss.item()):  #? descends
+        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
+    loss.backward($inputs)  #: GRADIENTS  #? each
+    weight = $weight  #? gathers
+    (weight * loss).backward(inputs=player.weights)  #? gathers
+    player.gathered += 1  #? gathers
+    player.weight += weight  #? gathers
+    if player.gathered == player.accumulate:  #? gathers
+        update(player, turn)
+    <update>  #? each
+    return found  #? descends
+'''
+
+CLOSED_STEP = """
+found = player.optimiser.step(closure)
+if not math.isfinite(found):
+    raise FloatingPointError(f"{player.name} is {found} after {turn} steps.")
+if player.schedule is not None:  #? scheduled
+    player.schedule.step()
+if player.average is not None:  #? moving
+    player.average.update()
+loss, accepted = found / $rows, player.optimiser.accepted  #? drawn
+return {"loss": torch.as_tensor(loss), "accepted": torch.as_tensor(accepted)}  #? drawn
+return {"loss": torch.as_tensor(found)}  #? not drawn
+"""
+
+UPDATE = '''
+def update(player: Player, turn: int) -> None:
+    """Move the weights along the mean of the gradients that were gathered."""
+    for weights in player.weights:  #: GRADIENTS
+        if weights.grad is not None:
+            weights.grad /= player.weight or 1.0
+    player.gathered, player.weight = 0, 0.0
+    <update>
+'''
+
+MOVED = """
+if player.noise:  #? noise
+    add_gradient_noise(player.weights, player.noise, turn)
+if player.clip is not None:  #? clips
+    nn.utils.clip_grad_norm_(player.weights, player.clip)
+player.optimiser.step()
+if player.average is not None:  #? moving
+    player.average.update()
+if player.schedule is not None$watched:  #? scheduled
+    player.schedule.step()
+"""
 
 
 def moves_each_turn(one: Minimise) -> bool:

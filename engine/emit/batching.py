@@ -1,39 +1,29 @@
-"""The function `batches` of a script, in its forms."""
+"""The functions of a script that deal its rows: `batches`, and what evaluates over them."""
 
 from __future__ import annotations
 
+from engine.emit.statements import Statement, quoted, tree
+
 BATCHES = """
-def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
-    n = len(split[FIRST])
+def batches($takes) -> Iterator[dict[str, Tensor]]:
+    n = len(split[$first])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
-        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
-"""
-
-GENERAL_BATCHES = """
-def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
-) -> Iterator[dict[str, Tensor]]:
-    n = len(split[FIRST])
-    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(size or n):
-        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
-"""
-
-JOINED = """\
-    if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others
+    parts = list(order.split($size))  #? joins
+    if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others  #? joins
         parts[-2:] = [torch.cat(parts[-2:])]
+    yield from read_ahead(split, $rows)  #? ahead
+    for rows in $rows:  #? not ahead
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 """
 
 
-def never_alone(text: str) -> str:
-    """The text of `batches` in which a row that would be a batch of its own joins the batch before it."""
-    head, loop = text.split("    for rows in ")
-    parts, _, body = loop.partition(":\n")
-    return f"{head}    parts = list({parts})\n{JOINED}    for rows in parts:\n{body}"
+def batches_lines(first: str, size: str, *, sized: bool = False, joins: bool, ahead: bool) -> list[Statement]:
+    """The function `batches`, by the column `first` and with as many rows as the expression `size`.
 
-
-def read_ahead_of(text: str) -> str:
-    """The text of `batches` in which the next one is read while the network computes."""
-    head, loop = text.split("    for rows in ")
-    return f"{head}    yield from read_ahead(split, {loop.splitlines()[0].removesuffix(':')})\n"
+    Where it is `sized`, its caller may say how many. Where it `joins`, a row that would be a batch of its own
+    joins the batch before it; where it reads `ahead`, the next one is read while the network computes.
+    """
+    rows = "parts" if joins else f"order.split({size})"
+    takes = "split: dict[str, Tensor], shuffle: torch.Generator | None = None"
+    takes += ", size: int | None = BATCH" if sized else ""
+    return tree(BATCHES, first=quoted(first), takes=takes, size=size, rows=rows, joins=joins, ahead=ahead)

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from engine.catalogue.identifiers import NameBook, class_name, slug
 from engine.catalogue.symbols import Expr, resolved
 from engine.document.graph import BLOCK
-from engine.emit.lines import Line
+from engine.emit.statements import Statement, walked
 from engine.errors import EmitError
 from engine.shapes.shapes import ShapeBook
 
 if TYPE_CHECKING:
     from engine.emit.model import Assembly
 
-Render = Callable[["Assembly", str, dict[str, str]], list[Line]]
+Render = Callable[["Assembly", str, dict[str, str]], list[Statement]]
 
 
 @dataclass(slots=True, eq=False)
@@ -103,9 +103,8 @@ def _form(version: Version, render: Render) -> str:
     made = version.made
     kept = [(attribute, tree) for code in made.codes.values() for attribute, tree in code.modules.items()]
     layers = [(attribute, re.sub(r"value=[^(),]*", "", ast.dump(made.tree))) for attribute, made in kept]
-    lines = render(made, BLOCK, {})
-    start = next(index for index, line in enumerate(lines) if "def forward" in line.plain)
-    forward = [line.plain.split("  #")[0].rstrip() for line in lines[start:]]
+    (whole,) = render(made, BLOCK, {})
+    forward = [one.plain for one in walked(whole.body[-1:])]
     begins = [str(statement) for code in made.codes.values() for statement in code.begins]
     return repr((layers, begins, forward))
 

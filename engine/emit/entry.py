@@ -7,9 +7,9 @@ from itertools import accumulate
 from unicodedata import east_asian_width
 
 from engine.document.graph import Project
-from engine.emit.lines import Line, laid_out, quoted
 from engine.emit.model import Assembly
 from engine.emit.players import Players
+from engine.emit.statements import Statement, quoted, tree
 
 LONGEST = 78  # columns of a title
 DEVICE = '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'
@@ -22,63 +22,58 @@ def main_lines(
     weights: str | None,
     threads: int | None,
     players: Players | None = None,
-) -> list[Line]:
-    title = quoted(plain_text(project.title) or "A network")
-    text = ["def main() -> None:", f"    parser = argparse.ArgumentParser(description={title})"]
-    if holds:
-        what = quoted("folder that holds " + listed(holds).replace("%", "%%"))
-        text.append(f'    parser.add_argument("--data", type=Path, default={home}, help={what})')
-    epochs = ["type=int, default=EPOCHS", 'type=int, help="of each phase, in place of the plan\'s own"']
-    text += [
-        f'    parser.add_argument("--epochs", {epochs[players is not None]})',
-        '    parser.add_argument("--seed", type=int, default=SEED)',
-        f"    device = {DEVICE}",
-        '    parser.add_argument("--device", default=device)',
-    ]
-    if weights:
-        text.append(f"    beside = Path(__file__).parent / {quoted(weights)}")
-        text.append(
-            '    parser.add_argument("--weights", type=Path, default=beside, help="start from these weights")'
-        )
-    text += [
-        '    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")',
-        '    parser.add_argument("--json", action="store_true", help="one JSON object a line")',
-        "    args = parser.parse_args()",
-        "",
-    ]
-    if threads is not None:
-        text.append(f"    torch.set_num_threads({threads})  # faster than several for so small a network")
-    text += ["    torch.manual_seed(args.seed)", "    model = Model().to(args.device)"]
-    if weights:
-        text.append("    model.load_state_dict(read_weights(args.weights))")
-    folder = "args.data" if holds else "Path()"
-    text += [
-        f"    data = load({folder}, args.device)",
-        *_trained(players),
-        "    if args.save:",
-        "        torch.save(model.state_dict(), args.save)",
-    ]
-    return laid_out([Line(one) for one in text])
+) -> list[Statement]:
+    """The function `main`: what the command line says, training and what comes after it."""
+    return tree(
+        MAIN,
+        title=quoted(plain_text(project.title) or "A network"),
+        holds=bool(holds),
+        home=home,
+        what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
+        plain=players is None,
+        device=DEVICE,
+        weights=quoted(weights) if weights else "",
+        few=threads is not None,
+        threads=threads,
+        folder="args.data" if holds else "Path()",
+        tested=players is None or players.facts.measures,
+    )
 
 
-def _trained(players: Players | None) -> list[str]:
-    call = "train(model, data, args.seed, args.epochs, args.json)"
-    tested = [
-        '    found = evaluate(model, data["test"])',
-        '    report({f"test_{name}": value for name, value in found.items()}, args.json)',
-    ]
-    if players is None:
-        return [f"    {call}", *tested]
-    return [
-        "    try:",
-        f"        {call}",
-        "    except FloatingPointError as error:",
-        '        raise SystemExit(f"{error} A lower learning rate may help.") from None',
-        *(tested if players.facts.measures else []),
-    ]
+MAIN = """
+def main() -> None:
+    parser = argparse.ArgumentParser(description=$title)
+    parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
+    parser.add_argument("--epochs", type=int, default=EPOCHS)  #? plain
+    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")  #? not plain
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = $device
+    parser.add_argument("--device", default=device)
+    beside = Path(__file__).parent / $weights  #? weights
+    parser.add_argument("--weights", type=Path, default=beside, help="start from these weights")  #? weights
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()  #: ARGUMENTS
+
+    torch.set_num_threads($threads)  # faster than several for so small a network  #: THREADS  #? few
+    torch.manual_seed(args.seed)  #: SEEDED
+    model = Model().to(args.device)  #: MODEL
+    model.load_state_dict(read_weights(args.weights))  #? weights
+    data = load($folder, args.device)
+    train(model, data, args.seed, args.epochs, args.json)  #: TRAINED  #? plain
+    try:  #? not plain
+        train(model, data, args.seed, args.epochs, args.json)  #: TRAINED
+    except FloatingPointError as error:  #? not plain
+        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    found = evaluate(model, data["test"])  #? tested
+    report({f"test_{name}": value for name, value in found.items()}, args.json)  #? tested
+    if args.save:  #: SAVED
+        torch.save(model.state_dict(), args.save)
+"""
 
 
-def model_only_lines(project: Project, made: Assembly, weights: str | None) -> list[Line]:
+def model_only_lines(project: Project, made: Assembly, weights: str | None) -> list[Statement]:
+    """The function `main` of a script that has nothing to train."""
     examples = []
     for place in made.arguments:
         found = made.book.signature(*place)
@@ -86,21 +81,20 @@ def model_only_lines(project: Project, made: Assembly, weights: str | None) -> l
         sizes = ", ".join(str(size) for size in (2, *found.shape))
         extra = "" if found.dtype == "float32" else f", dtype=torch.{found.dtype}"
         examples.append(f"torch.zeros({sizes}{extra})")
-    text = [
-        "def main() -> None:",
-        '    """Build the model and run it on two blank examples."""',
-        "    model = Model()",
-    ]
-    if weights:
-        text.append(f"    model.load_state_dict(read_weights(Path(__file__).parent / {quoted(weights)}))")
-    text += [
-        "    model.eval()",
-        '    print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters")',
-        f"    found = model({', '.join(examples)})",
-        "    for result in found if isinstance(found, tuple) else (found,):",
-        "        print(tuple(result.shape))",
-    ]
-    return laid_out([Line(one) for one in text])
+    return tree(MODEL_ONLY, weights=quoted(weights) if weights else "", examples=", ".join(examples))
+
+
+MODEL_ONLY = '''
+def main() -> None:
+    """Build the model and run it on two blank examples."""
+    model = Model()
+    model.load_state_dict(read_weights(Path(__file__).parent / $weights))  #? weights
+    model.eval()
+    print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters")
+    found = model($examples)
+    for result in found if isinstance(found, tuple) else (found,):
+        print(tuple(result.shape))
+'''
 
 
 def listed(names: Sequence[str]) -> str:

@@ -8,27 +8,23 @@ calls ReLU on a quarter of the numbers. Dropout from uniform numbers drops as ma
 from __future__ import annotations
 
 import ast
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue.symbols import Expr, F, carried
-from engine.emit.lines import WIDTH, Line, check_met, laid_out, tapped
+from engine.emit.optimise import FUSED
+from engine.emit.passes import Change, Part, changed
+from engine.emit.statements import WIDTH, Mark, Statement, quoted, tapped, tree, under
 
 if TYPE_CHECKING:
     from engine.catalogue.emitter import NodeCode
     from engine.document.plan import Plan
     from engine.emit.model import Assembly
 
-FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # of torch.optim, with kernels for all weights at once
 RELUS = ("F.relu", "torch.relu")
 POOLS = ("F.max_pool1d", "F.max_pool2d", "F.max_pool3d")
-OPTIMISER = "return torch.optim."
-OBJECTIVE = 'loss = objective(model, batch)["loss"]'
-MODEL = "model = Model().to(args.device)"
-SEEDED = "torch.manual_seed(args.seed)"
-THREADS = "torch.set_num_threads("
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,52 +212,65 @@ def _with_argument(value: Expr, first: Expr) -> Expr:
     )
 
 
-# -- the lines around it
+# -- the statements around it
 
 
-def quickened(lines: Iterable[Line], fast: Fast, plain: bool) -> list[Line]:
-    """A script, `plain` with the plain loop, with the settings in its lines. Errors: `EmitError`."""
-    autocast = bool(fast.autocast) and plain  # in another loop it is written where the losses are computed
-    wanted = {OPTIMISER: fast.fused, OBJECTIVE: autocast, MODEL: True, SEEDED: fast.threads is not None}
-    met: set[str] = set()
-    found: list[Line] = []
-    rest = deque(lines)
-    while rest:
-        line = rest.popleft()
-        code = line.plain.strip()
-        pad = line.plain[: len(line.plain) - len(line.plain.lstrip())]
-        if fast.fused and any(code.startswith(f"{OPTIMISER}{name}(") for name in FUSED):
-            met.add(OPTIMISER)
-            while rest and rest[0].twin == "" and rest[0].plain:  # the call stands on several lines
-                rest.popleft()
-            found += laid_out([Line(f"{line.run.removesuffix(')')}, fused=True)")])
-        elif autocast and code == OBJECTIVE:
-            found.append(Line(f'{pad}with torch.autocast("{fast.autocast}", torch.bfloat16):'))
-            found.append(Line(f"{pad}    {code}"))
-        elif code == MODEL:
-            if fast.names() and fast.step:
-                found.append(Line(pad + _measured(fast)))
-            found += [Line(pad + one) for one in model_lines(fast, "Model().to(args.device)")]
-        elif code == SEEDED and fast.threads is not None:
-            found += [Line(f"{pad}torch.set_num_threads({fast.threads})"), line]
-        elif not (code.startswith(THREADS) and fast.threads is not None):
-            found.append(line)
-        met.add(code)
-    check_met((line for line, asked in wanted.items() if asked), met)
-    return found
+def quickened(parts: Sequence[Part], fast: Fast, plain: bool) -> list[list[Statement]]:
+    """The parts of a script, `plain` with the plain loop, with the settings in them. Errors: `EmitError`."""
+    changes: dict[Mark, Change] = {Mark.MODEL: partial(_model, fast)}
+    if fast.fused:
+        changes[Mark.FUSABLE] = _fused
+    if fast.threads is not None:
+        setting = Statement(f"torch.set_num_threads({fast.threads})")
+        changes |= {Mark.SEEDED: lambda one: [setting, one], Mark.THREADS: lambda _: []}
+    if fast.autocast and plain:
+        changes[Mark.LOSS] = partial(_less_precise, fast)
+    found = changed(parts, changes, optional=[Mark.THREADS])
+    return found if plain else less_precise(found, fast)
 
 
-def model_lines(fast: Fast, model: str) -> list[str]:
-    """The lines that make the model fit the settings."""
-    text = [f"model = {model}"]
-    if fast.channels_last:
-        text.append("model = model.to(memory_format=torch.channels_last)")
-    if fast.compiled:
-        text.append("model.compile()")
-    return text
+def less_precise(parts: Sequence[Part], fast: Fast) -> list[list[Statement]]:
+    """The steps of objectives with their losses computed in bfloat16, where the settings say so."""
+    if not fast.autocast:
+        return [list(part) for part in parts]
+    return changed(parts, {Mark.FOUND: partial(_less_precise, fast)}, optional=[Mark.FOUND])
+
+
+def _less_precise(fast: Fast, one: Statement) -> list[Statement]:
+    return [under(f"with torch.autocast({quoted(fast.autocast)}, torch.bfloat16):", [one])]
+
+
+def _fused(one: Statement) -> list[Statement]:
+    """The optimiser, with one kernel for all weights."""
+    assert isinstance(one.code, Expr)
+    copied = ast.parse(str(one.code), mode="eval").body
+    for call in ast.walk(copied):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).removeprefix("torch.optim.") in FUSED:
+            call.keywords.append(ast.keyword("fused", ast.Constant(True)))
+    return [replace(one, code=Expr(copied, one.code.carries))]
+
+
+def _model(fast: Fast, one: Statement) -> list[Statement]:
+    """The model, made to fit the settings."""
+    return tree(
+        MODEL,
+        about=_measured(fast),
+        measured=bool(fast.names() and fast.step),
+        made=[one],
+        channels_last=fast.channels_last,
+        compiled=fast.compiled,
+    )
+
+
+MODEL = """
+# $about  #? measured
+<made>
+model = model.to(memory_format=torch.channels_last)  #? channels_last
+model.compile()  #? compiled
+"""
 
 
 def _measured(fast: Fast) -> str:
     on = f" on {fast.computer}" if fast.computer else ""
-    text = f"# Measured{on}: {1000 * fast.step:.3g} ms a step, {1000 * fast.plain_step:.3g} ms without"
-    return text[: WIDTH - 4]
+    text = f"Measured{on}: {1000 * fast.step:.3g} ms a step, {1000 * fast.plain_step:.3g} ms without"
+    return text[: WIDTH - 6]

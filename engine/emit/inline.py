@@ -12,7 +12,6 @@ from engine.catalogue.emitter import NodeCode, Unpack, build
 from engine.catalogue.identifiers import NameBook, slug
 from engine.catalogue.symbols import Expr, name
 from engine.document.graph import BLOCK
-from engine.emit.lines import Line, indented, laid_out, statement
 from engine.emit.measuring import (
     Computed,
     column_of,
@@ -24,6 +23,7 @@ from engine.emit.measuring import (
     wires_into,
 )
 from engine.emit.model import Assembly, Place, blamed, comment_of, enters, forward_lines, signature_of
+from engine.emit.statements import Statement, statement, under
 
 
 def objective_lines(
@@ -33,7 +33,7 @@ def objective_lines(
     weights: Mapping[str, float],
     trained: frozenset[str],
     penalties: Sequence[Expr] = (),
-) -> list[Line]:
+) -> list[Statement]:
     """The function of an objective: "loss" is the weighted sum of the loss nodes `weights`, and its parts.
 
     What lies before every trained node is computed without gradients.
@@ -44,7 +44,7 @@ def objective_lines(
 
 def measuring_inline(
     made: Assembly, losses: Sequence[str], metrics: Sequence[str], ruled: Sequence[str]
-) -> list[Line]:
+) -> list[Statement]:
     """The function `measure`: losses and metrics of a batch, and scores of the layers `ruled` by a rule.
 
     "loss" is the weighted sum of the losses. There is no function where there is nothing to measure.
@@ -66,7 +66,7 @@ def measuring_inline(
     return measure_lines(made, computed, weighed(made, dict.fromkeys(losses, 1.0)), metrics, scores)
 
 
-def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Line]:
+def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Statement]:
     """The function of a rule: the layer's own update, with the values of its inputs and its rule's inputs."""
     computed = inline(made, [node_id], None)
     node_type = made.book.types[node_id]
@@ -75,9 +75,9 @@ def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Li
     with blamed(node_id):
         call = node_type.emit_rule(None, getattr(name("model"), made.attributes[node_id]), **wires)
     made.measured |= call.carries
-    body = [Line(f'"""{doc}"""'), *computed.lines, Line(f"return {call}", node_id=node_id)]
-    head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
-    return laid_out([head, *indented(body)])
+    returned = Statement(call, node_id=node_id, target="return")
+    head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
+    return [under(head, [Statement(f'"""{doc}"""'), *computed.lines, returned])]
 
 
 def residual_lines(
@@ -86,7 +86,7 @@ def residual_lines(
     weights: Mapping[str, float],
     trained: frozenset[str],
     vector: Callable[[Sequence[tuple[float, Expr]]], Expr],
-) -> list[Line]:
+) -> list[Statement]:
     """The function of the single errors, for optimisers that use more of them than their sum."""
     computed = inline(made, list(weights), trained)
     losses = [
@@ -94,9 +94,9 @@ def residual_lines(
     ]
     found = vector(losses)
     made.measured |= found.carries
-    doc = '"""The vector whose sum of squares is the loss."""'
-    head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> Tensor:")
-    return laid_out([head, *indented([Line(doc), *computed.lines, Line(f"return {found}")])])
+    doc = Statement('"""The vector whose sum of squares is the loss."""')
+    head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> Tensor:"
+    return [under(head, [doc, *computed.lines, Statement(found, target="return")])]
 
 
 def needed_by(made: Assembly, wanted: Sequence[str], given: Collection[Place] = ()) -> list[str]:
@@ -154,23 +154,23 @@ def inline(
             lines.append(draw(made, (one, types[one].outputs()[0].name), values, names))
     part = replace(made, codes={}, variables=values, variable_names=names, returned=[], results={})
     inside = {*order, *wanted}
-    quiet: list[Line] = []
+    quiet: list[Statement] = []
     for position, one in enumerate(order):
         following = order[position + 1] if position + 1 < len(order) else None
         _name_ports(part, one, None if following in wanted else following, inside)
         part.codes[one] = _code(part, one, made)
         (quiet if position < len(still) else lines).extend(forward_lines(part, one))
         if position == len(still) - 1:
-            lines += [Line("with torch.no_grad():"), *indented(quiet)]
+            lines.append(under("with torch.no_grad():", quiet))
     return Computed(lines, values, names)
 
 
 def _columns(
     made: Assembly, needed: Sequence[str], wanted: set[str], values: dict[Place, str], names: NameBook
-) -> list[Line]:
+) -> list[Statement]:
     """The columns of the batch that the layers among `needed`, and the nodes `wanted`, read, as variables."""
     types, inside = made.book.types, set(needed)
-    lines: list[Line] = []
+    lines: list[Statement] = []
     for one in needed:
         for port in types[one].outputs() if isinstance(types[one], Data) else ():
             place = (one, port.name)

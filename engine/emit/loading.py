@@ -10,8 +10,8 @@ from engine.catalogue import Column, Data
 from engine.catalogue.emitter import build
 from engine.document.shipped import datasets_folder
 from engine.emit.entry import plain_text
-from engine.emit.lines import WIDTH, Line, laid_out, quoted
 from engine.emit.model import Assembly
+from engine.emit.statements import WIDTH, Statement, quoted, under
 from engine.errors import EmitError
 from engine.shapes.folding import Prepared, Step
 
@@ -42,7 +42,7 @@ def loaders(data: Data) -> list[Callable[..., Any]]:
     return [first, *(one for one in options if callable(one)), *(step.function for step in steps)]
 
 
-def load_lines(made: Assembly, data: Data) -> list[Line]:
+def load_lines(made: Assembly, data: Data) -> list[Statement]:
     """The script's own `load`, which calls what loads the data."""
     first, given = _loader(data)
     return _load_lines(made, _call(first, "folder, device", given), _steps(data))
@@ -59,27 +59,34 @@ def _steps(data: Data) -> tuple[Step, ...]:
     return data.steps if isinstance(data, Prepared) else ()
 
 
-def _load_lines(made: Assembly, call: str, steps: Sequence[Step]) -> list[Line]:
+def _load_lines(made: Assembly, call: str, steps: Sequence[Step]) -> list[Statement]:
     used = [column.name for column in made.columns()]
     every = made.book.types[made.source] if made.source else None
-    lines = ["def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"]
     doc = "; ".join(f"{plain_text(column.name)} {_sizes(column)}" for column in made.columns())
     first = "{split: {column: values}} for train, validation and test"
     if len(first) + len(doc) < WIDTH - 16:
-        lines.append(f'    """{first}: {doc}."""')
+        body = [Statement(f'"""{first}: {doc}."""')]
     else:
-        lines += [f'    """{first}.', "", f"    {doc}.", '    """']
-    if not (isinstance(every, Data) and len(every.columns()) > len(used)):
-        return laid_out([Line(text, node_id=made.source) for text in [*lines, f"    return {call}"]])
-    text = [Line(one, node_id=made.source) for one in [*lines, f"    splits = {call}"]]
+        body = [Statement(one) for one in (f'"""{first}.', "", f"{doc}.", '"""')]
+    if isinstance(every, Data) and len(every.columns()) > len(used):
+        body += _chosen(call, steps, used)
+    else:
+        body.append(Statement(call, target="return"))
+    return [
+        under("def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:", body).of(made.source)
+    ]
+
+
+def _chosen(call: str, steps: Sequence[Step], used: Sequence[str]) -> list[Statement]:
+    """The columns that the network uses, of all that are read and those that `steps` make of them."""
+    lines = [Statement(call, target="splits")]
     for step in steps:
         named = f"splits, {quoted(step.column)}, {quoted(step.into.name)}"
-        text.append(Line("    " + _call(step.function, named, step.options), node_id=step.node_id))
-    names = ", ".join(quoted(one) for one in used)
+        lines.append(Statement(_call(step.function, named, step.options), node_id=step.node_id))
     comma = "," if len(used) == 1 else ""
-    chosen = "    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}"
-    text += [Line(one, node_id=made.source) for one in (f"    used = ({names}{comma})", chosen)]
-    return laid_out(text)
+    lines.append(Statement(f"({', '.join(quoted(one) for one in used)}{comma})", target="used"))
+    chosen = "{split: {name: columns[name] for name in used} for split, columns in splits.items()}"
+    return [*lines, Statement(chosen, target="return")]
 
 
 def _call(function: Callable[..., Any], first: str, options: Mapping[str, object]) -> str:

@@ -10,8 +10,8 @@ from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, lift, name
 from engine.data.batch import WEIGHT
-from engine.emit.lines import Line, block, indented, laid_out, quoted, returned_dict, statement, tapped
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
+from engine.emit.statements import Statement, quoted, returned_dict, statement, tapped, tree, under
 from engine.errors import EmitError
 from engine.shapes.inside import last_squash
 
@@ -25,7 +25,7 @@ Item = tuple[str, Expr, Expr, str | None]  # key, plain value, twin value, node
 class Computed:
     """Lines of a function of `model` and `batch`, and the variables that hold values of the graph there."""
 
-    lines: list[Line]
+    lines: list[Statement]
     values: dict[Place, str]
     names: NameBook
 
@@ -34,7 +34,7 @@ class Computed:
         return name(self.values[place]) if place in self.values else column_of(place, taps)
 
 
-def measuring_lines(made: Assembly, function: str, wanted: Sequence[str]) -> list[Line]:
+def measuring_lines(made: Assembly, function: str, wanted: Sequence[str]) -> list[Statement]:
     """The function `objective` or `measure`, of the loss and metric nodes `wanted`.
 
     It runs the model once; of several losses, "loss" is the weighted sum.
@@ -55,7 +55,7 @@ def measuring_lines(made: Assembly, function: str, wanted: Sequence[str]) -> lis
         for taps in (False, True)
     )
     shown = ", ".join(values[place] if place in needed else "_" for place in made.results)
-    ran = Line(f"{shown} = {call}", f"{shown} = {twin_call}")
+    ran = statement(shown, call, twin_call, None)
     losses = [one for one in wanted if isinstance(made.book.types[one], Loss)]
     weights = weighed(made, dict.fromkeys(losses, 1.0))
     computed = Computed([*draws, ran], values, names)
@@ -64,7 +64,7 @@ def measuring_lines(made: Assembly, function: str, wanted: Sequence[str]) -> lis
     return measure_lines(made, computed, weights, [one for one in wanted if one not in weights])
 
 
-def draw(made: Assembly, place: Place, values: dict[Place, str], names: NameBook) -> Line:
+def draw(made: Assembly, place: Place, values: dict[Place, str], names: NameBook) -> Statement:
     """The line that draws what leaves a source; its variable goes to `values`."""
     found = drawn_by(made, place[0], values)
     variable = values[place] = names.give(made.graph.node(place[0]).name or place[1])
@@ -78,7 +78,7 @@ def function_lines(
     computed: Computed,
     weights: Mapping[str, float],
     penalties: Sequence[Expr] = (),
-) -> list[Line]:
+) -> list[Statement]:
     """A function that returns "loss", the sum of losses times `weights` and of penalties, and its parts.
 
     Its value called "weight" is how much the batch counts, where all losses count it alike and not by its
@@ -89,9 +89,9 @@ def function_lines(
     if weight is not None and not others:  # losses that count it in several ways are summed by its examples
         items.append((WEIGHT, weight, weight, None))
         doc += f' "{WEIGHT}" is how much the batch counts.'
-    head = Line(f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
-    doc_line = Line(f'"""{doc}"""')
-    return laid_out([head, *indented([doc_line, *computed.lines, *body, *returned_dict(items)])])
+    head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
+    doc_line = Statement(f'"""{doc}"""')
+    return [under(head, [doc_line, *computed.lines, *body, *returned_dict(items)])]
 
 
 def measure_lines(
@@ -100,7 +100,7 @@ def measure_lines(
     weights: Mapping[str, float],
     metrics: Iterable[str],
     scores: Mapping[str, Expr] | None = None,
-) -> list[Line]:
+) -> list[Statement]:
     """The function `measure`: every loss and metric; with how much each counts where `uneven` says so.
 
     `scores` are further means over the rows of the batch, by key.
@@ -117,10 +117,9 @@ def measure_lines(
         alone = next(iter(weights), "")
         items = [_paired(made, computed, item, item[3] or alone, rows) for item in items]
         further = [(key, lift((score, rows)), lift((score, rows)), None) for key, score, _, _ in further]
-    head = Line(f"def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, {kind}]:")
-    return laid_out(
-        [head, *indented([Line(f'"""{doc}"""'), *computed.lines, *body, *returned_dict([*items, *further])])]
-    )
+    head = f"def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, {kind}]:"
+    doc_line = Statement(f'"""{doc}"""')
+    return [under(head, [doc_line, *computed.lines, *body, *returned_dict([*items, *further])])]
 
 
 def _paired(made: Assembly, computed: Computed, item: Item, one: str, rows: Expr) -> Item:
@@ -130,21 +129,16 @@ def _paired(made: Assembly, computed: Computed, item: Item, one: str, rows: Expr
     return key, lift((plain, weight)), lift((twin, weight)), node_id
 
 
-def evaluate_lines(made: Assembly, first: str, measure: str) -> list[Line]:
+def evaluate_lines(made: Assembly, first: str, measure: str) -> list[Statement]:
     """The function `evaluate`; `first` is a column with a row an example, `measure` what it calls."""
     if not uneven(made):
-        return block(EVALUATE.replace("FIRST", quoted(first)).replace("MEASURE", measure))
+        return tree(EVALUATE, first=quoted(first), measure=measure)
     losses = [one for one in made.graph.order() if isinstance(made.book.types[one], Loss)]
-    if len(losses) < 2:
-        return block(EVALUATE_COUNTED)
-    *lines, means = block(EVALUATE_COUNTED)
     total: Expr | None = None
     for one in losses:
         weight, part = weight_of(made.book.types[one]), name("found")[made.losses[one]]
         total = _plus(total, part if weight == 1 else weight * part)
-    lines.append(Line(means.plain.replace("return", "found =")))
-    lines.append(Line(f'    found["loss"] = {total}'))
-    return laid_out([*lines, Line("    return found")])
+    return tree(EVALUATE_COUNTED, several=len(losses) > 1, total=total)
 
 
 def counted(made: Assembly, computed: Computed, one: str) -> Expr | None:
@@ -169,9 +163,9 @@ def uneven(made: Assembly) -> bool:
 
 def _losses(
     made: Assembly, computed: Computed, weights: Mapping[str, float], penalties: Sequence[Expr] = ()
-) -> tuple[list[Line], list[Item]]:
+) -> tuple[list[Statement], list[Item]]:
     """The lines that compute losses, and their sum and parts by name."""
-    body: list[Line] = []
+    body: list[Statement] = []
     items: list[Item] = []
     total: Expr | None = None
     alone = len(weights) == 1 and not penalties
@@ -275,9 +269,9 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
     n = 0
     sums: dict[str, float] = {}
     for batch in batches(split):
-        size = len(batch[FIRST])
+        size = len(batch[$first])
         n += size
-        for name, value in MEASURE(model, batch).items():
+        for name, value in $measure(model, batch).items():
             sums[name] = sums.get(name, 0.0) + size * value.item()
     model.train()
     return {name: value / n for name, value in sums.items()}
@@ -295,5 +289,8 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
             sums[name] = sums.get(name, 0.0) + float(weight) * value.item()
             weights[name] = weights.get(name, 0.0) + float(weight)
     model.train()
-    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}
+    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? not several
+    found = {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? several
+    found["loss"] = $total  #? several
+    return found  #? several
 '''

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from engine.catalogue.symbols import Expr, name
 from engine.catalogue.training.checks import is_general
 from engine.document.graph import Graph, Link, Project
 from engine.emit.classes import Classes, Version
-from engine.emit.lines import Line, indented, laid_out, statement, tapped
+from engine.emit.statements import BLANK, Statement, statement, tapped, under
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
 from engine.errors import EmitError, NeuroloomError
 from engine.shapes.folding import folded
@@ -174,7 +174,7 @@ def assemble_block(project: Project, book: ShapeBook, ports: Composite, classes:
     return made
 
 
-def block_lines(made: Assembly) -> list[list[Line]]:
+def block_lines(made: Assembly) -> list[list[Statement]]:
     """The classes of the blocks, inner ones first."""
     return [class_lines(one.version.made, one.name, one.parameters) for one in made.classes.finished]
 
@@ -197,41 +197,34 @@ def module_paths(made: Assembly, before: str = "") -> dict[str, str]:
 
 def class_lines(
     made: Assembly, title: str = "Model", parameters: Mapping[str, str] | None = None
-) -> list[Line]:
+) -> list[Statement]:
     """The class of a model or a block."""
     layers = list(made.codes)
-    init: list[Line] = [Line("super().__init__()")]
-    forward: list[Line] = []
+    init = [Statement("super().__init__()")]
+    forward: list[Statement] = []
     for one in layers:
         code = made.codes[one]
         for attribute, constructor in code.modules.items():
-            init.append(Line(f"self.{attribute} = {constructor}", node_id=one))
-        init.extend(Line(str(statement), node_id=one) for statement in code.begins)
+            init.append(Statement(constructor, node_id=one, target=f"self.{attribute}"))
+        init.extend(Statement(begun, node_id=one) for begun in code.begins)
         if made.in_forward is None or one in made.in_forward:
             forward.extend(forward_lines(made, one))
     for one, other in made.ties:
-        tie = f"self.{made.attributes[one]}.weight = self.{made.attributes[other]}.weight"
-        init.append(Line(tie, node_id=one, comment="one matrix for both"))
+        tied_to = f"self.{made.attributes[other]}.weight"
+        target = f"self.{made.attributes[one]}.weight"
+        init.append(Statement(tied_to, node_id=one, comment="one matrix for both", target=target))
     returned = made.returned or list(made.results.values())
-    if len(returned) == 1:
-        variable = returned[0]
-        last = forward[-1] if forward else Line("")
-        if last.plain.startswith(f"{variable} = "):
-            cut = len(variable) + 3
-            forward[-1] = Line(
-                f"return {last.plain[cut:]}", f"return {last.run[cut:]}", last.node_id, last.comment
-            )
-        else:
-            forward.append(Line(f"return {variable}"))
+    if len(returned) == 1 and forward and forward[-1].target == returned[0]:
+        forward[-1] = replace(forward[-1], target="return")
     else:
-        forward.append(Line(f"return {', '.join(returned)}"))
+        forward.append(Statement(", ".join(returned), target="return"))
     arguments = ", ".join(f"{argument}: Tensor" for argument in made.arguments.values())
     kind = "Tensor" if len(returned) == 1 else f"tuple[{', '.join(['Tensor'] * len(returned))}]"
     takes = ", ".join(comment_of(made, place) for place in made.arguments)
-    head = Line(f"    def forward(self, {arguments}) -> {kind}:", comment=takes)
     takes_too = "".join(f", {one}: {kind}" for one, kind in (parameters or {}).items())
-    start = [Line(f"class {title}(nn.Module):"), Line(f"    def __init__(self{takes_too}) -> None:")]
-    return laid_out([*start, *indented(init, 8), Line(""), head, *indented(forward, 8)])
+    begins = under(f"def __init__(self{takes_too}) -> None:", init)
+    runs = under(f"def forward(self, {arguments}) -> {kind}:", forward, comment=takes)
+    return [under(f"class {title}(nn.Module):", [begins, BLANK, runs])]
 
 
 def _name_layers(made: Assembly, layers: Sequence[str]) -> None:
@@ -319,7 +312,7 @@ def _build(made: Assembly, one: str) -> NodeCode:
     return code
 
 
-def forward_lines(made: Assembly, one: str) -> list[Line]:
+def forward_lines(made: Assembly, one: str) -> list[Statement]:
     """The lines that compute a node's outputs."""
     code = made.codes[one]
     reads = Counter(found for value in code.ports.values() for found in names_in(value.tree))
@@ -343,7 +336,7 @@ def forward_lines(made: Assembly, one: str) -> list[Line]:
         comment = ", ".join(
             comment_of(made, (one, bare[part])) for part in flat(unpack.pattern) if part in bare
         )
-        lines.append(Line(f"{target} = {unpack.call}", f"{target} = {twin}", one, comment))
+        lines.append(statement(target, unpack.call, twin, one, comment))
     for port, value in code.ports.items():
         if port in bare.values():
             continue

@@ -14,10 +14,11 @@ from engine.catalogue.training.optimisers import Optimiser, make_optimiser, make
 from engine.catalogue.training.penalties import L1, make_penalty
 from engine.catalogue.training.schedules import Plateau, Schedule, Step
 from engine.document.plan import Choice, Minimise
-from engine.emit.lines import Line, indented, laid_out
+from engine.emit.statements import Mark, Statement, nested, under
 from engine.errors import EmitError
 
 WITH_ZEROS = "engine.optim.zeros.with_zeros"
+FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # of torch.optim, with kernels for all weights at once
 # the names of the constructors' arguments where they differ from our parameters'
 RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}
 
@@ -27,7 +28,7 @@ def optimiser_lines(
     function: str = "optimiser_for",
     layers: Sequence[str] = ("model",),
     rates: Mapping[str, float] | None = None,
-) -> list[Line]:
+) -> list[Statement]:
     """The function `optimiser_for(model)`.
 
     `layers` are the trained parts of the model as paths, no weight in two of them: "model.generator",
@@ -50,12 +51,12 @@ def optimiser_lines(
     strength = _zeroing(objective, chosen)
     if strength:
         made = carried(ours(WITH_ZEROS))(made, strength)
-    body.append(f"return {made}")
-    head = Line(f"def {function}(model: Model) -> torch.optim.Optimizer:")
-    return laid_out([head, *indented([Line(text) for text in body])])
+    mark = Mark.FUSABLE if type(chosen).__name__ in FUSED else None
+    returned = Statement(made, target="return", mark=mark)
+    return [under(f"def {function}(model: Model) -> torch.optim.Optimizer:", [*nested(body), returned])]
 
 
-def schedule_lines(objective: Minimise, function: str = "schedule_for") -> list[Line]:
+def schedule_lines(objective: Minimise, function: str = "schedule_for") -> list[Statement]:
     """The function `schedule_for(optimiser, steps_per_epoch, epochs)`; nothing for a constant rate."""
     chosen = make_schedule(objective.schedule)
     whole = objective.every == objective.accumulate == 1
@@ -67,7 +68,7 @@ def schedule_lines(objective: Minimise, function: str = "schedule_for") -> list[
         f"def {function}(optimiser: torch.optim.Optimizer, steps_per_epoch: {steps}, epochs: int)"
         " -> torch.optim.lr_scheduler.LRScheduler:"
     )
-    return laid_out([Line(head), *indented([Line(f'"""{doc}"""'), *[Line(text) for text in body]])])
+    return [under(head, [Statement(f'"""{doc}"""'), *nested(body)])]
 
 
 def penalty_terms(penalties: Sequence[Choice], weights: Expr) -> list[Expr]:

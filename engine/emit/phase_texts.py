@@ -4,44 +4,52 @@ from __future__ import annotations
 
 from engine.document.plan import Plan
 from engine.emit.alternating import Features
+from engine.emit.statements import Statement, tree
 
 
-def of_one_objective(plan: Plan, factory: str, measures: bool, autocast: str = "") -> str:
+def of_one_objective(plan: Plan, factory: str, measures: bool) -> list[list[Statement]]:
     """How a plan of one plain objective is stepped, in the form that all plans have.
 
     It stands behind a script whose own `train` says the same in a shorter way: what the application needs to
     rest between two batches.
     """
-    facts = Features(plan, whole=True, autocast=autocast)
-    planned = plan.schedule.name != "Constant"
-    schedule = ", schedule_for(optimiser, steps_per_epoch, epochs)" if planned else ""
+    facts = Features(plan, whole=True)
     stop = plan.stop
     words = [factory, "EPOCHS", "batch=BATCH" if plan.batch else "batch=None"]
     words += [f"patience={stop.patience}"] if stop.patience is not None else []
     words += [] if stop.restore_best else ["restore_best=False"]
-    parts = [
-        "\n".join(_IMPORTS),
+    scheduled = plan.schedule.name != "Constant"
+    return [
+        tree(IMPORTS),
         facts.player_class(),
-        facts.take_turn(""),
-        f"def {factory}(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:\n"
-        "    optimiser = optimiser_for(model)\n"
-        f'    return [Player("loss", objective, [*model.parameters()], optimiser{schedule})]',
-        PHASE_CLASS.strip(),
-        f"PHASES = (Phase({', '.join(words)}),)",
-        SET_MODES.strip(),
-        f"{BATCHES_OF}    return batches(split, shuffle)",
+        *facts.turn_lines(""),
+        tree(MAKE_PLAYERS, factory=factory, scheduled=scheduled),
+        tree(PHASE_CLASS),
+        tree("PHASES = (Phase($words),)", words=", ".join(words)),
+        tree(SET_MODES),
+        tree(BATCHES_OF, options=""),
+        *([] if measures else [tree("measure = objective")]),
     ]
-    if not measures:
-        parts.append("measure = objective")
-    return "\n\n\n".join(parts) + "\n"
 
 
-_IMPORTS = (
-    "from collections.abc import Callable",
-    "from dataclasses import dataclass, field",
-    "from typing import Any",
-)
-BATCHES_OF = "def batches_of(phase: Phase, split: Any, shuffle: Any = None) -> Any:\n"
+IMPORTS = """
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+"""
+
+MAKE_PLAYERS = """
+def $factory(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
+    optimiser = optimiser_for(model)
+    schedule = schedule_for(optimiser, steps_per_epoch, epochs)  #? scheduled
+    return [Player("loss", objective, [*model.parameters()], optimiser, schedule)]  #? scheduled
+    return [Player("loss", objective, [*model.parameters()], optimiser)]  #? not scheduled
+"""
+
+BATCHES_OF = """
+def batches_of(phase: Phase, split: Any, shuffle: Any = None) -> Any:
+    return batches(split, shuffle$options)
+"""
 
 PHASE_CLASS = '''
 @dataclass

@@ -26,11 +26,11 @@ from engine.emit.inline import (
     rule_lines,
     trained_nodes,
 )
-from engine.emit.lines import Line, block, indented, laid_out, quoted
 from engine.emit.measuring import uneven
 from engine.emit.model import Assembly
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.emit.phase_texts import OVER, PHASE_CLASS, SET_MODES
+from engine.emit.statements import Statement, quoted, tree, under
 from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 
@@ -43,7 +43,7 @@ class Players:
     """A general plan as code: the functions, and those of the objectives by phase."""
 
     facts: Features
-    parts: list[list[Line]] = field(default_factory=list)
+    parts: list[list[Statement]] = field(default_factory=list)
     functions: list[list[str]] = field(default_factory=list)
 
 
@@ -61,12 +61,8 @@ class Named:
     clean: str = ""  # the loss of examples as they are, where an adversary moves them
 
 
-def players_of(made: Assembly, plan: Plan, *, autocast: str = "", distributed: bool = False) -> Players:
-    """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`.
-
-    `autocast` is the kind of device on which losses are computed in bfloat16; with `distributed` several
-    processes compute a part of each batch.
-    """
+def players_of(made: Assembly, plan: Plan) -> Players:
+    """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`."""
     order = made.graph.order()
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
     metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
@@ -76,8 +72,6 @@ def players_of(made: Assembly, plan: Plan, *, autocast: str = "", distributed: b
         statistics=batch_statistics(made.book),
         joins=joins_rows(made.book),
         rows=weight_text(made.columns()[0].name, False),
-        distributed=distributed,
-        autocast=autocast,
     )
     found = Players(facts)
     factories, static = [], []
@@ -105,15 +99,14 @@ def players_of(made: Assembly, plan: Plan, *, autocast: str = "", distributed: b
     if measure:
         found.parts.append(measure)
         found.facts = replace(facts, measures=True)
-    found.parts.append(block(facts.player_class()))
-    weight = weight_text(made.columns()[0].name, facts.counted)
-    found.parts.append(block(facts.take_turn(weight)))
+    found.parts.append(facts.player_class())
+    found.parts += facts.turn_lines(weight_text(made.columns()[0].name, facts.counted))
     found.parts += factories
-    found.parts.append(block(PHASE_CLASS))
-    found.parts.append(laid_out([Line("PHASES = ("), *indented(static), Line(")")]))
-    found.parts.append(block(SET_MODES))
+    found.parts.append(tree(PHASE_CLASS))
+    found.parts.append([under("PHASES = (", static), Statement(")")])
+    found.parts.append(tree(SET_MODES))
     if facts.stops:
-        found.parts.append(block(OVER))
+        found.parts.append(tree(OVER))
     return found
 
 
@@ -216,18 +209,21 @@ def _values(chosen: Choosable) -> str:
 
 def _adversary(
     made: Assembly, objective: Minimise, names: Named, needed: Sequence[str], doc: str
-) -> list[Line]:
+) -> list[Statement]:
     """The function of an objective whose examples an adversary moves first."""
     assert objective.adversary is not None
     chosen = make_adversary(objective.adversary)
     column = _moved_column(made, needed)
-    body = [
-        Line(f'"""{doc}, on the worst examples near those of the batch."""'),
-        Line(f"batch = worst_near(model, batch, {names.clean}, {quoted(column)}, {_values(chosen)})"),
-        Line(f"return {names.clean}(model, batch)"),
-    ]
-    head = Line(f"def {names.function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:")
-    return laid_out([head, *indented(body)])
+    values = f"model, batch, {names.clean}, {quoted(column)}, {_values(chosen)}"
+    return tree(ADVERSARY, function=names.function, doc=doc, values=values, clean=names.clean)
+
+
+ADVERSARY = '''
+def $function(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """$doc, on the worst examples near those of the batch."""
+    batch = worst_near($values)
+    return $clean(model, batch)
+'''
 
 
 def _moved_column(made: Assembly, needed: Sequence[str]) -> str:
@@ -318,25 +314,24 @@ def _plain(title: str) -> str:
     return "".join(letter if letter.isprintable() and letter not in '"\\' else " " for letter in title)[:60]
 
 
-def _weights_lines(function: str, layers: Sequence[str]) -> list[Line]:
+def _weights_lines(function: str, layers: Sequence[str]) -> list[Statement]:
     listed = ", ".join(f"*{layer}.parameters()" for layer in layers)
-    return laid_out(
-        [Line(f"def {function}(model: Model) -> list[nn.Parameter]:"), Line(f"    return [{listed}]")]
-    )
+    body = [Statement(f"[{listed}]", target="return")]
+    return [under(f"def {function}(model: Model) -> list[nn.Parameter]:", body)]
 
 
-def _factory(function: str, phase: Phase, calls: Sequence[Sequence[str]]) -> list[Line]:
+def _factory(function: str, phase: Phase, calls: Sequence[Sequence[str]]) -> list[Statement]:
     title = f' of "{_plain(phase.name)}"' if phase.name else ""
-    body = [Line(f'"""The objectives{title}, with fresh optimisers."""')]
-    body += [Line(line) for call in calls for line in call[:-1]]
-    body.append(Line("return ["))
-    body += [Line(f"    {call[-1]}") for call in calls]
-    body.append(Line("]"))
-    head = Line(f"def {function}(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:")
-    return laid_out([head, *indented(body)])
+    body = [
+        Statement(f'"""The objectives{title}, with fresh optimisers."""'),
+        *(Statement(line) for call in calls for line in call[:-1]),
+        under("return [", [Statement(call[-1]) for call in calls]),
+        Statement("]"),
+    ]
+    return [under(f"def {function}(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:", body)]
 
 
-def _phase_line(made: Assembly, phase: Phase, factory: str, trained: set[str]) -> Line:
+def _phase_line(made: Assembly, phase: Phase, factory: str, trained: set[str]) -> Statement:
     stop = phase.stop
     moved = _flat(_paths(made, sorted(trained)))
     still = [path for path in _flat(_paths(made, list(made.codes))) if path not in moved]
@@ -356,7 +351,7 @@ def _phase_line(made: Assembly, phase: Phase, factory: str, trained: set[str]) -
         until = [f"({quoted(key)}, {quoted(test)}, {value!r})" for key, test, value in tests]
         words.append(f"until=({', '.join(until)},)")
     comment = _plain(phase.name)
-    return Line(f"Phase({', '.join(words)}),", comment=comment)
+    return Statement(f"Phase({', '.join(words)}),", comment=comment)
 
 
 def _flat(paths: Mapping[str, Sequence[str]]) -> list[str]:

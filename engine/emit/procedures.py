@@ -23,10 +23,20 @@ from engine.data.portable import names_read, portable_source
 from engine.data.text.token_names import OPTION, vocabularies
 from engine.emit.entry import DEVICE, listed
 from engine.emit.inline import inline, needed_by
-from engine.emit.lines import WIDTH, Line, compiled, indented, laid_out, quoted
 from engine.emit.measuring import column_of
 from engine.emit.model import Assembly, Place, blamed, module_paths
 from engine.emit.names import LIBRARY
+from engine.emit.statements import (
+    BLANK,
+    WIDTH,
+    Statement,
+    compiled,
+    nested,
+    printed,
+    quoted,
+    tree,
+    under,
+)
 from engine.errors import EmitError
 from engine.procedures.declare import (
     ABOUT_ROWS,
@@ -58,7 +68,7 @@ def carried_by(offers: Sequence[Offer]) -> list[Callable[..., Any]]:
     return [*loops, *rows, *CALLED_BY_SCRIPT, *names] if offers else []
 
 
-def function_lines(made: Assembly, offer: Offer, function: str) -> list[Line]:
+def function_lines(made: Assembly, offer: Offer, function: str) -> list[Statement]:
     """The function of a procedure: its rows as the loop needs them, then the loop."""
     parts = offer.bound.parts
     wires = [part.wire for part in parts.values() if isinstance(part, Value)]
@@ -91,13 +101,13 @@ def function_lines(made: Assembly, offer: Offer, function: str) -> list[Line]:
             case _:
                 arguments.append(str(lift(part)))
     loop = offer.procedure.loop.__name__
-    body.append(Line(f"yield from {loop}({', '.join([*arguments, 'draws=draws', '**options'])})"))
-    head = Line(
+    body.append(Statement(f"yield from {loop}({', '.join([*arguments, 'draws=draws', '**options'])})"))
+    head = (
         f"def {function}(model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any) "
         "-> Iterator[dict[str, Any]]:"
     )
-    doc = Line(f'"""{plain_text_of(offer.procedure.doc())}"""')
-    return laid_out([Line("@torch.no_grad()"), head, *indented([doc, *body])])
+    doc = Statement(f'"""{plain_text_of(offer.procedure.doc())}"""')
+    return [Statement("@torch.no_grad()"), under(head, [doc, *body])]
 
 
 def plain_text_of(text: str) -> str:
@@ -127,14 +137,14 @@ def _beside(made: Assembly, wanted: Mapping[Place, str], given: Collection[Place
     return dict.fromkeys(places, "unread")
 
 
-def _nested(made: Assembly, part: Function, called: str) -> list[Line]:
+def _nested(made: Assembly, part: Function, called: str) -> list[Statement]:
     """A function in a procedure's own: a wire's value as it hangs on another's."""
     column = isinstance(made.book.types[part.given[0]], Data)
     book = NameBook(outer=made.names)
     variable = book.give(part.given[1] if column else "code")
     others = {wire: book.give(made.graph.node(wire[0]).name or wire[1]) for wire in part.also}
     if part.wire in made.results and {part.given, *others} <= made.arguments.keys():
-        lines: list[Line] = []
+        lines: list[Statement] = []
         value = _answer(made, part.wire, {part.given: variable, **others})
         reads = any(place not in {part.given, *others} for place in made.arguments)
     else:
@@ -152,9 +162,9 @@ def _nested(made: Assembly, part: Function, called: str) -> list[Line]:
     takes = ", ".join(f"{one}: Tensor" for one in (variable, *others.values()))
     if reads:
         takes += ", batch: dict[str, Tensor] = batch"
-        lines = [Line(f"batch = as_many(batch, len({variable}))"), *lines]
-    inside = indented([*lines, Line(f"return {value}")])
-    return [Line(""), Line(f"def {called}({takes}) -> Tensor:"), *inside, Line("")]
+        lines = [Statement(f"as_many(batch, len({variable}))", target="batch"), *lines]
+    inside = [*lines, Statement(value, target="return")]
+    return [BLANK, under(f"def {called}({takes}) -> Tensor:", inside), BLANK]
 
 
 def _answer(made: Assembly, wire: Place, given: Mapping[Place, str]) -> Expr:
@@ -188,35 +198,39 @@ def _first(made: Assembly) -> Place:
 
 def procedure_parts(
     made: Assembly, offers: Sequence[Offer], holds: Sequence[str], home: str, threads: int | None
-) -> list[list[Line]]:
+) -> list[list[Statement]]:
     """What a script has for its procedures: a function each, their options, and what runs them."""
     if not offers:
         return []
     functions = {one.name: made.names.give(one.name) for one in offers}
     parts = [function_lines(made, one, functions[one.name]) for one in offers]
     if any(_has(one, Tokens) for one in offers):
-        parts.insert(0, [Line(f"{TOKENISERS} = []  # in their order, as they are learned from the data")])
+        parts.insert(
+            0, [Statement(f"{TOKENISERS} = []  # in their order, as they are learned from the data")]
+        )
     table = ["PROCEDURES = {"]
     for one in offers:
         table.append(f'    "{one.name}": ({functions[one.name]}, {{')
         table += [text for spec in one.options for text in _option(spec)]
         table.append("    }),")
-    parts.append([Line(text) for text in [*table, "}"]])
+    parts.append(nested([*table, "}"]))
     parts.append(_run_lines(made, offers, holds, home, threads))
     return parts
 
 
-def started_by(offers: Sequence[Offer]) -> str:
+def started_by(offers: Sequence[Offer]) -> list[Statement]:
     """The end of a script: training, or the procedure that the command line names."""
-    if not offers:
-        return 'if __name__ == "__main__":\n    main()'
-    return (
-        'if __name__ == "__main__":\n'
-        "    if sys.argv[1:] and sys.argv[1] in PROCEDURES:\n"
-        "        run(sys.argv[1], sys.argv[2:])\n"
-        "    else:\n"
-        "        main()"
-    )
+    return tree(STARTED, procedures=bool(offers))
+
+
+STARTED = """
+if __name__ == "__main__":
+    main()  #: STARTED  #? not procedures
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:  #? procedures
+        run(sys.argv[1], sys.argv[2:])
+    else:  #? procedures
+        main()  #: STARTED
+"""
 
 
 def _option(spec: ParamSpec) -> list[str]:
@@ -237,67 +251,73 @@ def _option(spec: ParamSpec) -> list[str]:
     if len(whole) <= WIDTH:
         return [whole]
     pad = " " * 12
-    return [f'        "{spec.flag}": {{', f"{pad}{', '.join(found)},", f"{pad}{about},", "        },"]
+    joined = f"{pad}{', '.join(found)},"
+    first = [joined] if len(joined) <= WIDTH else [f"{pad}{one}," for one in found]
+    return [f'        "{spec.flag}": {{', *first, f"{pad}{about},", "        },"]
 
 
 def _run_lines(
     made: Assembly, offers: Sequence[Offer], holds: Sequence[str], home: str, threads: int | None
-) -> list[Line]:
-    text = [
-        "def run(name: str, words: Sequence[str]) -> None:",
-        '    """Run a procedure over trained weights, and print its states one by one."""',
-        "    procedure, options = PROCEDURES[name]",
-        '    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", '
-        "description=procedure.__doc__)",
-        '    parser.add_argument("--weights", type=Path, required=True, '
-        'help="as --save writes them, or .safetensors")',
-    ]
-    if holds:
-        what = quoted("folder that holds " + listed(holds).replace("%", "%%"))
-        text.append(f'    parser.add_argument("--data", type=Path, default={home}, help={what})')
-    text += [
-        '    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])',
-        '    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")',
-        '    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")',
-        '    parser.add_argument("--seed", type=int, default=SEED)',
-        f"    device = {DEVICE}",
-        '    parser.add_argument("--device", default=device)',
-        '    parser.add_argument("--json", action="store_true", help="one JSON object a line")',
-        "    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]",
-        *_other_rows(offers),
-        "    args = parser.parse_args(words)",
-        "",
-    ]
-    if threads is not None:
-        text.append(f"    torch.set_num_threads({threads})")
+) -> list[Statement]:
     learner = next((found for one in offers if (found := learner_of(made, one))), "")
-    if learner:
-        text.append(f'    globals()["{learner}"] = keeping({learner}, {TOKENISERS})')
-    folder = "args.data" if holds else "Path()"
-    text += [
-        "    try:",
-        "        model = Model().to(args.device).eval()",
-        "        model.load_state_dict(weights_of(args.weights))",
-        f"        columns = load({folder}, args.device)[args.split]",
-        "        batch = chosen_rows(columns, args.rows, args.input)",
-        "        torch.manual_seed(args.seed)",
-        "        draws = torch.Generator().manual_seed(args.seed)",
-        "        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):",
-        "            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))",
-        "    except (OSError, ValueError) as error:",
-        "        parser.error(str(error))",
-    ]
-    return laid_out([Line(one) for one in text])
+    return tree(
+        RUN,
+        holds=bool(holds),
+        home=home,
+        what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
+        device=DEVICE,
+        several=threads is not None,
+        threads=threads,
+        learner=learner,
+        tokenisers=TOKENISERS,
+        folder="args.data" if holds else "Path()",
+        others=_other_rows(offers),
+    )
 
 
-def _other_rows(offers: Sequence[Offer]) -> list[str]:
-    """Lines for procedures that begin with other examples than the first."""
-    text = []
+RUN = '''
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = $device
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    <others>
+    args = parser.parse_args(words)
+
+    torch.set_num_threads($threads)  #: THREADS  #? several
+    globals()["$learner"] = keeping($learner, $tokenisers)  #? learner
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load($folder, args.device)[args.split]
+        batch = chosen_rows(columns, args.rows, args.input)
+        torch.manual_seed(args.seed)  #: SEEDED
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+'''
+
+
+def _other_rows(offers: Sequence[Offer]) -> list[Statement]:
+    """What procedures that begin with other examples than the first are told."""
+    found = []
     for one in offers:
         rows = next((spec.default for spec in one.params if spec.name == "rows"), (0,))
         if isinstance(rows, tuple) and rows != (0,):
-            text += [f'    if name == "{one.name}":', f"        parser.set_defaults(rows={list(rows)})"]
-    return text
+            other = Statement(f"parser.set_defaults(rows={list(rows)})")
+            found.append(under(f'if name == "{one.name}":', [other]))
+    return found
 
 
 # -- tokens
@@ -333,7 +353,7 @@ class Compiled:
     def __init__(self, program: Program, offer: Offer) -> None:
         made = program.assembly
         self.offer = offer
-        lines = function_lines(made, offer, "procedure")
+        lines = printed(function_lines(made, offer, "procedure"))
         carried = portable_source([offer.procedure.loop, as_many, *made.measured])
         self.text = "\n\n\n".join([*carried, "\n".join(line.plain for line in lines)])
         tree = ast.parse(self.text)

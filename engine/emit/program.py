@@ -33,9 +33,9 @@ from engine.document.graph import Project
 from engine.document.plan import Plan
 from engine.document.shipped import reading
 from engine.emit.fast import Fast
-from engine.emit.lines import compiled
 from engine.emit.model import Assembly, module_paths
 from engine.emit.script import Script, Source, write_script
+from engine.emit.statements import compiled
 from engine.shapes.shapes import ShapeBook
 from engine.shapes.size import check_memory
 

@@ -19,8 +19,8 @@ from engine.data.reading_ahead import read_ahead
 from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import ChangeModel, Plan, Rule
-from engine.emit.alternating import Features, train_text
-from engine.emit.batching import BATCHES, GENERAL_BATCHES, never_alone, read_ahead_of
+from engine.emit.alternating import Features, train_lines
+from engine.emit.batching import batches_lines
 from engine.emit.beside import Copies, files_beside, name_beside
 from engine.emit.distributed import (
     WORLD,
@@ -32,16 +32,27 @@ from engine.emit.distributed import (
     together_lines,
 )
 from engine.emit.entry import listed, main_lines, model_only_lines, plain_text
-from engine.emit.fast import Fast, fusable, quickened, rewrite
-from engine.emit.lines import WIDTH, Line, block, compiled, laid_out, quoted, tidy
+from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
 from engine.emit.loading import home_text, load_lines, loaders
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
 from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.phase_texts import BATCHES_OF, of_one_objective
+from engine.emit.plain_loop import REPORT, plain_train_lines
 from engine.emit.players import Players, players_of
 from engine.emit.procedures import carried_by, procedure_parts, started_by
+from engine.emit.statements import (
+    BLANK,
+    WIDTH,
+    Line,
+    Statement,
+    compiled,
+    printed,
+    tidy,
+    tree,
+    verbatim,
+)
 from engine.errors import EmitError
 from engine.procedures.registry import MAIN, chosen, offers
 from engine.shapes.inside import joins_rows
@@ -181,23 +192,21 @@ def write_script(
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
         check_shareable(made.columns())
-    autocast = ""
     if fast is not None:
         rewrite(made, fast)
-        autocast = fast.autocast
     threads = _threads(plan, made.book)
     needed: list[Any] = [read_weights] if weights else []
     parts = [*block_lines(made), class_lines(made)]
     players: Players | None = None
-    load: list[Line] = []
+    load: list[Statement] = []
     if isinstance(data, Data) and trains:
         with blamed(data_node):
             load = load_lines(made, data)
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
-            players = players_of(made, plan, autocast=autocast, distributed=distributed)
+            players = players_of(made, plan)
             needed += _by_name(players.facts.carries)
-            parts += _general_parts(made, plan, load, players)
+            parts += _general_parts(made, load, players, distributed)
         else:
             parts += _plain_parts(made, plan, load, distributed)
         parts.append(main_lines(project, holds, home, weights, threads, players))
@@ -207,48 +216,67 @@ def write_script(
     needed += [*carried_by(offered), *_by_name(made.carries | made.classes.carries)]
     if trains and not general:
         needed += _by_name(Features(plan).carries)
-    parts[:0] = [block(text) for text in portable_source(needed)]
-    parts.append(block(started_by(offered)))
-    body = [line for part in parts for line in (*part, Line(""), Line(""))][:-2]
+    parts[:0] = [verbatim(text) for text in portable_source(needed)]
+    parts.append(started_by(offered))
+    steps = _steps(made, plan) if trains else []
     if fast is not None and trains:
-        body = quickened(body, fast, not general)
+        parts, steps = quickened(parts, fast, not general), less_precise(steps, fast)
     if distributed and trains:
         counted = len(counts) == 1 and counts[0] is not None
         changes = changes_of_plain(plan, bool(schedule_lines(plan.objective)), counted)
-        body = shared(body, changes if players is None else changes_of_players(players.facts.alike))
+        parts = shared(parts, changes if players is None else changes_of_players(players.facts.alike))
+    body = _apart(parts)
     constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
     if distributed and trains:
-        constants.append(Line(WORLD))
-    text = "\n".join(line.plain for line in body) + "\n"
+        constants.append(Line(WORLD, WORLD))
+    text = _text(line.plain for line in body)
     compiled(text, "script")
-    tree = ast.parse(text)
-    doc = _docstring(project, made, holds, home, trains, text, [one.name for one in offered])
-    head = [*doc, Line(""), *_imports(tree), Line(""), *constants, *[Line("")] * (2 if constants else 1)]
+    parsed = ast.parse(text)
+    doc = _docstring(project, made, holds, home, trains, parsed, [one.name for one in offered])
+    head = printed([*doc, BLANK, *_imports(parsed), BLANK])
+    head += [*constants, *[_EMPTY] * (2 if constants else 1)]
     lines = [*head, *body]
-    plain = "\n".join(line.plain for line in head) + "\n" + tidy(text, tree)
+    plain = _text(line.plain for line in head) + tidy(text, parsed)
     source = Source(plain, tuple(line.node_id for line in lines), dict(made.attributes))
-    twin = "\n".join(line.run for line in lines) + "\n"
-    steps = ""
-    if trains and general:
-        steps = f"\n\n{BATCHES_OF}    return batches(split, shuffle, phase.batch)\n"
-    elif trains:
-        steps = of_one_objective(plan, made.names.give("make players"), _measures(made), autocast)
+    twin = _text(line.run for line in lines)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    load_text = "\n".join(line.plain for line in load)
+    load_text = _text(line.plain for line in printed(load))[:-1]
     apart = len(counts) > 1
     joins = joins_rows(made.book)
     first = players.functions[0][0] if players is not None else "objective"
+    taken = _text(line.plain for line in _apart(steps)) if steps else ""
     return Script(
-        source, twin, steps, made, trains, files, threads, fast, first, folder, load_text, apart, joins
+        source, twin, taken, made, trains, files, threads, fast, first, folder, load_text, apart, joins
     )
+
+
+_EMPTY = Line("", "")
+
+
+def _apart(parts: Iterable[Sequence[Statement]]) -> list[Line]:
+    """Parts of a script as lines, with two empty ones between each two."""
+    return [line for part in parts for line in (*printed(part), _EMPTY, _EMPTY)][:-2]
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _steps(made: Assembly, plan: Plan) -> list[list[Statement]]:
+    """How the application takes the plan's steps one by one, beside what the script has."""
+    if is_general(plan):
+        return [tree(BATCHES_OF, options=", phase.batch")]
+    return of_one_objective(plan, made.names.give("make players"), _measures(made))
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
     return sorted(carried, key=lambda found: str(found.__name__))
 
 
-def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool) -> list[list[Line]]:
+def _plain_parts(
+    made: Assembly, plan: Plan, load: list[Statement], distributed: bool
+) -> list[list[Statement]]:
     """What a plan with the plain loop is made of, up to `train`."""
     types, first = made.book.types, _first(made)
     order = made.graph.order()
@@ -259,33 +287,33 @@ def _plain_parts(made: Assembly, plan: Plan, load: list[Line], distributed: bool
     if measures:
         parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
     joins = joins_rows(made.book)
-    whole = BATCHES if plan.batch else BATCHES.replace("(BATCH)", "(n)")
-    if plan.batch and joins:
-        whole = never_alone(whole)
-    if plan.batch and _by_batch(made):
-        whole = read_ahead_of(whole)
-    parts += [load, _of(whole, first)]
+    parts.append(load)
+    ahead = bool(plan.batch) and _by_batch(made)
+    size = "BATCH" if plan.batch else "n"
+    parts.append(batches_lines(first, size, joins=joins and bool(plan.batch), ahead=ahead))
     parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
     if schedule:
         parts.append(schedule)
-    parts.append(block(REPORT))
+    parts.append(tree(REPORT))
     if distributed:
         parts.append(parts_lines(first, joins))
-    return [*parts, _train_lines(plan, first, bool(schedule), joins)]
+    return [*parts, plain_train_lines(plan, first, bool(schedule), joins)]
 
 
-def _general_parts(made: Assembly, plan: Plan, load: list[Line], players: Players) -> list[list[Line]]:
+def _general_parts(
+    made: Assembly, load: list[Statement], players: Players, distributed: bool
+) -> list[list[Statement]]:
     """What a plan of phases and players is made of, up to `train`."""
-    first = _first(made)
-    text = never_alone(GENERAL_BATCHES) if players.facts.joins else GENERAL_BATCHES
-    parts = [load, _of(read_ahead_of(text) if _by_batch(made) else text, first)]
+    first, joins = _first(made), players.facts.joins
+    batches = batches_lines(first, "size or n", sized=True, joins=joins, ahead=_by_batch(made))
+    parts = [load, batches]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
-    if players.facts.distributed:
-        parts += [parts_lines(first, players.facts.joins), together_lines(first)]
-    return [*parts, block(REPORT), *players.parts, block(train_text(players.facts, first))]
+    if distributed:
+        parts += [parts_lines(first, joins), together_lines(first)]
+    return [*parts, tree(REPORT), *players.parts, train_lines(players.facts, first)]
 
 
 def _measures(made: Assembly) -> bool:
@@ -309,10 +337,6 @@ def _by_batch(made: Assembly) -> bool:
     """Whether batches are read from files one by one."""
     data = made.book.types[made.source] if made.source else None
     return isinstance(data, Data) and data.read_by_batch()
-
-
-def _of(text: str, first: str) -> list[Line]:
-    return block(text.replace("FIRST", quoted(first)))
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:
@@ -343,11 +367,12 @@ def _docstring(
     holds: Sequence[str],
     home: str,
     trains: bool,
-    text: str,
+    parsed: ast.Module,
     procedures: Sequence[str] = (),
-) -> list[Line]:
+) -> list[Statement]:
     title = plain_text(project.title) or "A network"
-    others = ["torch", "numpy", *(name for module, name in PACKAGES.items() if module in text)]
+    asked = imported(parsed)
+    others = ["torch", "numpy", *(name for module, name in PACKAGES.items() if module in asked)]
     needs = f"{', '.join(others[:-1])} and {others[-1]}"
     usage = f"    python {file_name(project)}"
     if trains:
@@ -359,20 +384,31 @@ def _docstring(
         own = home == "Path(__file__).parent"
         default = " and is the script's own by default." if own else "; --data names another than the usual."
         lines += ["", *textwrap.wrap(f"FOLDER holds {listed(holds)}{default}", WIDTH)]
-    return [Line(text) for text in [*lines, '"""']]
+    return [Statement(text) for text in [*lines, '"""']]
 
 
-def _imports(tree: ast.Module) -> list[Line]:
-    used = {"nn", "torch"}.union(*(names_read(part) for part in tree.body))
+def imported(parsed: ast.Module) -> set[str]:
+    """The packages that a script imports where it needs them."""
+    found: set[str] = set()
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Import):
+            found.update(one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def _imports(parsed: ast.Module) -> list[Statement]:
+    used = {"nn", "torch"}.union(*(names_read(part) for part in parsed.body))
     asked = [line for one, line in LIBRARY.items() if one in used]
     groups = ([line for line in asked if _standard(line)], [line for line in asked if not _standard(line)])
-    lines = [Line("from __future__ import annotations"), Line("")]
+    lines = [Statement("from __future__ import annotations"), BLANK]
     for group in groups:
         plain = sorted(one for one in group if one.startswith("import "))
         from_ = _joined(sorted(one for one in group if one.startswith("from ")))
-        lines += [Line(one) for one in [*plain, *from_]]
+        lines += [Statement(one) for one in [*plain, *from_]]
         if group:
-            lines.append(Line(""))
+            lines.append(BLANK)
     return lines[:-1]
 
 
@@ -398,80 +434,11 @@ def _constants(plan: Plan) -> list[Line]:
         lines.append(
             f"PATIENCE = {plan.patience}  # epochs without a better validation loss before training stops"
         )
-    return [Line(text) for text in lines]
+    return [Line(text, text) for text in lines]
 
 
 def _general_constants(plan: Plan) -> list[Line]:
     lines = [f"SEED, BATCH = {plan.seed}, {plan.batch or None}"]
     if not plan.batch:
         lines[0] += "  # all rows at once"
-    return [Line(text) for text in lines]
-
-
-def _train_lines(plan: Plan, first: str, scheduled: bool, joins: bool) -> list[Line]:
-    stops, keeps = plan.patience is not None, plan.stop.restore_best
-    text = [
-        "def train("
-        "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:"
-    ]
-    text.append("    optimiser = optimiser_for(model)")
-    if scheduled:
-        rows = f'len(data["train"][{quoted(first)}])'
-        count = f"max(1, math.ceil(({rows} - 1) / BATCH))" if joins else f"math.ceil({rows} / BATCH)"
-        text.append(f"    steps_per_epoch = {count}")
-        text.append("    schedule = schedule_for(optimiser, steps_per_epoch, epochs)")
-    text.append("    shuffle = torch.Generator().manual_seed(seed)")
-    text.append("    step = 0")
-    if stops or keeps:
-        text.append('    best = float("inf")')
-    if keeps:
-        text.append("    kept = None")
-    if stops:
-        text.append("    waited = 0")
-    text += [
-        "    for epoch in range(epochs):",
-        '        for batch in batches(data["train"], shuffle):',
-        "            optimiser.zero_grad()",
-        '            loss = objective(model, batch)["loss"]',
-        "            value = loss.item()",
-        "            if not math.isfinite(value):",
-        '                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")',
-        "            loss.backward()",
-        "            optimiser.step()",
-    ]
-    if scheduled:
-        text.append("            schedule.step()")
-    text += [
-        "            step += 1",
-        "            if as_json:",
-        '                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))',
-        '        found = evaluate(model, data["validation"])',
-        '        values = {f"val_{name}": value for name, value in found.items()}',
-        '        report({"epoch": epoch, **values}, as_json)',
-    ]
-    if stops or keeps:
-        text.append('        if found["loss"] < best:')
-        text.append('            best = found["loss"]')
-        if stops:
-            text.append("            waited = 0")
-        if keeps:
-            text.append(
-                "            kept = {name: value.clone() for name, value in model.state_dict().items()}"
-            )
-    if stops:
-        text += [
-            "        else:",
-            "            waited += 1",
-            "            if waited == PATIENCE:",
-            "                break",
-        ]
-    if keeps:
-        text += ["    if kept is not None:", "        model.load_state_dict(kept)"]
-    return laid_out([Line(one) for one in text])
-
-
-REPORT = """
-def report(values: dict[str, float], as_json: bool) -> None:
-    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
-    print(json.dumps(values) if as_json else shown)
-"""
+    return [Line(text, text) for text in lines]

@@ -11,7 +11,7 @@ from engine.document.files import write_atomically
 from engine.document.graph import Project
 from engine.emit.beside import copy_beside, remove
 from engine.emit.fast import Fast
-from engine.emit.lines import compiled, quoted
+from engine.emit.statements import compiled, quoted
 from engine.errors import DataError
 from engine.procedures.registry import MAIN
 

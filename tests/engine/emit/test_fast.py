@@ -14,11 +14,9 @@ from torch import Tensor
 
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Choice, Plan
-from engine.emit.fast import Fast, quickened
-from engine.emit.lines import block
+from engine.emit.fast import Fast
 from engine.emit.program import compile_program
 from engine.emit.script import export_script, write_script
-from engine.errors import EmitError
 from tests.engine.sketches import catalogue, gallery
 
 EVERYTHING = Fast(
@@ -146,17 +144,6 @@ def test_twin_and_text_keep_their_lines(project_id: str) -> None:
     script = write_script(gallery(project_id), catalogue(), fast=EVERYTHING)
     assert len(script.plain.text.splitlines()) == len(script.twin.splitlines()) == len(script.plain.nodes)
     compile(script.twin, "twin", "exec")
-
-
-@pytest.mark.parametrize(
-    "line", ["return torch.optim.", "model = Model()", "torch.manual_seed(", "loss = objective("]
-)
-def test_a_line_that_is_not_there_is_an_error(line: str) -> None:
-    text = export_script(gallery("mnist-cnn"), catalogue()).text
-    lines = block(text)
-    assert len(quickened(lines, EVERYTHING, True)) > len(lines)
-    with pytest.raises(EmitError, match="no line"):
-        quickened([one for one in lines if not one.plain.strip().startswith(line)], EVERYTHING, True)
 
 
 def test_what_another_optimiser_was_trained_with_is_left_out() -> None:

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from engine.catalogue.bypass import measured_names
 from engine.document.graph import Block, Graph, Link, Node, Project
 from engine.document.plan import Minimise, Phase, Plan, Stop
-from engine.emit.lines import compiled
 from engine.emit.program import compile_program
 from engine.emit.script import export_script, write_script
+from engine.emit.statements import compiled
 from engine.errors import EmitError
 from engine.shapes.shapes import check
 from tests.engine.sketches import catalogue, gallery

@@ -17,10 +17,7 @@ import torch
 from engine.document.files import save_project
 from engine.document.graph import Project
 from engine.document.plan import Choice
-from engine.emit.distributed import changes_of_plain, shared
-from engine.emit.lines import block
 from engine.emit.script import export_script
-from engine.errors import EmitError
 from engine.runs.attach import Attached
 from engine.runs.records import read_metrics, read_settings
 from engine.train.distributed import Part, differences
@@ -118,16 +115,6 @@ def test_processes_weigh_classes_as_one_does(tmp_path: Path) -> None:
     script = tmp_path / "flowers.py"
     script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
     close(records(*TORCHRUN, "2", str(script), "--json"), one)
-
-
-def test_a_line_that_is_not_there_is_an_error() -> None:
-    project = iris()
-    lines = block(export_script(project, catalogue()).text)
-    changes = changes_of_plain(project.plan, False, False)
-    assert len(shared(lines, changes)) > len(lines)
-    for line in ("loss.backward()", "if args.save:", "for epoch in range(epochs):"):
-        with pytest.raises(EmitError, match="no line"):
-            shared([one for one in lines if one.plain.strip() != line], changes)
 
 
 def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
