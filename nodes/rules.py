@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.axes import Axes
 from engine.catalogue.symbols import Expr, carried, without_defaults
 from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
@@ -17,7 +19,7 @@ ROW = "numbers in a row"
 class RuleBearer(Layer, abstract=True):
     """A layer with an `update`; a plan lets it learn by the step `Rule`."""
 
-    takes_axes = ("features",)
+    takes_axes: ClassVar[Axes] = ("features",)
     family = "rules"
     learns_by_rule = True
 

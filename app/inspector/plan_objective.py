@@ -5,17 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.inspector.plan_fields import ChoiceField, ChoiceList, Notice, PickField, complaint_of
+from app.inspector.plan_fields import (
+    AddButton,
+    ChoiceField,
+    ChoiceList,
+    Notice,
+    PickField,
+    Removable,
+    column_of,
+    complaint_of,
+    empty,
+)
 from app.inspector.plan_focus import PlanFocus
 from app.inspector.plan_loss import LossField
 from app.inspector.plan_trained import RatesField, TrainedField
 from app.inspector.schedule_plot import SchedulePlot
 from app.widgets.fields import FieldRow
 from app.widgets.labels import rule
-from app.workspace.plan_parts import recorded, rule_nodes
+from app.workspace.plan_parts import named_in, recorded, rule_nodes
 from engine.catalogue.params import ParamSpec
 from engine.catalogue.training.adversaries import ADVERSARIES, make_adversary
 from engine.catalogue.training.averages import AVERAGES, make_average
@@ -240,7 +250,7 @@ class ChangeEditor(QWidget):
 
 
 class RuleEditor(QWidget):
-    """The fields of a node's own rule, or of the fit of an estimator."""
+    """The fields of a rule of one or several nodes, or of the fit of an estimator."""
 
     changed = Signal()
 
@@ -254,11 +264,20 @@ class RuleEditor(QWidget):
         }
         self._rows["node"].edited.connect(self._edited)
         self.notice = Notice("notice_rule")
+        self.also = column_of(2)
+        self._shown: tuple[tuple[str, str], ...] = ()
+        self.add = AddButton("Add node to this rule", self._missing, "addToRule")
+        self.add.setToolTip("One more node that learns in the same step, before any of them has moved")
+        self.add.picked.connect(self._add)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        for row in (*self._rows.values(), self.notice):
-            column.addWidget(row)
+        column.addWidget(self._rows["name"])
+        column.addWidget(self._rows["node"])
+        column.addLayout(self.also)
+        column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self._rows["every"])
+        column.addWidget(self.notice)
 
     @property
     def fields(self) -> dict[str, FieldRow]:
@@ -271,8 +290,37 @@ class RuleEditor(QWidget):
         gone = objective.node not in known
         fits = isinstance(objective, Fit)
         self._rows["every"].setVisible(not fits)
+        self.add.setVisible(not fits)
+        self._show_also(objective)
         wanted = "Choose an estimator." if fits else "Choose a node that learns by a rule of its own."
         self.notice.say(wanted if gone else "")
+
+    def _show_also(self, objective: Rule) -> None:
+        project = self._focus.workspace.document.project
+        rows = tuple((one, named_in(project, one)) for one in objective.also)
+        if rows == self._shown:
+            return
+        self._shown = rows
+        empty(self.also)
+        for node_id, name in rows:
+            row = Removable(node_id, name)
+            row.removed.connect(self._remove)
+            self.also.addWidget(row)
+
+    def _of(self) -> tuple[str, ...]:
+        objective = self._focus.objective
+        return objective.nodes if isinstance(objective, Rule) else ()
+
+    def _missing(self) -> dict[str, str]:
+        taken = self._of()
+        return {one: name for one, name in self._nodes().items() if one not in taken}
+
+    def _add(self, node_id: str) -> None:
+        self._focus.change_objective("Add node to rule", "", also=(*self._of()[1:], node_id))
+
+    def _remove(self, node_id: str) -> None:
+        kept = tuple(one for one in self._of()[1:] if one != node_id)
+        self._focus.change_objective("Remove node from rule", "", also=kept)
 
     def _nodes(self) -> dict[str, str]:
         return rule_nodes(self._focus.workspace, fits=isinstance(self._focus.objective, Fit))

@@ -15,7 +15,7 @@ from app.inspector.plan_rows import Row, RowList
 from app.inspector.plan_stop import StopEditor
 from app.widgets.fields import FieldRow
 from app.widgets.labels import rule
-from app.workspace.plan_parts import losses, named, rule_nodes
+from app.workspace.plan_parts import losses, named, named_in, rule_nodes
 from engine.catalogue.params import ParamSpec
 from engine.catalogue.training.changes import CHANGES
 from engine.catalogue.training.optimisers import OPTIMISERS, SAMPLERS
@@ -137,7 +137,9 @@ class PlanEditor(QWidget):
         graph = workspace.document.project.graph
         if isinstance(objective, Rule):
             what = "Fit" if isinstance(objective, Fit) else "Rule of"
-            name = f"{what} {named(graph, objective.node)}" if objective.node else what.split()[0]
+            project = workspace.document.project
+            name = f"{what} {named_in(project, objective.node)}" if objective.node else what.split()[0]
+            name += f" and {len(objective.also)} more" if objective.also else ""
             told = "all rows" if isinstance(objective, Fit) else _often("own rule", objective.every)
             return objective.name or name, told
         if isinstance(objective, ChangeModel):
@@ -182,7 +184,8 @@ class PlanEditor(QWidget):
         if not known:
             self._focus.workspace.message.emit(NONE_FITS if fits else NONE_LEARNS, "info")
             return
-        taken = {one.node for one in self._focus.phase.objectives if isinstance(one, Rule)}
+        rules = [one for one in self._focus.phase.objectives if isinstance(one, Rule)]
+        taken = {node for one in rules for node in one.nodes}
         node = next((one for one in known if one not in taken), next(iter(known)))
         self._focus.add_objective(Fit(node) if fits else Rule(node))
 

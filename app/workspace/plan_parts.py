@@ -41,15 +41,24 @@ def losses(workspace: TrainableDocument) -> dict[str, str]:
 
 def rule_nodes(workspace: TrainableDocument, *, fits: bool = False) -> dict[str, str]:
     """The nodes that learn by a rule of their own, or that are fitted, each with its name."""
-    graph = workspace.document.project.graph
-    learning = (one for one in _ordered(graph) if _by_rule(workspace, graph.nodes[one], fits))
-    return {one: named(graph, one) for one in learning}
+    project = workspace.document.project
+    inside = [node for scope, graph in project.graphs() if scope for node in graph.nodes.values()]
+    nodes = [*(project.graph.nodes[one] for one in _ordered(project.graph)), *([] if fits else inside)]
+    return {node.id: named_in(project, node.id) for node in nodes if _by_rule(workspace, node, fits)}
 
 
 def named(graph: Graph, node_id: str) -> str:
     """The name of a node, or what can be said of one that is gone."""
     node = graph.nodes.get(node_id)
     return f"{node_id}, which is gone" if node is None else node.name or node_id
+
+
+def named_in(project: Project, node_id: str) -> str:
+    """The name of a node of any scope; one inside a block is said to be there."""
+    node = project.find(node_id)
+    if node is None or node_id in project.graph.nodes:
+        return named(project.graph, node_id)
+    return f"{node.name or node_id} in {project.block(project.home(node_id)).name or 'a block'}"
 
 
 def recorded(workspace: TrainableDocument) -> tuple[str, ...]:
@@ -87,7 +96,8 @@ def objective_series(project: Project) -> tuple[str, ...]:
             if not title and isinstance(objective, ChangeModel):
                 title = objective.change.name
             if not title and isinstance(objective, Rule):
-                title = f"{named(project.graph, objective.node)} rule"
+                node = project.find(objective.node)
+                title = "" if node is None else f"{node.name or 'node'} rule"
             numbers = f"{number} {index}" if len(phases) > 1 else f"{index}"
             found.append(f"train_{book.give(title or f'objective {numbers}')}")
     return tuple(found)
@@ -111,11 +121,12 @@ def parts_of(workspace: TrainableDocument, objective: Objective) -> dict[str, st
 
 def needs(workspace: TrainableDocument, objective: Objective) -> set[str]:
     """The nodes that run for an objective, its losses among them."""
-    graph = workspace.document.project.graph
+    project = workspace.document.project
+    graph = project.graph
     if isinstance(objective, ChangeModel):
         return moves(workspace, objective)
     if isinstance(objective, Rule):
-        wanted = [objective.node]
+        wanted = list(_around(project, objective))
     elif objective.loss == "all":
         wanted = list(losses(workspace))
     else:
@@ -126,12 +137,26 @@ def needs(workspace: TrainableDocument, objective: Objective) -> set[str]:
 
 def moves(workspace: TrainableDocument, objective: Objective) -> set[str]:
     """The layers that an objective changes: those it names and all that share their weights."""
-    graph = workspace.document.project.graph
+    project = workspace.document.project
+    graph = project.graph
     if not isinstance(objective, Rule) and not objective.of:
         return set(graph.nodes)
-    chosen = (objective.node,) if isinstance(objective, Rule) else objective.of
+    chosen = _around(project, objective) if isinstance(objective, Rule) else objective.of
     roots = {_root(graph, one) for one in chosen if one in graph.nodes}
     return {one for one in graph.nodes if _root(graph, one) in roots}
+
+
+def _around(project: Project, rule: Rule) -> tuple[str, ...]:
+    """The nodes of the whole network that a rule moves: its own, and the blocks that hold some of them."""
+    found: dict[str, None] = {}
+    waiting = list(rule.nodes)
+    while waiting:
+        one = waiting.pop(0)
+        if one in project.graph.nodes or project.find(one) is None:
+            found[one] = None
+        else:
+            waiting += project.instances(project.home(one))
+    return tuple(found)
 
 
 def _inside(workspace: TrainableDocument, project: Project, found: dict[str, str]) -> None:

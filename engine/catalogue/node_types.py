@@ -118,10 +118,11 @@ class Layer(NodeType, abstract=True):
     `takes_whole` says that whole numbers (int64) may come in; most layers compute with measurements only,
     and the meta device, which finds the shapes, does not mind. A layer that `learns_by_rule` keeps a module
     with an `update`, or with a `fit` of all training rows where it `fits_all`; `rule_ports` are inputs that
-    only that reads, such as a target. `scores` names
-    methods of the module that give a mean over the rows that come in; it is taken over whole splits, once an
-    epoch, where the rule is at work. `hands_on` names
-    for an output the input whose meaning it keeps: it is changed while training only, or in form only.
+    only that reads, such as a target. It `learns_from` what another node of its rule `teaches`, an output of
+    that name and the first that the module gives. `scores` names outputs whose mean, or methods of the module
+    that give a mean over the rows that come in; it is taken over whole splits, once an epoch, where the rule
+    is at work. One that `learns_from_all` takes all training rows in one batch. `hands_on` names for an
+    output the input whose meaning it keeps: it is changed while training only, or in form only.
     `classes_of` names for an output the input whose classes it has, where only some places keep their value.
     `takes_axes` says what it takes the axes of its first input for, where it cannot be anything.
     """
@@ -130,6 +131,9 @@ class Layer(NodeType, abstract=True):
     takes_whole: ClassVar[bool] = False
     learns_by_rule: ClassVar[bool] = False
     fits_all: ClassVar[bool] = False
+    learns_from_all: ClassVar[bool] = False
+    learns_from: ClassVar[str] = ""
+    teaches: ClassVar[str] = ""
     classes_at: ClassVar[tuple[str, ...]] = ()  # inputs that are the numbers of classes
     rule_ports: ClassVar[tuple[Port, ...]] = ()
     scores: ClassVar[tuple[str, ...]] = ()
@@ -163,9 +167,13 @@ class Layer(NodeType, abstract=True):
         return 1
 
     def emit_rule(self, e: Any, layer: Expr, **wires: Wire) -> Expr:
-        """The call that applies the layer's own update; it returns a dict of what is watched."""
+        """The call that applies the layer's own update; it returns a dict of what is watched.
+
+        `wires` are what arrives at its inputs, and what it `learns_from` by that name.
+        """
         learn: Expr = layer.fit if self.fits_all else layer.update
-        found: Expr = learn(*(wires[port.name] for port in Layer.inputs(self) if port.name in wires))
+        read = (*(port.name for port in Layer.inputs(self)), self.learns_from)
+        found: Expr = learn(*(wires[one] for one in read if one in wires))
         return found
 
 

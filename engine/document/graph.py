@@ -422,6 +422,10 @@ class Project:
                 return scope
         raise GraphError(f'There is no node "{node_id}".', node_id=node_id)
 
+    def find(self, id: str) -> Node | None:
+        """Return a node of any scope, None if there is none with that id."""
+        return next((graph._nodes[id] for _, graph in self.graphs() if id in graph._nodes), None)
+
     def node(self, id: str) -> Node:
         """Return a node of any scope; raises GraphError if there is none with that id."""
         return self.graph_of(self.home(id)).node(id)

@@ -163,19 +163,30 @@ class Minimise:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Let a node change its own weights by its own rule (perceptron, Hebbian, contrastive divergence ...)."""
+    """Let a node change its own weights by its own rule (perceptron, Hebbian, contrastive divergence ...).
+
+    `also` are further nodes that learn in the same step: all of them from what reached them before the first
+    has moved. A node inside a block learns wherever the block stands.
+    """
 
     node: str
     name: str = ""
     every: int = 1
     extra: Mapping[str, Any] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
     key: ClassVar[str] = "rule"  # in files
 
     def __post_init__(self) -> None:
         _at_least(1, "number of batches between two steps", self.every)
+        object.__setattr__(self, "also", tuple(one for one in dict.fromkeys(self.also) if one != self.node))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All that learn by it."""
+        return (self.node, *self.also)
 
     def to_json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {self.key: self.node}
+        found: dict[str, Any] = {self.key: list(self.nodes) if self.also else self.node}
         if self.name:
             found["name"] = self.name
         if self.every != 1:
@@ -185,7 +196,12 @@ class Rule:
     @classmethod
     def from_json(cls, data: object, where: str) -> Rule:
         fields = Fields(data, where)
-        return cls(fields.text(cls.key), fields.text("name", ""), fields.whole("every", 1), fields.rest())
+        named = fields.raw(cls.key)
+        nodes = named if isinstance(named, list) else [named]
+        if not nodes or not all(isinstance(one, str) for one in nodes):
+            raise ProjectFileError(f'{where}: "{cls.key}" should be the id of a node, or a list of them.')
+        name, every = fields.text("name", ""), fields.whole("every", 1)
+        return cls(nodes[0], name, every, fields.rest(), tuple(nodes[1:]))
 
 
 @dataclass(frozen=True, slots=True)

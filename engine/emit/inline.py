@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from engine.catalogue import Data, Layer, Source, Wire
 from engine.catalogue.bypass import origin
 from engine.catalogue.emitter import NodeCode, Unpack, build
 from engine.catalogue.identifiers import NameBook, slug
-from engine.catalogue.symbols import Expr, name
+from engine.catalogue.symbols import Expr, carried, listing, name
 from engine.document.graph import BLOCK
 from engine.emit.measuring import (
     Computed,
@@ -22,8 +23,20 @@ from engine.emit.measuring import (
     weighed,
     wires_into,
 )
-from engine.emit.model import Assembly, Place, blamed, comment_of, enters, forward_lines, signature_of
+from engine.emit.model import (
+    Assembly,
+    InBlocks,
+    Place,
+    blamed,
+    comment_of,
+    enters,
+    forward_lines,
+    in_blocks,
+    signature_of,
+)
 from engine.emit.statements import Statement, statement, under
+from engine.errors import EmitError
+from engine.optim.together import Passing, in_one_step
 
 
 def objective_lines(
@@ -54,30 +67,117 @@ def measuring_inline(
     wanted = [*losses, *metrics, *methods]
     if not wanted:
         return []
-    computed = inline(made, wanted, None)
+    outputs = {one: [port.name for port in kind.ports_out] for one, kind in kinds.items()}
+    shown = [one for one, found in methods.items() if set(found) & set(outputs[one])]
+    computed = inline(made, wanted, None, beside=[(one, port) for one in shown for port in outputs[one]])
     names = NameBook(("loss", *made.losses.values(), *made.metrics.values()))
     scores: dict[str, Expr] = {}
     for one, found in methods.items():
         wires = wires_into(made, computed, one)
         given = [wires[port.name] for port in kinds[one].ports_in]
         for method in found:
+            if method in outputs[one]:
+                scores[names.give(method)] = computed.at((one, method)).mean()
+                continue
             layer: Expr = getattr(name("model"), made.attributes[one])
             scores[names.give(method)] = getattr(layer, method)(*given)
     return measure_lines(made, computed, weighed(made, dict.fromkeys(losses, 1.0)), metrics, scores)
 
 
-def rule_lines(made: Assembly, function: str, doc: str, node_id: str) -> list[Statement]:
-    """The function of a rule: the layer's own update, with the values of its inputs and its rule's inputs."""
-    computed = inline(made, [node_id], None)
-    node_type = made.book.types[node_id]
-    assert isinstance(node_type, Layer)
-    wires = wires_into(made, computed, node_id)
-    with blamed(node_id):
-        call = node_type.emit_rule(None, getattr(name("model"), made.attributes[node_id]), **wires)
-    made.measured |= call.carries
-    returned = Statement(call, node_id=node_id, target="return")
+def rule_lines(made: Assembly, function: str, doc: str, nodes: Sequence[str]) -> list[Statement]:
+    """The function of a rule: each layer's own update, of what reached it before the first of them moved.
+
+    What passes through layers inside blocks is kept while the blocks run. Errors: `EmitError`.
+    """
+    inner = {one: list(in_blocks(made, one)) for one in nodes if one not in made.graph.nodes}
+    types = {one: _by_rule(made, one, inner.get(one)) for one in nodes}
+    teachers: dict[str, str] = {}
+    for one, kind in types.items():
+        if kind.teaches and teachers.setdefault(kind.teaches, one) != one:
+            raise EmitError(f"Two nodes of one rule give {kind.teaches}: make a rule of each.", node_id=one)
+    blocks = dict.fromkeys(at.instance for places in inner.values() for at in places)
+    beside = [(one, made.book.types[one].outputs()[0].name) for one in blocks]
+    beside += [(one, what) for what, one in teachers.items() if one not in inner]
+    computed = inline(made, [one for one in nodes if one not in inner], None, beside=beside)
+    layers = {one: name(computed.names.give(f"{_name_of(made, one)} layers")) for one in inner}
+    passing, lines = name(computed.names.give("passing")), computed.lines
+    if inner:
+        kept = carried(Passing)(*layers.values())
+        lines = [
+            Statement(_listed(places), node_id=one, target=str(layers[one])) for one, places in inner.items()
+        ]
+        lines.append(under(f"with {kept} as {passing}:", computed.lines))
+        made.measured |= kept.carries
+    calls = {}
+    for one, kind in types.items():
+        teacher = teachers.get(kind.learns_from)
+        if kind.learns_from and (teacher is None or not _match(inner, teacher, one)):
+            raise EmitError(
+                f"Nothing in this rule gives it the {kind.learns_from} to learn from.", node_id=one
+            )
+        if teacher is None:
+            taught = []
+        elif teacher in inner:
+            taught = [passing.out_of(layers[teacher])]
+        else:
+            taught = [listing([computed.at((teacher, kind.learns_from))])]
+        if one in inner:
+            calls[one] = passing.update(layers[one], *taught)
+        else:
+            calls[one] = _update(made, computed, one, taught)
+        made.measured |= calls[one].carries
+    returned = [Statement(call, node_id=one, target="return") for one, call in calls.items()]
+    if len(calls) > 1:
+        together = carried(in_one_step)
+        made.measured |= together.carries
+        each = [Statement(f"{call},", node_id=one) for one, call in calls.items()]
+        returned = [under(f"return {together}(", each), Statement(")")]
     head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
-    return [under(head, [Statement(f'"""{doc}"""'), *computed.lines, returned])]
+    return [under(head, [Statement(f'"""{doc}"""'), *lines, *returned])]
+
+
+def _by_rule(made: Assembly, one: str, inside: Sequence[InBlocks] | None) -> Layer:
+    """The type of a node that learns by a rule. Errors: `EmitError` where it does not."""
+    kinds = [made.book.types.get(one), *(at.node_type for at in inside or ())]
+    found = next((kind for kind in kinds if isinstance(kind, Layer) and kind.learns_by_rule), None)
+    if not isinstance(found, Layer):
+        raise EmitError("A rule of the plan belongs to a node that has none.", node_id=one)
+    if inside and found.rule_ports:
+        wanted = found.rule_ports[0].title
+        raise EmitError(f"The {wanted} that its rule reads does not reach into a block.", node_id=one)
+    return found
+
+
+def _update(made: Assembly, computed: Computed, one: str, taught: Sequence[Expr]) -> Expr:
+    """The update of a layer of the network; `taught` is a list that holds what it is taught."""
+    kind = made.book.types[one]
+    assert isinstance(kind, Layer)
+    wires: dict[str, Any] = wires_into(made, computed, one)
+    for each in taught:
+        wires[kind.learns_from] = Expr(each.tree.elts[0]) if isinstance(each.tree, ast.List) else each[0]
+    with blamed(one):
+        return kind.emit_rule(None, getattr(name("model"), made.attributes[one]), **wires)
+
+
+def _match(inner: Mapping[str, Sequence[InBlocks]], teacher: str, learner: str) -> bool:
+    """Whether there is one layer that teaches, or one for each that learns."""
+    teaching, learning = (sum(at.count for at in inner.get(one, ())) or 1 for one in (teacher, learner))
+    return teaching in (1, learning)
+
+
+def _name_of(made: Assembly, one: str) -> str:
+    node = made.project.find(one)
+    return "" if node is None else node.name
+
+
+def _listed(places: Sequence[InBlocks]) -> Expr:
+    """A list of the layers at these places."""
+    each = [Expr(ast.ListComp(at.layer.tree, list(at.loops))) if at.loops else at.layer for at in places]
+    if len(each) == 1 and places[0].loops:
+        return each[0]
+    return listing(
+        Expr(ast.Starred(one.tree)) if at.loops else one for at, one in zip(places, each, strict=True)
+    )
 
 
 def residual_lines(
@@ -131,13 +231,17 @@ def inline(
     wanted: Sequence[str],
     trained: frozenset[str] | None,
     given: Mapping[Place, str] | None = None,
+    beside: Collection[Place] = (),
 ) -> Computed:
-    """The lines that compute what goes into `wanted`; gradients only where the `trained` need them.
+    """The lines that compute what goes into `wanted`, and what is `beside` it.
 
-    What is `given` is in variables of these names already.
+    Gradients are computed only where the `trained` need them. What is `given` is in variables of these names
+    already.
     """
     types = made.book.types
-    needed = needed_by(made, wanted, given or ())
+    ends = [one for one, _ in beside]
+    before = {*ends, *needed_by(made, [*wanted, *ends], given or ())}
+    needed = [one for one in made.graph.order() if one in before]
     moved: set[str] = set()  # and what comes after it
     for one in needed:
         itself = isinstance(types[one], Layer) and (trained is None or one in trained)
@@ -157,7 +261,7 @@ def inline(
     quiet: list[Statement] = []
     for position, one in enumerate(order):
         following = order[position + 1] if position + 1 < len(order) else None
-        _name_ports(part, one, None if following in wanted else following, inside)
+        _name_ports(part, one, None if following in wanted else following, inside, beside)
         part.codes[one] = _code(part, one, made)
         (quiet if position < len(still) else lines).extend(forward_lines(part, one))
         if position == len(still) - 1:
@@ -184,13 +288,16 @@ def _columns(
     return lines
 
 
-def _name_ports(part: Assembly, one: str, following: str | None, inside: set[str]) -> None:
+def _name_ports(
+    part: Assembly, one: str, following: str | None, inside: set[str], kept: Collection[Place] = ()
+) -> None:
     """Name the variables that hold a node's outputs: `x` where only the node after it reads it."""
     links = [link for link in part.graph.outgoing(one) if link.target in inside]
-    used = list(dict.fromkeys(link.source_port for link in links))
+    ends = [port for node, port in kept if node == one]
+    used = list(dict.fromkeys([*(link.source_port for link in links), *ends]))
     for port in used:
         mine = [link for link in links if link.source_port == port]
-        if len(used) == 1 and len(mine) == 1 and mine[0].target == following:
+        if len(used) == 1 and len(mine) == 1 and mine[0].target == following and not ends:
             part.variables[one, port] = "x"
             continue
         title = part.graph.node(one).name or part.attributes[one]

@@ -195,6 +195,39 @@ def module_paths(made: Assembly, before: str = "") -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class InBlocks:
+    """A node inside blocks: the instance in the whole network, and where its layer is in the model.
+
+    `layer` reads the variables of `loops`, which run over repetitions; there are `count` layers.
+    """
+
+    instance: str
+    node_type: NodeType
+    layer: Expr
+    loops: tuple[ast.comprehension, ...] = ()
+    count: int = 1
+
+
+def in_blocks(made: Assembly, node_id: str, model: Expr | None = None, depth: int = 1) -> Iterator[InBlocks]:
+    """Every place that a node of a block's definition has in the model."""
+    for one, version in made.blocks.items():
+        if made.graph.node(one).shares:  # these layers are those of another instance
+            continue
+        block: Expr = getattr(model or name("model"), made.attributes[one])
+        composite, inner, times = made.book.types[one], version.made, 1
+        loops: tuple[ast.comprehension, ...] = ()
+        if isinstance(composite, Composite) and composite.times > 1 and composite.own_weights:
+            part, times = f"part{depth}", composite.times
+            loops = (ast.comprehension(ast.Name(part, ast.Store()), block.tree, [], 0),)
+            block = name(part)
+        if node_id in inner.codes:
+            layer = getattr(block, inner.attributes[node_id])
+            yield InBlocks(one, inner.book.types[node_id], layer, loops, times)
+        for found in in_blocks(inner, node_id, block, depth + 1):
+            yield replace(found, instance=one, loops=(*loops, *found.loops), count=times * found.count)
+
+
 def class_lines(
     made: Assembly, title: str = "Model", parameters: Mapping[str, str] | None = None
 ) -> list[Statement]:

@@ -15,6 +15,7 @@ from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.emit.alternating import Features
 from engine.layers.noisy import UniformDropout
+from engine.optim.together import Passing, in_one_step
 from engine.shapes.shapes import ShapeBook
 
 LIBRARY = {
@@ -39,7 +40,7 @@ VARIABLES = (
     "model batch steps_per_epoch epochs n players player phase turn values sums shuffle done average "
     "averages draws options"
 )
-ASKED_FOR: tuple[Callable[..., Any], ...] = (UniformDropout, read_ahead, read_weights)
+ASKED_FOR: tuple[Callable[..., Any], ...] = (UniformDropout, read_ahead, read_weights, Passing, in_one_step)
 OWN = f"{CONSTANTS} {CLASSES} {FUNCTIONS} {VARIABLES}".split()
 
 

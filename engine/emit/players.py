@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from engine.catalogue import Data, Layer, Loss, Metric
+from engine.catalogue import Data, Loss, Metric
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import name
 from engine.catalogue.training.adversaries import make_adversary
@@ -27,7 +27,7 @@ from engine.emit.inline import (
     trained_nodes,
 )
 from engine.emit.measuring import uneven
-from engine.emit.model import Assembly
+from engine.emit.model import Assembly, in_blocks
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.emit.phase_texts import OVER, PHASE_CLASS, SET_MODES
 from engine.emit.statements import Statement, quoted, tree, under
@@ -81,7 +81,8 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         for objective, names in zip(phase.objectives, named, strict=True):
             if isinstance(objective, Rule):
                 calls.append(_rule(made, found, objective, names))
-                trained.add(objective.node)
+                inside = (at.instance for one in objective.nodes for at in in_blocks(made, one))
+                trained |= {*inside, *(one for one in objective.nodes if one in made.graph.nodes)}
             elif isinstance(objective, ChangeModel):
                 calls.append(_change(made, objective, names))
             else:
@@ -94,7 +95,8 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         found.functions.append([one.function for one in named if one.function])
         factories.append(_factory(factory, phase, calls))
         static.append(_phase_line(made, phase, factory, trained))
-    ruled = [one.node for one in plan.objectives if isinstance(one, Rule)]
+    rules = [one for one in plan.objectives if isinstance(one, Rule)]
+    ruled = [one for rule in rules for one in rule.nodes if one in made.graph.nodes]
     measure = measuring_inline(made, losses, metrics, ruled)
     if measure:
         found.parts.append(measure)
@@ -148,8 +150,8 @@ def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:
         return phase.name
     if isinstance(objective, ChangeModel):
         return make_change(objective.change).title
-    if isinstance(objective, Rule) and objective.node in made.graph.nodes:
-        return f"{made.graph.node(objective.node).name or 'node'} rule"
+    if isinstance(objective, Rule) and (node := made.project.find(objective.node)) is not None:
+        return f"{node.name or 'node'} rule"
     return f"objective {number + 1} {index + 1}" if len(plan.phases) > 1 else f"objective {index + 1}"
 
 
@@ -182,13 +184,16 @@ def _paths(made: Assembly, nodes: Sequence[str]) -> dict[str, list[str]]:
 
 def _rule(made: Assembly, found: Players, rule: Rule, names: Named) -> list[str]:
     """Write the function of a rule; returns the line that makes its player."""
-    node_type = made.book.types.get(rule.node)
-    if not isinstance(node_type, Layer) or not node_type.learns_by_rule:
-        raise EmitError("A rule of the plan belongs to a node that has none.", node_id=rule.node)
-    title = made.graph.node(rule.node).name or node_type.title
-    found.parts.append(rule_lines(made, names.function, f"The rule of {_plain(title)}.", rule.node))
+    *titles, last = (_plain(_called(made, one)) for one in rule.nodes)
+    whose = f"{', '.join(titles)} and {last}" if titles else last
+    found.parts.append(rule_lines(made, names.function, f"The rule of {whose}.", rule.nodes))
     every = f", every={rule.every}" if rule.every > 1 else ""
     return [f"Player({quoted(names.key)}, {names.function}{every}),"]
+
+
+def _called(made: Assembly, node_id: str) -> str:
+    kind, node = made.book.types.get(node_id), made.project.find(node_id)
+    return (node.name if node is not None else "") or (kind.title if kind is not None else "a node")
 
 
 def _change(made: Assembly, change: ChangeModel, names: Named) -> list[str]:

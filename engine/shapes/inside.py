@@ -80,6 +80,8 @@ def composite_facts(
     def wrong(message: str, code: str = "shape", port: str | None = None) -> Facts:
         return Facts(problem=Problem(node.id, message, port, code=code))
 
+    if not made.outputs():
+        return wrong(f"Nothing leaves {name}: add a Block output inside.", "inside"), None
     given, states, steps = dict(arriving), made.states(), None
     if made.scan:
         for port in [one for one in given if one not in states]:
@@ -161,7 +163,7 @@ def joins_rows(book: ShapeBook) -> bool:
     """Whether a layer compares the examples of a batch, so that a batch of one is too small for it."""
     return any(
         made.least_rows(arriving.shape) > 1
-        for one in _every_book(book)
+        for one in every_book(book)
         for node_id, made in one.types.items()
         if isinstance(made, Layer) and (arriving := one.input_signature(node_id, "x")) is not None
     )
@@ -169,11 +171,11 @@ def joins_rows(book: ShapeBook) -> bool:
 
 def batch_statistics(book: ShapeBook) -> bool:
     """Whether a layer keeps the statistics of batches."""
-    every = (made for one in _every_book(book) for made in one.types.values())
+    every = (made for one in every_book(book) for made in one.types.values())
     return any(isinstance(made, Layer) and made.traits.batch_statistics for made in every)
 
 
-def _every_book(book: ShapeBook) -> Iterable[ShapeBook]:
+def every_book(book: ShapeBook) -> Iterable[ShapeBook]:
     """The book and those inside blocks, each once."""
     found, waiting = {book: None}, [book]
     while waiting:

@@ -22,6 +22,7 @@ from engine.document.plan import Rule
 from engine.errors import NeuroloomError
 from engine.shapes.advice import advice
 from engine.shapes.heads import class_axis
+from engine.shapes.inside import every_book
 from engine.shapes.node_rules import LINT_RULES, network_for
 from engine.shapes.plan_problems import plan_problems
 from engine.shapes.problems import Fix, Problem, Severity
@@ -40,7 +41,8 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     except NeuroloomError as error:
         yield Problem(None, str(error), code="plan")
     kinds = {one: book.types[one] for one in graph.nodes if one in book.types}
-    yield from plan_problems(project, kinds, None if failed else book.parameters)
+    everywhere = {one: found for inner in every_book(book) for one, found in inner.types.items()}
+    yield from plan_problems(project, {**everywhere, **kinds}, None if failed else book.parameters)
     feeding = [one for one, found in kinds.items() if found.kind == "data" and graph.outgoing(one)]
     losses = [one for one, found in kinds.items() if isinstance(found, Loss)]
     for extra in feeding[1:]:

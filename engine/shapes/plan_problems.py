@@ -8,7 +8,7 @@ from dataclasses import replace
 from engine.catalogue import Layer, Loss, NodeType
 from engine.document.edits import SetPlan
 from engine.document.graph import Project
-from engine.document.plan import Minimise, Objective, Plan, Rule
+from engine.document.plan import WHOLE, Minimise, Objective, Plan, Rule
 from engine.shapes.problems import Fix, Problem
 
 Weights = Callable[[str], int]
@@ -19,12 +19,16 @@ def plan_problems(
 ) -> Iterator[Problem]:
     """The problems of a plan with the nodes it names, each with the step that fixes it.
 
-    `weights` tells how many numbers a node learns; None where that isn't known of all nodes.
+    `types` are those of all nodes, also inside blocks. `weights` tells how many numbers a node learns; None
+    where that isn't known of all nodes.
     """
     for at, phase in enumerate(project.plan.phases):
         for place, objective in enumerate(phase.objectives):
             where = _where(project.plan, at, place)
-            found = _of_rule(project, types, objective) if isinstance(objective, Rule) else None
+            found = None
+            if isinstance(objective, Rule):
+                found = _of_rule(project, types, objective)
+                yield from _of_rows(project, types, at, objective, where)
             if isinstance(objective, Minimise):
                 found = _of_loss(project, types, objective) or _of_trained(project, weights, objective)
             if found is not None:
@@ -37,13 +41,50 @@ _Found = tuple[str, str, Objective | None]
 
 
 def _of_rule(project: Project, types: Mapping[str, NodeType], rule: Rule) -> _Found | None:
-    node = project.graph.nodes.get(rule.node)
-    if node is None:
-        return "applies the rule of a node that is not in the graph.", "", None
-    kind = types.get(rule.node)
-    if kind is None or (isinstance(kind, Layer) and kind.learns_by_rule):
-        return None
-    return f"applies the rule of {node.name or rule.node}, which has none.", "", None
+    nodes = {one: node for _, graph in project.graphs() for one, node in graph.nodes.items()}
+    gone = [one for one in rule.nodes if one not in nodes]
+    if gone:
+        first, *others = [one for one in rule.nodes if one not in gone] or [""]
+        fixed = replace(rule, node=first, also=tuple(others)) if first else None
+        return "applies the rule of a node that is not in the graph.", "Leave it out", fixed
+    given = [what for one in rule.nodes if (what := _taught(types, one))]
+    if len(given) > len(set(given)):
+        return f"has two nodes that give {given[-1]}: make a rule of each.", "", None
+    for one in rule.nodes:
+        kind, name = types.get(one), nodes[one].name or one
+        if kind is None:
+            continue
+        if not isinstance(kind, Layer) or not kind.learns_by_rule:
+            return f"applies the rule of {name}, which has none.", "", None
+        if kind.rule_ports and one not in project.graph.nodes:
+            target = kind.rule_ports[0].title
+            return f"applies the rule of {name}, whose {target} does not reach into its block.", "", None
+        if kind.learns_from and kind.learns_from not in given:
+            teachers = [other for other in nodes if _taught(types, other) == kind.learns_from]
+            fixed = replace(rule, also=(*rule.also, teachers[0])) if len(teachers) == 1 else None
+            label = f"Add {nodes[teachers[0]].name or teachers[0]}" if len(teachers) == 1 else ""
+            return f"has no node that gives {kind.learns_from}, from which {name} learns.", label, fixed
+    return None
+
+
+def _taught(types: Mapping[str, NodeType], node_id: str) -> str:
+    kind = types.get(node_id)
+    return kind.teaches if isinstance(kind, Layer) else ""
+
+
+def _of_rows(
+    project: Project, types: Mapping[str, NodeType], at: int, rule: Rule, where: str
+) -> Iterator[Problem]:
+    """A rule that needs all rows at once and has batches of some."""
+    phase, kinds = project.plan.phases[at], [types.get(one) for one in rule.nodes]
+    kind = next((kind for kind in kinds if isinstance(kind, Layer) and kind.learns_from_all), None)
+    if kind is None or project.plan.batch_of(phase) == WHOLE:
+        return
+    phases = list(project.plan.phases)
+    phases[at] = replace(phase, batch=WHOLE)
+    fixed = SetPlan(replace(project.plan, phases=tuple(phases)))
+    message = f"{where} applies the rule of {kind.title}, which needs all rows in one batch."
+    yield Problem(None, message, fix=Fix("Take all rows at once", lambda _: (fixed,)), code="plan-rows")
 
 
 def _of_loss(project: Project, types: Mapping[str, NodeType], objective: Minimise) -> _Found | None:

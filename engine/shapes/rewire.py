@@ -179,7 +179,8 @@ def plan_after(plan: Plan, before: str, after: str) -> Plan:
 
     def follow(one: Objective) -> Objective:
         if isinstance(one, Rule):
-            return replace(one, node=after) if one.node == before else one
+            node, *also = (after if key == before else key for key in one.nodes)
+            return replace(one, node=node, also=tuple(also))
         if isinstance(one, ChangeModel):
             return replace(one, of=tuple(after if key == before else key for key in one.of))
         if isinstance(one.loss, str):

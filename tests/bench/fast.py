@@ -9,13 +9,19 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from engine.catalogue import load_catalogue
+from engine.document.document import Document
+from engine.document.edits import SetParam
 from engine.document.graph import Project
 from engine.document.shipped import datasets_folder
 from tests.bench.rows import row
 from tests.bench.setting import gallery_project
 from tests.bench.speed import ROUND_SECONDS, apart, cnn_by_hand
+
+if TYPE_CHECKING:
+    from tests.bench.reference import EmByHand
 
 ROUNDS = 20
 
@@ -96,3 +102,42 @@ def fast_accuracy() -> tuple[float, str]:
         f"{first.seconds:.0f} s ({first.epoch} epochs). {second.program.fast.sentence()}"
     )
     return quick - plain, remark
+
+
+EM_ROWS = 50_000
+
+
+def em_project() -> Project:
+    """The example mixture-em with so many points that a step takes longer than what surrounds it."""
+    project = gallery_project("mixture-em")
+    points = next(node for node in project.graph.nodes.values() if not project.graph.incoming(node.id))
+    with (document := Document(project)).step("More points"):
+        document.apply(SetParam(points.id, "rows", EM_ROWS))
+    return document.project
+
+
+def em_by_hand() -> EmByHand:
+    """EM over the same points."""
+    from engine.emit.program import compile_program
+    from tests.bench.reference import EmByHand
+
+    program = compile_program(em_project(), load_catalogue())
+    return EmByHand(program.load(datasets_folder()))
+
+
+@row(
+    "speed-em",
+    "EM steps per second of mixture-em without a window against the same by hand",
+    "ratio",
+    ">= 0.9",
+)
+def em() -> tuple[float, str]:
+    import torch
+
+    with apart(em_by_hand) as by_hand:
+        threads = torch.get_num_threads()
+        steps_in, _ = steps_of(em_project())
+        steps_in(0.5)
+        rounds = [(steps_in(ROUND_SECONDS), by_hand(ROUND_SECONDS, threads)) for _ in range(ROUNDS)]
+    speeds = [sum(n for n, _ in side) / sum(s for _, s in side) for side in zip(*rounds, strict=True)]
+    return speeds[0] / speeds[1], f"{speeds[0]:,.1f} steps/s, {speeds[1]:,.1f} by hand on {threads} thread(s)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 
@@ -113,3 +114,43 @@ class InTurns(HandWritten):
             self.loss(model.classes(features), digit).backward(inputs=classes)
             second.step()
             yield
+
+
+class EmByHand:
+    """EM for a Gaussian mixture of points in the plane, with the held log-likelihood after each step."""
+
+    def __init__(self, data: dict[str, Columns], components: int = 3) -> None:
+        torch.manual_seed(0)
+        self.x, self.held = data["train"]["point"], data["validation"]["point"]
+        self.mean = torch.randn(components, 2)
+        self.covariance = torch.eye(2).repeat(components, 1, 1)
+        self.weight = torch.full((components,), 1 / components)
+
+    def joint(self, x: Tensor) -> Tensor:
+        lower = torch.linalg.cholesky(self.covariance)
+        off = (x[:, None] - self.mean).transpose(0, 1)
+        white = torch.linalg.solve_triangular(lower.mT, off, upper=True, left=False)
+        distance = white.square().sum(2).T
+        volume = lower.diagonal(dim1=1, dim2=2).log().sum(1)
+        return -(distance + 2 * math.log(2 * math.pi)) / 2 - volume + self.weight.log()
+
+    def step(self) -> float:
+        joint = self.joint(self.x)
+        likelihood = joint.logsumexp(1)
+        r = (joint - likelihood[:, None]).exp()
+        share = r / r.sum(0)
+        self.mean = share.T @ self.x
+        off = self.x[:, None] - self.mean
+        self.covariance = torch.einsum("nk,nkd,nke->kde", share, off, off) + 1e-6 * torch.eye(2)
+        self.weight = r.mean(0)
+        return -likelihood.mean().item()
+
+    @torch.no_grad()
+    def steps_in(self, seconds: float) -> tuple[int, float]:
+        """Take steps for about `seconds`; returns how many and the seconds passed."""
+        began, steps = time.perf_counter(), 0
+        while (passed := time.perf_counter() - began) < seconds:
+            self.step()
+            self.joint(self.held).logsumexp(1).mean().item()
+            steps += 1
+        return steps, passed

@@ -95,6 +95,7 @@ IMAGES = {
     "sampled-weights": Painted("fit", "error"),
     "pruned-digits": Painted("weights", "hidden"),
     "robust-digits": Painted("confusion-matrix", "loss", square=True),
+    "mixture-em": Painted("projection", "mixture"),
     "diffusion-points": Painted("procedure", "", 2.6),
 }
 

@@ -145,6 +145,11 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
     if {"noise", "time"} <= ports:
         yield node_type.type_id, _in_noise(node_type)
         return
+    if isinstance(made, Layer) and (made.learns_from or made.teaches):
+        for port in made.outputs():
+            name = node_type.type_id if port.name == "output" else f"{node_type.type_id} {port.name}"
+            yield name, _mixture(made, port.name)
+        return
     if "mask" in ports:
         yield node_type.type_id, _set(node_type)
         return
@@ -235,6 +240,23 @@ def _in_noise(node_type: type[NodeType]) -> Project:
         Link("n3", "output", "n6", "target"),
     ]
     return _project(nodes, links)
+
+
+def _mixture(made: NodeType, port: str) -> Project:
+    """The parts of a mixture, which learn in one step; classes are told by what leaves one of them."""
+    parts = ("Means", "Covariances", "MixingWeights", "Responsibilities")
+    nodes = [Node(f"n{number}", type_id) for number, type_id in enumerate(("Iris", *parts), 1)]
+    nodes += [Node("n6", "Flatten"), Node("n7", "Linear", params={"units": 3}), Node("n8", "CrossEntropy")]
+    links = [Link("n1", "features", "n2", "x")]
+    links += [Link(f"n{number}", "output", f"n{number + 1}", "x") for number in (2, 3, 4)]
+    links += [
+        Link(f"n{parts.index(made.type_id) + 2}", port, "n6", "x"),
+        Link("n6", "output", "n7", "x"),
+        Link("n7", "output", "n8", "prediction"),
+        Link("n1", "species", "n8", "target"),
+    ]
+    learns = (Rule("n2", also=("n3", "n4", "n5")), Minimise(of=("n7",)))
+    return _project(nodes, links, Plan((Phase(learns, Stop(2)),), batch=0))
 
 
 def _set(node_type: type[NodeType]) -> Project:

@@ -23,7 +23,8 @@ def constructed(type_id: str, params: dict[str, object] | None = None, *shape: i
 def test_the_layers_with_a_rule() -> None:
     found = {one.type_id for one in BEARERS}
     fitted = {"LeastSquares", "GaussianProcess", "SupportVectors"}
-    assert found == {"Perceptron", "DeltaRule", "Hopfield", "RBM", "Oja", *fitted}
+    mixture = {"Means", "Covariances", "MixingWeights", "Responsibilities"}
+    assert found == {"Perceptron", "DeltaRule", "Hopfield", "RBM", "Oja", *mixture, *fitted}
     assert {one.type_id for one in BEARERS if one.fits_all} == fitted
 
 
@@ -44,7 +45,7 @@ def test_only_what_is_not_usual_is_written(type_id: str, params: dict[str, objec
 
 @pytest.mark.parametrize("node_type", BEARERS, ids=lambda found: found.type_id)
 def test_pictures_are_refused(node_type: type[rules.RuleBearer]) -> None:
-    with pytest.raises(EmitError, match="numbers in a row, but 1×8×8 comes in"):
+    with pytest.raises(EmitError, match=r"needs .*, but 1×8×8 comes in"):
         constructed(node_type.type_id, None, 1, 8, 8)
 
 

@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from app.inspector.inspector import InspectorPanel
-from app.inspector.plan_fields import BatchSpec, Tool
+from app.inspector.plan_fields import BatchSpec, Removable, Tool
 from app.theme import current_theme, set_theme
 from app.widgets.fields import FieldRow
+from app.workspace.plan_parts import moves
 from app.workspace.workspace import Workspace
+from engine.document.blocks import group
 from engine.document.edits import AddNodes, Remove
 from engine.document.graph import Node
 from engine.document.plan import Choice, Minimise, Plan, Rule, Stop
@@ -219,6 +221,30 @@ def test_a_rule_needs_a_node_that_has_one(net: Workspace, inspector: InspectorPa
     write(qtbot, editor.fields["every"], "2")
     assert plan_of(net).phases[0].objectives[1].every == 2
     assert net.parts["n8"] == "trained" and net.parts["n2"] == "untouched"
+
+
+def test_a_rule_takes_more_nodes_also_inside_blocks(
+    net: Workspace, inspector: InspectorPanel, qtbot: QtBot
+) -> None:
+    nodes = (Node("n8", "Means", "means"), Node("n9", "Responsibilities", "responsibilities"))
+    net.apply("Add", AddNodes(nodes))
+    editor = opened(inspector)
+    add(editor.objectives.add, "Apply a node's own rule")
+    add(editor.rule.add, "responsibilities")
+    assert plan_of(net).phases[0].objectives[1] == Rule("n8", also=("n9",))
+    assert editor.objectives.rows[1] == ("Rule of means and 1 more", "own rule")
+    assert net.parts["n8"] == net.parts["n9"] == "trained"
+    with net.document.step("Group"):
+        for one in group(net.document.project, ["n9"], "inner"):
+            net.document.apply(one)
+    row = editor.rule.findChildren(Removable)[-1]
+    assert row.key == "n9" and "responsibilities in inner" in row.button.toolTip()
+    instance = next(one for one, node in net.document.project.graph.nodes.items() if node.block)
+    assert moves(net, plan_of(net).phases[0].objectives[1]) == {"n8", instance}
+    qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
+    assert plan_of(net).phases[0].objectives[1] == Rule("n8")
+    net.undo()
+    assert plan_of(net).phases[0].objectives[1] == Rule("n8", also=("n9",))
 
 
 def test_typing_is_one_step_and_undo_shows_what_was(

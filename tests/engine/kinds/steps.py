@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.document.graph import Graph, Link, Node, Project
+from engine.document.graph import Block, Graph, Link, Node, Project
 from engine.document.plan import Chain, ChangeModel, Choice, Fit, Minimise, Objective, Phase, Plan, Rule, Stop
 
 NODES = (
@@ -15,6 +15,11 @@ NODES = (
     Node("n4", "CrossEntropy", "loss"),
     Node("n5", "Oja", "components", {"units": 2}),
     Node("n6", "GaussianProcess", "process", {"units": 4, "tune": False}),
+    Node("n7", "Means", "means", {"components": 2}),
+    Node("n8", "Covariances", "covariances", {"ridge": 0.01}),
+    Node("n9", "MixingWeights", "weights"),
+    Node("n10", "Responsibilities", "responsibilities"),
+    Node("n11", "Block", "stack", {"block": "b12", "times": 2}),
 )
 LINKS = (
     Link("n1", "features", "n2", "x"),
@@ -24,6 +29,23 @@ LINKS = (
     Link("n1", "features", "n5", "x"),
     Link("n1", "features", "n6", "x"),
     Link("n1", "features", "n6", "target"),
+    Link("n1", "features", "n7", "x"),
+    Link("n7", "output", "n8", "x"),
+    Link("n8", "output", "n9", "x"),
+    Link("n9", "output", "n10", "x"),
+    Link("n1", "features", "n11", "n13"),
+)
+STACK = Block(  # run twice, one after the other, with weights of their own
+    "b12",
+    "turned",
+    Graph(
+        (
+            Node("n13", "BlockInput", "in"),
+            Node("n14", "Oja", "turn", {"units": 4}),
+            Node("n15", "BlockOutput", "out"),
+        ),
+        (Link("n13", "output", "n14", "x"), Link("n14", "output", "n15", "x")),
+    ),
 )
 ADAM = Minimise(optimiser=Choice("Adam", {"lr": 0.02}))
 KINDS: dict[str, tuple[Objective, ...]] = {
@@ -34,16 +56,21 @@ KINDS: dict[str, tuple[Objective, ...]] = {
     ),
     "whole batch": (Minimise(optimiser=Choice("LBFGS"), name="line"),),
     "Rule": (Rule("n5"),),
+    "Rule over several nodes": (Rule("n7", also=("n8", "n9", "n10")),),
+    "Rule inside blocks": (Rule("n14", also=("n5",)),),
     "Fit": (Fit("n6"),),
     "Chain": (Chain(optimiser=Choice("HMC", {"leaps": 3, "warm_up": 2})),),
-    "Change": (ChangeModel(Choice("Prune", {"fraction": 0.5}), name="cut"), replace(ADAM, name="rest")),
+    "Change": (
+        ChangeModel(Choice("Prune", {"fraction": 0.5}), name="cut", of=("n2", "n3")),
+        replace(ADAM, name="rest"),
+    ),
     "adversary": (replace(ADAM, adversary=Choice("PGD", {"steps": 2})),),
 }
-WHOLE = ("whole batch", "Fit", "Chain")  # these take all rows at once
+WHOLE = ("whole batch", "Rule over several nodes", "Fit", "Chain")  # these take all rows at once
 
 
 def project(plan: Plan) -> Project:
-    return Project("Kinds", graph=Graph(NODES, LINKS), plan=plan, next_id=10)
+    return Project("Kinds", graph=Graph(NODES, LINKS), plan=plan, next_id=16, blocks={STACK.id: STACK})
 
 
 def of_kind(kind: str) -> Project:

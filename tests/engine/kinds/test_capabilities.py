@@ -134,6 +134,8 @@ def _holds(plan: Plan, kind: str, wanted: type | None) -> bool:
         return any(isinstance(one, Minimise) and one.adversary is not None for one in steps)
     if kind == "whole batch":
         return any(phase.batch == 0 or plan.batch == 0 for phase in plan.phases)
+    if kind.startswith("Rule "):
+        return any(isinstance(one, Rule) and len(one.nodes) > 1 for one in steps)
     if wanted is None:
         return any(len(phase.objectives) > 1 for phase in plan.phases)
     return any(type(one) is wanted for one in steps)
