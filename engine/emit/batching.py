@@ -1,4 +1,4 @@
-"""The functions of a script that deal its rows: `batches`, and what evaluates over them."""
+"""The functions of a script that draw its rows: `batches`, and what evaluates over them."""
 
 from __future__ import annotations
 
