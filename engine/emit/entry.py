@@ -30,7 +30,7 @@ def main_lines(
         holds=bool(holds),
         home=home,
         what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
-        plain=players is None,
+        plain=players is None or players.short is not None,
         device=DEVICE,
         weights=quoted(weights) if weights else "",
         few=threads is not None,

@@ -122,12 +122,12 @@ def _zeroing(objective: Minimise, chosen: Optimiser) -> float:
 
 def _weights(layers: Sequence[str]) -> Expr:
     if len(layers) == 1:
-        return _path(layers[0]).parameters()
-    return lift([Expr(ast.Starred(_path(layer).parameters().tree, ast.Load())) for layer in layers])
+        return path_of(layers[0]).parameters()
+    return lift([Expr(ast.Starred(path_of(layer).parameters().tree, ast.Load())) for layer in layers])
 
 
-def _path(dotted: str) -> Expr:
-    """`model.blocks.0.linear` as `model.blocks[0].linear`."""
+def path_of(dotted: str) -> Expr:
+    """A layer by its path: `model.blocks.0.linear` as `model.blocks[0].linear`."""
     first, *rest = dotted.split(".")
     found = name(first)
     for part in rest:
@@ -180,7 +180,7 @@ def _rated(
     """Groups of weights with the same learning rate, and with or without decay."""
     lines = ["factors: dict[nn.Parameter, float] = {}  # on the learning rate"]
     for path, factor in factors.items():
-        lines.append(f"factors |= dict.fromkeys({_path(path).parameters()}, {factor!r})")
+        lines.append(f"factors |= dict.fromkeys({path_of(path).parameters()}, {factor!r})")
     kind, key, found = "float", "factors.get(weight, 1.0)", "factor"
     decay = getattr(chosen, "weight_decay", 0.0)
     extra = ""

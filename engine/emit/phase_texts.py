@@ -27,7 +27,7 @@ def of_one_objective(plan: Plan, factory: str, measures: bool) -> list[list[Stat
         tree(PHASE_CLASS),
         tree("PHASES = (Phase($words),)", words=", ".join(words)),
         tree(SET_MODES),
-        tree(BATCHES_OF, options=""),
+        tree(BATCHES_OF, size=""),
         *([] if measures else [tree("measure = objective")]),
     ]
 
@@ -48,7 +48,7 @@ def $factory(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
 
 BATCHES_OF = """
 def batches_of(phase: Phase, split: Any, shuffle: Any = None) -> Any:
-    return batches(split, shuffle$options)
+    return batches(split, shuffle$size)
 """
 
 PHASE_CLASS = '''

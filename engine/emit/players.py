@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from engine.catalogue import Data, Loss, Metric
-from engine.catalogue.identifiers import NameBook
+from engine.catalogue.identifiers import NameBook, slug
 from engine.catalogue.symbols import name
 from engine.catalogue.training.adversaries import make_adversary
 from engine.catalogue.training.changes import make_change
@@ -30,6 +30,7 @@ from engine.emit.measuring import uneven
 from engine.emit.model import Assembly, in_blocks
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.emit.phase_texts import OVER, PHASE_CLASS, SET_MODES
+from engine.emit.plain_loop import VARIABLES, Short, Turn, is_short
 from engine.emit.statements import Statement, quoted, tree, under
 from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
@@ -45,6 +46,10 @@ class Players:
     facts: Features
     parts: list[list[Statement]] = field(default_factory=list)
     functions: list[list[str]] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    loop: list[list[Statement]] = field(default_factory=list)  # takes steps in the form of all plans
+    still: list[str] = field(default_factory=list)  # layers that the last phase leaves alone
+    short: Short | None = None  # where a shorter loop says the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,11 @@ class Named:
     clean: str = ""  # the loss of examples as they are, where an adversary moves them
 
 
-def players_of(made: Assembly, plan: Plan) -> Players:
-    """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`."""
+def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
+    """The code of a plan that is not plainly supervised. Errors: `EmitError`, `ParamError`.
+
+    Several processes, where it is `distributed`, take the steps in the form of all plans.
+    """
     order = made.graph.order()
     losses = [one for one in order if isinstance(made.book.types[one], Loss)]
     metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
@@ -94,22 +102,39 @@ def players_of(made: Assembly, plan: Plan) -> Players:
         calls = [call for _, call in sorted(zip(held, calls, strict=True), key=itemgetter(0))]
         found.functions.append([one.function for one in named if one.function])
         factories.append(_factory(factory, phase, calls))
-        static.append(_phase_line(made, phase, factory, trained))
+        found.still = _still(made, trained)
+        static.append(_phase_line(made, phase, factory, found.still))
     rules = [one for one in plan.objectives if isinstance(one, Rule)]
     ruled = [one for rule in rules for one in rule.nodes if one in made.graph.nodes]
     measure = measuring_inline(made, losses, metrics, ruled)
     if measure:
         found.parts.append(measure)
         found.facts = replace(facts, measures=True)
-    found.parts.append(facts.player_class())
-    found.parts += facts.turn_lines(weight_text(made.columns()[0].name, facts.counted))
-    found.parts += factories
-    found.parts.append(tree(PHASE_CLASS))
-    found.parts.append([under("PHASES = (", static), Statement(")")])
-    found.parts.append(tree(SET_MODES))
+    weight = weight_text(made.columns()[0].name, facts.counted)
+    found.loop = [*found.loop, facts.player_class(), *facts.turn_lines(weight), *factories]
+    found.loop += [tree(PHASE_CLASS), [under("PHASES = (", static), Statement(")")], tree(SET_MODES)]
     if facts.stops:
-        found.parts.append(tree(OVER))
+        found.loop.append(tree(OVER))
+    scores = [*made.losses.values(), *made.metrics.values(), *(["loss"] if losses else [])]
+    if not distributed and is_short(plan, scores):
+        found.short = _short(made, found, weight, bool(measure))
     return found
+
+
+def _short(made: Assembly, found: Players, weight: str, measures: bool) -> Short:
+    """The short loop of a plan of one phase."""
+    plan = made.project.plan
+    (phase,) = plan.phases
+    return Short(
+        plan,
+        found.turns,
+        made.columns()[0].name,
+        weight,
+        found.facts.joins,
+        measures,
+        higher_is_better(made, phase.stop.monitor),
+        found.still,
+    )
 
 
 def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
@@ -123,7 +148,8 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
         for index, objective in enumerate(phase.objectives):
             title = _title(made, plan, number, index) if several else "objective"
             key = keys.give(title) if several else "loss"
-            function = "" if isinstance(objective, ChangeModel) else book.give(title) if several else title
+            named_as = f"{title} objective" if slug(title) in VARIABLES else title
+            function = "" if isinstance(objective, ChangeModel) else book.give(named_as) if several else title
             parts = PARTS if isinstance(objective, Minimise) else ()
             if isinstance(objective, Minimise) and objective.adversary is not None:
                 parts = (*parts, CLEAN)
@@ -187,6 +213,7 @@ def _rule(made: Assembly, found: Players, rule: Rule, names: Named) -> list[str]
     *titles, last = (_plain(_called(made, one)) for one in rule.nodes)
     whose = f"{', '.join(titles)} and {last}" if titles else last
     found.parts.append(rule_lines(made, names.function, f"The rule of {whose}.", rule.nodes))
+    found.turns.append(Turn(rule, names.key, names.function))
     every = f", every={rule.every}" if rule.every > 1 else ""
     return [f"Player({quoted(names.key)}, {names.function}{every}),"]
 
@@ -263,7 +290,8 @@ def _player(
     found.parts.append(objective_lines(made, function, doc, weights, trained, penalties))
     if names.clean:
         found.parts.append(_adversary(made, objective, names, needed, doc.rstrip(".")))
-    found.parts.append(_weights_lines(names.weights, layers))
+    unread = whole and not penalties and made.project.plan.objectives == [objective]  # but by its player
+    (found.loop if unread else found.parts).append(_weights_lines(names.weights, layers))
     found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates))
     schedule_part = schedule_lines(objective, names.schedule)
     if schedule_part:
@@ -278,6 +306,10 @@ def _player(
     if not schedule_part and not options:
         arguments.pop()
     lines = [f"{names.by} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
+    moves = "" if whole and made.project.plan.objectives == [objective] else names.weights
+    found.turns.append(
+        Turn(objective, names.key, names.function, names.optimiser, names.schedule, moves, names.residuals)
+    )
     return lines, set(trained.intersection(needed))
 
 
@@ -336,10 +368,14 @@ def _factory(function: str, phase: Phase, calls: Sequence[Sequence[str]]) -> lis
     return [under(f"def {function}(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:", body)]
 
 
-def _phase_line(made: Assembly, phase: Phase, factory: str, trained: set[str]) -> Statement:
-    stop = phase.stop
+def _still(made: Assembly, trained: set[str]) -> list[str]:
+    """The layers that have weights of which none are `trained`, by their paths."""
     moved = _flat(_paths(made, sorted(trained)))
-    still = [path for path in _flat(_paths(made, list(made.codes))) if path not in moved]
+    return [path for path in _flat(_paths(made, list(made.codes))) if path not in moved]
+
+
+def _phase_line(made: Assembly, phase: Phase, factory: str, still: Sequence[str]) -> Statement:
+    stop = phase.stop
     words = [factory, str(stop.epochs)]
     words.append(f"batch={made.project.plan.batch_of(phase) or None}")
     if still:

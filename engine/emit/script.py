@@ -38,8 +38,8 @@ from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, un
 from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
 from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
-from engine.emit.phase_texts import BATCHES_OF, of_one_objective
-from engine.emit.plain_loop import REPORT, plain_train_lines
+from engine.emit.phase_texts import BATCHES_OF, IMPORTS, of_one_objective
+from engine.emit.plain_loop import REPORT, Short, Turn, short_lines
 from engine.emit.players import Players, players_of
 from engine.emit.procedures import carried_by, procedure_parts, started_by
 from engine.emit.statements import (
@@ -204,7 +204,7 @@ def write_script(
             load = load_lines(made, data)
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         if general:
-            players = players_of(made, plan)
+            players = players_of(made, plan, distributed)
             needed += _by_name(players.facts.carries)
             parts += _general_parts(made, load, players, distributed)
         else:
@@ -218,7 +218,7 @@ def write_script(
         needed += _by_name(Features(plan).carries)
     parts[:0] = [verbatim(text) for text in portable_source(needed)]
     parts.append(started_by(offered))
-    steps = _steps(made, plan) if trains else []
+    steps = _steps(made, plan, players) if trains else []
     if fast is not None and trains:
         parts, steps = quickened(parts, fast, not general), less_precise(steps, fast)
     if distributed and trains:
@@ -226,7 +226,8 @@ def write_script(
         changes = changes_of_plain(plan, bool(schedule_lines(plan.objective)), counted)
         parts = shared(parts, changes if players is None else changes_of_players(players.facts.alike))
     body = _apart(parts)
-    constants = (_general_constants(plan) if general else _constants(plan)) if trains else []
+    short = Short(plan) if players is None else players.short
+    constants = (_general_constants(plan) if short is None else _constants(short)) if trains else []
     if distributed and trains:
         constants.append(Line(WORLD, WORLD))
     text = _text(line.plain for line in body)
@@ -263,11 +264,14 @@ def _text(lines: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _steps(made: Assembly, plan: Plan) -> list[list[Statement]]:
+def _steps(made: Assembly, plan: Plan, players: Players | None) -> list[list[Statement]]:
     """How the application takes the plan's steps one by one, beside what the script has."""
-    if is_general(plan):
-        return [tree(BATCHES_OF, options=", phase.batch")]
-    return of_one_objective(plan, made.names.give("make players"), _measures(made))
+    if players is None:
+        return of_one_objective(plan, made.names.give("make players"), _measures(made))
+    if players.short is None:
+        return [tree(BATCHES_OF, size=", phase.batch")]
+    size = ", phase.batch" if players.short.sized else ""
+    return [tree(IMPORTS), *players.loop, tree(BATCHES_OF, size=size)]
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
@@ -299,21 +303,26 @@ def _plain_parts(
     parts.append(tree(REPORT))
     if distributed:
         parts.append(parts_lines(first, joins))
-    return [*parts, plain_train_lines(plan, first, bool(schedule), joins)]
+    return [*parts, short_lines(Short(plan, [Turn(plan.objective)], first, joins=joins))]
 
 
 def _general_parts(
     made: Assembly, load: list[Statement], players: Players, distributed: bool
 ) -> list[list[Statement]]:
     """What a plan of phases and players is made of, up to `train`."""
-    first, joins = _first(made), players.facts.joins
-    batches = batches_lines(first, "size or n", sized=True, joins=joins, ahead=_by_batch(made))
-    parts = [load, batches]
+    first, joins, ahead = _first(made), players.facts.joins, _by_batch(made)
+    short = players.short
+    sized = short is None or short.sized
+    size = "size or n" if sized else "BATCH" if made.project.plan.batch else "n"
+    parts = [load, batches_lines(first, size, sized=sized, joins=joins, ahead=ahead)]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
     if distributed:
         parts += [parts_lines(first, joins), together_lines(first)]
-    return [*parts, tree(REPORT), *players.parts, train_lines(players.facts, first)]
+    parts += [tree(REPORT), *players.parts]
+    if short is not None:
+        return [*parts, short_lines(short)]
+    return [*parts, *players.loop, train_lines(players.facts, first)]
 
 
 def _measures(made: Assembly) -> bool:
@@ -426,14 +435,15 @@ def _joined(froms: Sequence[str]) -> list[str]:
     return [f"from {module} import {', '.join(sorted(names))}" for module, names in grouped.items()]
 
 
-def _constants(plan: Plan) -> list[Line]:
-    lines = [f"SEED, BATCH, EPOCHS = {plan.seed}, {plan.batch}, {plan.epochs}"]
-    if not plan.batch:
+def _constants(short: Short) -> list[Line]:
+    plan = short.plan
+    lines = [f"SEED, BATCH, EPOCHS = {plan.seed}, {plan.batch or None}, {plan.epochs}"]
+    if not plan.batch and not short.sized:
         lines = [f"SEED, EPOCHS = {plan.seed}, {plan.epochs}"]
     if plan.patience is not None:
-        lines.append(
-            f"PATIENCE = {plan.patience}  # epochs without a better validation loss before training stops"
-        )
+        value = plan.stop.monitor.removeprefix("val_")
+        watched = "validation loss" if value == "loss" else plain_text(value)
+        lines.append(f"PATIENCE = {plan.patience}  # epochs without a better {watched} before training stops")
     return [Line(text, text) for text in lines]
 
 

@@ -15,6 +15,7 @@ from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.data.portable import portable_imports, portable_source
 from engine.document.plan import Choice, Minimise, Phase, Plan
 from engine.emit.optimise import carried_by, optimiser_lines, residual_vector
+from engine.emit.statements import printed
 from engine.errors import EmitError, NeuroloomError, ParamError
 from engine.optim.noise import add_gradient_noise
 from tests.engine.sketches import classifier, configured, program_of
@@ -70,7 +71,7 @@ def test_a_warm_up_longer_than_the_run_only_rises() -> None:
 
 def exported(objective: Minimise, model: nn.Module, **where: Any) -> tuple[str, torch.optim.Optimizer]:
     """The text of `optimiser_for`, and what it makes of a model; as a script has it, with its own source."""
-    text = "\n".join(line.plain for line in optimiser_lines(objective, **where))
+    text = "\n".join(line.plain for line in printed(optimiser_lines(objective, **where)))
     carried = carried_by(objective)
     parts = [
         "from __future__ import annotations",
@@ -133,7 +134,7 @@ def test_the_defaults_shown_are_those_that_count(name: str) -> None:
 def test_the_function_bears_the_objectives_name_and_takes_parts_of_the_model() -> None:
     model = small()
     layers = ("model.hidden", "model.blocks.1")
-    text = "\n".join(line.plain for line in optimiser_lines(Minimise(), "first_optimiser", layers))
+    text = "\n".join(line.plain for line in printed(optimiser_lines(Minimise(), "first_optimiser", layers)))
     assert text == (
         "def first_optimiser(model: Model) -> torch.optim.Optimizer:\n"
         "    return torch.optim.Adam([*model.hidden.parameters(), *model.blocks[1].parameters()], lr=0.001)"

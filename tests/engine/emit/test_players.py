@@ -75,6 +75,14 @@ PLANS = {
         ),
         16,
     ),
+    "every third batch": Plan(
+        (phase(Minimise(of=("n2",), every=3, name="lower"), Minimise(optimiser=SGD, of=("n4",), name="up")),),
+        16,
+    ),
+    "some layers": Plan((phase(Minimise(of=("n4",), clip=0.1, schedule=Choice("Cosine"))),), 32),
+    "names of the loop's own": Plan(
+        (phase(Minimise(of=("n2",), name="value"), Minimise(of=("n4",), name="loss"), batch=48),), 32
+    ),
     "two phases": Plan(
         (
             phase(Minimise(of=("n2",), optimiser=SGD), name="Begin", batch=16),
@@ -102,6 +110,20 @@ PLANS = {
         32,
     ),
 }
+
+
+SHORT = (
+    "clipped",
+    "two players",
+    "every third batch",
+    "some layers",
+    "names of the loop's own",
+    "weighted",
+    "all rows",
+    "L-BFGS",
+    "Newton's kin",
+    "watching accuracy",
+)
 
 
 def trained(project: Project, **options: Any) -> tuple[list[dict[str, Any]], Any]:
@@ -133,6 +155,12 @@ def test_the_export_gives_the_same_numbers(plan: Plan) -> None:
     assert exported(project) == lines
     assert run.step > 0 and run.results["test_loss"] < 2
     assert trained(from_text(to_text(project)))[0] == lines
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_of_one_phase_has_a_short_loop(name: str) -> None:
+    text = export_script(iris(PLANS[name]), load_catalogue()).text
+    assert ("class Player" not in text) == ("class Phase" not in text) == (name in SHORT)
 
 
 def test_only_the_chosen_layers_move() -> None:

@@ -12,13 +12,14 @@ from torch import Tensor, nn
 from engine.catalogue.training.optimisers import OPTIMISERS
 from engine.document.plan import Choice, Minimise
 from engine.emit.optimise import carried_by, optimiser_lines
+from engine.emit.statements import printed
 from engine.optim.residuals import residuals
 from tests.engine.optim.landscapes import network
 
 
 def made_for(name: str, model: nn.Module, **values: Any) -> torch.optim.Optimizer:
     objective = Minimise(optimiser=Choice(name, values))
-    text = "\n".join(line.plain for line in optimiser_lines(objective))
+    text = "\n".join(line.plain for line in printed(optimiser_lines(objective)))
     names: dict[str, Any] = {"torch": torch, "nn": nn, "Model": nn.Module}
     names |= {one.__name__: one for one in carried_by(objective)}
     exec(f"from __future__ import annotations\n{text}", names)

@@ -11,6 +11,7 @@ from engine.catalogue.training.penalties import PENALTIES, l1, l2, make_penalty,
 from engine.data.portable import portable_source
 from engine.document.plan import Choice, Minimise
 from engine.emit.optimise import carried_by, optimiser_lines, penalty_terms
+from engine.emit.statements import printed
 from engine.errors import ParamError
 from engine.optim.zeros import with_zeros
 
@@ -71,7 +72,7 @@ def test_l1_ends_at_the_zeros_of_the_lasso(choice: Choice) -> None:
     model = nn.Linear(12, 1, bias=False).double()
     names: dict[str, object] = {"torch": torch, "nn": nn, "Model": nn.Module, "with_zeros": with_zeros}
     names |= {one.__name__: one for one in carried_by(objective)}
-    exec("\n".join(line.plain for line in optimiser_lines(objective)), names)
+    exec("\n".join(line.plain for line in printed(optimiser_lines(objective))), names)
     optimiser = names["optimiser_for"](model)  # type: ignore[operator]
     for _ in range(4000):
         optimiser.zero_grad()
@@ -92,7 +93,7 @@ def test_zeros_are_held_only_where_there_is_an_l1_and_one_gradient_a_step() -> N
         ("Nesterov", l1s, False),
     ):
         objective = Minimise(optimiser=Choice(optimiser), penalties=penalties)
-        text = "\n".join(line.plain for line in optimiser_lines(objective))
+        text = "\n".join(line.plain for line in printed(optimiser_lines(objective)))
         assert ("with_zeros" in text) == told == (with_zeros in carried_by(objective))
         assert not told or "0.5001)" in text
 

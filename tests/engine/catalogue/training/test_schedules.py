@@ -13,6 +13,7 @@ from torch.optim import lr_scheduler
 from engine.catalogue.training.schedules import SCHEDULES, factor_curve
 from engine.document.plan import Choice, Minimise
 from engine.emit.optimise import schedule_lines
+from engine.emit.statements import printed
 from engine.errors import ParamError
 
 STEPS, EPOCHS = 4, 10
@@ -26,7 +27,7 @@ def exported(name: str, optimiser: torch.optim.Optimizer, steps: int, epochs: in
     if not lines:
         return None
     names: dict[str, Any] = {"torch": torch, "math": math}
-    exec("\n".join(["from __future__ import annotations", *(line.plain for line in lines)]), names)
+    exec("\n".join(["from __future__ import annotations", *(line.plain for line in printed(lines))]), names)
     return names["schedule_for"](optimiser, steps, epochs)
 
 
