@@ -145,7 +145,7 @@ def test_a_pass_that_loses_a_statement_is_an_error() -> None:
         changed([part], {Mark.EPOCHS: lambda one: [under("for epoch in range(9):", one.body[:1])]})
 
 
-SEARCHING = {"replace", "splitlines", "startswith", "partition", "split", "find", "sub"}
+SEARCHING = {"replace", "splitlines", "startswith", "partition", "split", "sub"}
 HANDLE_SCRIPTS = (
     alternating,
     batching,
