@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
-from engine.document.plan import Minimise, Plan, Rule
+from engine.document.plan import Minimise, Objective, Plan, Rule
 from engine.emit.optimise import path_of
 from engine.emit.statements import Statement, nested, quoted, tree
 
@@ -73,7 +74,8 @@ def is_short(plan: Plan, measured: Collection[str]) -> bool:
     if (stop.patience is not None or stop.restore_best) and stop.monitor.removeprefix("val_") not in measured:
         return False
     if len(objectives) > 1:
-        return all(isinstance(one, Minimise) and _one_of_several(one) for one in objectives)
+        kinds = [kind for kind, _ in groupby(isinstance(one, Rule) for one in objectives)]
+        return all(map(_one_of_several, objectives)) and len(kinds) <= 2
     (one,) = objectives
     return one.every == 1 and (isinstance(one, Rule) or (isinstance(one, Minimise) and _simple(one)))
 
@@ -84,7 +86,9 @@ def _simple(one: Minimise) -> bool:
     return one.accumulate == 1 and one.average is None and not one.noise and not planned.per_epoch
 
 
-def _one_of_several(one: Minimise) -> bool:
+def _one_of_several(one: Objective) -> bool:
+    if not isinstance(one, Minimise):
+        return isinstance(one, Rule) and one.every == 1
     scheduled, asks = one.schedule.name != "Constant", bool(make_optimiser(one.optimiser).closure)
     return _simple(one) and one.clip is None and not scheduled and not asks
 
@@ -124,12 +128,17 @@ def _started(short: Short) -> list[str]:
         one = short.turns[0]
         made = [f"optimiser = {one.optimiser}(model)"] if isinstance(one.objective, Minimise) else []
         return [*made, *([f"weights = {one.weights}(model)"] if one.weights else [])]
-    every = _every(short)
-    lines = ["objectives = [  # by name, with the weights that each moves, and by what"]
+    objectives, rules = [], []
     for one in short.turns:
-        parts = [quoted(one.key), one.function, f"{one.weights}(model)", f"{one.optimiser}(model)"]
-        lines.append(f"    ({', '.join([*parts, *([str(one.objective.every)] if every else [])])}),")
-    return [*lines, "]"]
+        if isinstance(one.objective, Rule):
+            rules.append(f"({quoted(one.key)}, {one.function})")
+        else:
+            every = [str(one.objective.every)] if _every(short) else []
+            parts = [quoted(one.key), one.function, f"{one.weights}(model)", f"{one.optimiser}(model)"]
+            objectives.append(f"    ({', '.join([*parts, *every])}),")
+    named = "objectives = [  # by name, with the weights that each moves, and by what"
+    lines = [named, *objectives, "]"] if objectives else []
+    return [*lines, f"rules = [{', '.join(rules)}]"] if rules else lines
 
 
 def _every(short: Short) -> bool:
@@ -155,15 +164,21 @@ def _turn(short: Short, one: Turn) -> list[Statement]:
 
 
 def _several(short: Short) -> list[Statement]:
-    """What is done with a batch where there are several objectives."""
+    """What is done with a batch where there are several objectives, rules before or behind the others."""
     every = _every(short)
-    return tree(SEVERAL, every=every, also=", every" if every else "", step=tree(EACH))
+    found = [Statement("values = {}")]
+    for ruled, _ in groupby(isinstance(one.objective, Rule) for one in short.turns):
+        if ruled:
+            found += tree(RULES)
+        else:
+            found += tree(OBJECTIVES, every=every, also=", every" if every else "", step=tree(EACH))
+    return found
 
 
 # of `train`, beside those that no name of a script is given
 VARIABLES = (
     *("objectives", "name", "compute", "weights", "every", "optimiser", "schedule", "closure"),
-    *("loss", "found", "value", "step", "best", "kept", "waited"),
+    *("rules", "update", "loss", "found", "value", "step", "best", "kept", "waited"),
 )
 TAKES = "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool"
 TRAIN = """
@@ -237,8 +252,13 @@ if not math.isfinite(value):
 schedule.step()  #? scheduled
 """
 
-SEVERAL = """
-values = {}
+RULES = """
+with torch.no_grad():
+    for name, update in rules:
+        values[name] = update(model, batch)["loss"].item()
+"""
+
+OBJECTIVES = """
 for name, compute, weights, optimiser$also in objectives:
     if step % every == 0:  #? every
         <step>
