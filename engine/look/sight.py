@@ -68,7 +68,7 @@ class Look:
     tried: Tried | None = None
     asked: frozenset[Probe] = frozenset()  # what is taken in one go, and so may share a pass
     passes: dict[tuple[int, int], Values] = field(default_factory=dict)
-    drawn: Callable[[], Iterator[None]] = lambda: iter(())  # the model with each sample of a chain in turn
+    drawn: Callable[..., Iterator[None]] = lambda most=50: iter(())  # with each sample of a chain in turn
 
     def check(self) -> None:
         """For a long computation, now and then. Errors: `NotWanted` when nobody looks any more."""
