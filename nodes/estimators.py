@@ -96,7 +96,7 @@ class SupportVectors(Estimator):
     source = "Cortes and Vapnik, 1995"
     rule_ports = (Port("target", doc="the class of each row, a whole number; only the fit reads it"),)
     classes_at = ("target",)
-    traits = LayerTraits()
+    traits = LayerTraits(holds_rows=True)
     units: int = param(2, minimum=2, maximum=1000, label="Classes", doc="how many; two have one score")
     kernel: str = param("Gaussian", choices=("Gaussian", "linear"), doc="how rows are compared")
     c: float = param(1.0, above=0, label="C", doc="what a row inside the margin costs; large: few may be")

@@ -100,7 +100,8 @@ class LayerTraits:
     (C, L). `pools`: what it keeps of each window of its `size`. `dense`: it keeps one matrix of weights and
     biases, or `signals` of several. `matrix`: the parameters that are the sizes of its weight matrix, which a
     layer that `takes_matrix` may use as its own. `batch_statistics`: it goes by the statistics of a batch in
-    training and by those that it has kept afterwards.
+    training and by those that it has kept afterwards. `holds_rows`: its buffer `rows` (K, inputs) has the
+    training rows on which its answer rests.
     """
 
     keeps_values: bool = False
@@ -113,6 +114,7 @@ class LayerTraits:
     matrix: tuple[str, str] | None = None
     takes_matrix: bool = False
     batch_statistics: bool = False
+    holds_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)

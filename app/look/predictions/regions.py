@@ -16,21 +16,31 @@ from app.charts.chart import Chart, Entry, Frame, Ground, Layer, Marks, Pieces, 
 from app.charts.class_marks import class_colour, class_shape
 from app.charts.colourmaps import VIRIDIS, limits, opaque, shade
 from app.charts.plot import number, percent
-from app.look.asked import choice, example_words, features, index_of, of_class, rgb, single_answer
+from app.look.asked import choice, example_words, features, head, index_of, of_class, rgb, single_answer
 from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import row, stacked
 from app.look.own import answer_units, feature_units, follow_units
 from app.look.registry import view_kind
 from app.theme import Theme
+from engine.catalogue import Layer as LayerType
 from engine.feed.feed import Probe, Snapshot
 from engine.look.level_lines import level_lines
 
 LEVELS = 7
+RING = 13.0  # pixels, around an example on which the answer rests
 
 
 def has_a_plane(subject: Subject) -> bool:
     """Whether the answer depends on two numbers or more, and is one."""
     return len(features(subject)) >= 2 and single_answer(subject)
+
+
+def _holds_rows(subject: Subject) -> bool:
+    """Whether the layer that answers rests on some of the training rows."""
+    asked = head(subject)
+    node = None if asked is None else subject.workspace.node(asked.prediction[0])
+    kind = None if node is None else subject.workspace.type_of(node)
+    return kind is not None and issubclass(kind, LayerType) and kind.traits.holds_rows
 
 
 @view_kind(
@@ -62,6 +72,10 @@ class Regions(LiveView):
         return Probe(self.subject.node_id, what, self._pair)
 
     def probes(self) -> Probes:
+        held = {self._probe("held_rows")} if _holds_rows(self.subject) else frozenset()
+        return self.essential() | held
+
+    def essential(self) -> Probes:
         return frozenset({self._probe("regions"), self._probe("points")})
 
     # -- drawing ----------------------------------------------------------------------------------
@@ -82,6 +96,11 @@ class Regions(LiveView):
                 _values(points, *limits(grid.array)) if values else _data(points, facts["classes"])
             )
             layers += marks
+        held = found.get(self._probe("held_rows"))
+        if held is not None and len(held.array):
+            rows = self._features_as_seen(np.array(held.array, np.float64))
+            layers.append(Marks(rows[:, 0], rows[:, 1], "text", "circle", RING, hollow=True))
+            note += f" · {len(rows):,} of {held.extra['rows']:,} rows hold the boundary (rings)"
         layers += over
         across, up = facts["names"]
         frame = Frame(facts["x"], facts["y"], across, up, legend=legend)
@@ -93,7 +112,7 @@ class Regions(LiveView):
         """Grid and points with features and values as in the data, as far as their units are known."""
         known = features(self.subject)
         facts, array, own = dict(grid.extra), grid.array, answer_units(self.subject)
-        rows = None if points is None else np.array(points.array, np.float64)
+        rows = None if points is None else self._features_as_seen(np.array(points.array, np.float64))
         names = list(facts["names"])
         for axis, (name, index) in enumerate(zip("xy", self._pair, strict=True)):
             feature = feature_units(self.subject, known[index]) if index < len(known) else None
@@ -101,8 +120,6 @@ class Regions(LiveView):
                 names[axis] = known[index].as_seen if index < len(known) else names[axis]
                 continue
             facts[name] = tuple(feature(np.array(facts[name])).tolist())
-            if rows is not None:
-                rows[:, axis] = feature(rows[:, axis])
         if facts["kind"] == "values" and own is not None:
             array, facts["target"] = own.first(array), own.name
             if rows is not None:
@@ -112,6 +129,15 @@ class Regions(LiveView):
         if points is None or rows is None:
             return made, points
         return made, Snapshot(points.revision, points.step, rows, points.extra)
+
+    def _features_as_seen(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rows of the two features in their own units, as far as these are known."""
+        known = features(self.subject)
+        for axis, index in enumerate(self._pair):
+            feature = feature_units(self.subject, known[index]) if index < len(known) else None
+            if feature is not None and feature.straight:
+                rows[:, axis] = feature(rows[:, axis])
+        return rows
 
     def _classes(self, grid: Snapshot) -> tuple[list[Layer], list[Layer], str]:
         winner, sure, ahead = grid.array.astype(np.float32)

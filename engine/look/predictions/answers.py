@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from engine.catalogue import Layer
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import asking
+from engine.look.inputs import arriving_at
 from engine.look.predictions.scores import class_losses
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
@@ -25,6 +27,7 @@ MOST_POINTS = 300  # of each split
 MOST_ROWS = 2000
 MOST_NUMBERS = 40_000
 MOST_CURVES = 12
+ROWS_AT_ONCE = 256
 SHOWN = 24  # examples at once
 WIDEST = 32  # numbers a row of examples shows
 
@@ -99,6 +102,26 @@ def points(look: Look, probe: Probe) -> Taken | None:
     same = look.rows("train") == look.rows("validation") <= MOST_POINTS and torch.equal(*parts)
     facts = {"training": counts["train"], "kind": head.kind, "classes": asking.class_names(head)}
     return asking.array(parts[0] if same else torch.cat(parts)), facts
+
+
+@probe_kind("held_rows", every=0.5)
+def held_rows(look: Look, probe: Probe) -> Taken | None:
+    """The training rows on which the answer rests, `(K, 2)` of two features, `detail` their numbers.
+
+    `rows` is how many training rows there are. None where the layer that answers holds none.
+    """
+    head = asking.asked(look, probe.node_id)
+    answering, known = head.prediction[0], asking.features(look, head)
+    kind, module = look.program.book.types.get(answering), look.module(answering)
+    if not (isinstance(kind, Layer) and kind.traits.holds_rows) or module is None:
+        return None
+    chosen = _chosen(probe, known, min(2, len(known)))
+    count = look.rows("train")
+    arriving = arriving_at(look, answering, look.batch(0, count, "train")).reshape(count, -1)
+    parts, rows = torch.split(arriving, ROWS_AT_ONCE), module.get_buffer("rows")
+    held = torch.cat([(part[:, None] == rows).all(2).any(1) for part in parts]).nonzero()[:, 0]
+    found = [asking.feature_values(look, feature, "train")[held][:, None] for feature in chosen]
+    return asking.array(torch.cat(found, 1)), {"rows": count}
 
 
 @probe_kind("fit", every=0.5)

@@ -14,6 +14,7 @@ from engine.feed.feed import Probe, Snapshot
 from tests.app.conftest import add_iris
 from tests.app.look.planes import add_line, add_points, add_surface
 from tests.app.look.showing import painted, shown, snapshot
+from tests.engine.sketches import gallery
 
 SIDE = 50
 FACTS = {
@@ -53,6 +54,20 @@ def test_each_side_has_its_class_colour_and_the_line_stands_at_equal_scores(shap
     (line,) = [layer for layer in view.chart.layers if isinstance(layer, Pieces)]
     np.testing.assert_allclose(line.ends[..., 0], 0.2, atol=2e-3)
     assert line.ends[..., 1].min() == 0 and line.ends[..., 1].max() == pytest.approx(10)
+
+
+def test_rows_that_hold_the_boundary_have_a_ring(shaped: Workspace) -> None:
+    add_points(shaped)
+    held = Probe("n2", "held_rows", (0, 1))
+    assert held not in Regions(Subject(shaped, "n2")).probes()
+    shaped.document.replace(gallery("support-vectors"), None)
+    view = Regions(Subject(shaped, "n2"))
+    assert held in view.probes()
+    grid = {Probe("n2", "regions", (0, 1)): halves()}
+    shown(view, {**grid, held: snapshot([[0.0, 5.0], [0.5, 2.0]], rows=90)})
+    (rings,) = [layer for layer in view.chart.layers if isinstance(layer, Marks)]
+    assert rings.hollow and list(rings.x) == [0.0, 0.5] and list(rings.y) == [5.0, 2.0]
+    assert "2 of 90 rows hold the boundary (rings)" in view.note
 
 
 def test_unsure_answers_are_paler(shaped: Workspace) -> None:

@@ -50,6 +50,17 @@ def test_regions_of_two_classes_meet_at_the_line_of_equal_scores() -> None:
     assert found.extra["classes"] == ("first", "second")
 
 
+def test_the_rows_on_which_support_vectors_rest() -> None:
+    run = run_of(gallery_project("support-vectors"))
+    run.advance()
+    (found,) = take(run, Probe("n2", "held_rows", (0, 1)))
+    layer = run.model.get_submodule(run.program.modules["n2"])
+    rows = run.data["train"]["point"].flatten(1)
+    held = [bool((row == layer.rows).all(1).any()) for row in rows]
+    assert 0 < sum(held) < len(rows) == found.extra["rows"]
+    np.testing.assert_array_equal(found.array, rows[torch.tensor(held)])
+
+
 def test_the_other_features_of_iris_stay_at_the_pinned_example() -> None:
     project = iris(dropout=0.0)
     run = run_of(project)
