@@ -73,8 +73,10 @@ def answered_by(look: Look, node_id: str, column: str, port: str = "") -> Callab
 
 def arriving_at(look: Look, node_id: str, batch: Batch) -> Tensor:
     """What arrives at a node's first input, `(N, ...)`. Errors: `NeuroloomError` inside a block."""
-    incoming = look.program.project.graph.incoming(node_id) if _at_top(look, node_id) else []
-    link = next(iter(incoming), None)
+    link = None
+    if _at_top(look, node_id):
+        first = look.program.book.types[node_id].inputs()[0].name
+        link = look.program.project.graph.feeding(node_id, first)
     if link is None:
         raise NeuroloomError("What arrives here is not seen.", node_id=node_id)
     found = look.value(link.source, batch, link.source_port)
