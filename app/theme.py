@@ -21,6 +21,7 @@ _FAMILIES = {
     "files": "#56b4e9",
     "data sets": "#56b4e9",
     "synthetic data": "#56b4e9",
+    "environments": "#56b4e9",
     "noise": "#56b4e9",
     "transforms": "#56b4e9",
     "input": "#56b4e9",

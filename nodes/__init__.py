@@ -28,6 +28,7 @@ from nodes import (
     text_layers,
     transforms,
 )
+from nodes.agents import environments, values
 from nodes.data import (
     array_file,
     cloud_file,
@@ -61,6 +62,7 @@ for _module in (  # in this order in the palette
     public_sets,
     data_synthetic,
     data_synthetic_sets,
+    environments,
     sources,
     diffusion,
     transforms,
@@ -77,6 +79,7 @@ for _module in (  # in this order in the palette
     rules,
     mixtures,
     estimators,
+    values,
     blocks,
     activation,
     norm,

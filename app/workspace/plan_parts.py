@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from app.workspace.open_document import TrainableDocument
-from engine.catalogue import Layer, Loss, NodeType
+from engine.catalogue import Environment, Layer, Loss, NodeType
 from engine.catalogue.bypass import measured_names, origin
 from engine.catalogue.identifiers import NameBook
 from engine.document.graph import Graph, Node, Project
-from engine.document.plan import ChangeModel, Objective, Rule
+from engine.document.plan import ChangeModel, Follow, Objective, Rollout, Rule
 from engine.errors import NeuroloomError
 
 MEASURED = ("loss", "metric")
@@ -45,6 +45,18 @@ def rule_nodes(workspace: TrainableDocument, *, fits: bool = False) -> dict[str,
     inside = [node for scope, graph in project.graphs() if scope for node in graph.nodes.values()]
     nodes = [*(project.graph.nodes[one] for one in _ordered(project.graph)), *([] if fits else inside)]
     return {node.id: named_in(project, node.id) for node in nodes if _by_rule(workspace, node, fits)}
+
+
+def environments(workspace: TrainableDocument) -> dict[str, str]:
+    """The nodes that agents can act in, each with its name."""
+    return _of_kind(workspace, Environment)
+
+
+def policies(workspace: TrainableDocument, environment: str) -> dict[str, str]:
+    """The nodes that could score the actions of an environment, each with its name."""
+    graph = workspace.document.project.graph
+    behind = graph.descendants(environment) if environment in graph.nodes else set(graph.nodes)
+    return {one: title for one, title in learners(workspace).items() if one in behind}
 
 
 def named(graph: Graph, node_id: str) -> str:
@@ -95,6 +107,10 @@ def objective_series(project: Project) -> tuple[str, ...]:
             title = objective.name or (phase.name if len(phase.objectives) == 1 else "")
             if not title and isinstance(objective, ChangeModel):
                 title = objective.change.name
+            if not title and isinstance(objective, Rollout):
+                title = "episode return"
+            if not title and isinstance(objective, Follow):
+                title = f"{named(project.graph, objective.node)} apart"
             if not title and isinstance(objective, Rule):
                 node = project.find(objective.node)
                 title = "" if node is None else f"{node.name or 'node'} rule"
@@ -125,7 +141,11 @@ def needs(workspace: TrainableDocument, objective: Objective) -> set[str]:
     graph = project.graph
     if isinstance(objective, ChangeModel):
         return moves(workspace, objective)
-    if isinstance(objective, Rule):
+    if isinstance(objective, Rollout):
+        wanted = [objective.policy, objective.node]
+    elif isinstance(objective, Follow):
+        return moves(workspace, objective) | {objective.leader}.intersection(graph.nodes)
+    elif isinstance(objective, Rule):
         wanted = list(_around(project, objective))
     elif objective.loss == "all":
         wanted = list(losses(workspace))
@@ -141,6 +161,8 @@ def moves(workspace: TrainableDocument, objective: Objective) -> set[str]:
     graph = project.graph
     if not isinstance(objective, Rule) and not objective.of:
         return set(graph.nodes)
+    if isinstance(objective, Rollout):
+        return set()
     chosen = _around(project, objective) if isinstance(objective, Rule) else objective.of
     roots = {_root(graph, one) for one in chosen if one in graph.nodes}
     return {one for one in graph.nodes if _root(graph, one) in roots}

@@ -11,11 +11,12 @@ from typing import Any
 from engine.catalogue.symbols import name
 from engine.catalogue.training.averages import EMA, SWA, make_average
 from engine.catalogue.training.changes import make_change
+from engine.catalogue.training.explorations import make_exploration
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.data.batch import WEIGHT
-from engine.document.plan import ChangeModel, Choice, Minimise, Plan, Rule
+from engine.document.plan import ChangeModel, Choice, Follow, Minimise, Plan, Rollout, Rule
 from engine.emit.optimise import carried_by, ours, penalty_terms
 from engine.emit.statements import BLANK, Statement, quoted, tree
 
@@ -151,7 +152,8 @@ class Features:
     @property
     def carries(self) -> frozenset[Any]:
         """The functions and classes of ours that the plan's code uses, beside those of the nodes."""
-        from engine.optim import adversary, average, noise, progress, residuals, updates
+        from engine.layers.agents.replay import Replay
+        from engine.optim import adversary, average, follow, noise, progress, residuals, rollout, updates
 
         used = frozenset(getattr(progress, wanted) for wanted in self.seen_functions)
         for one in self.minimised:
@@ -163,6 +165,11 @@ class Features:
             used |= {adversary.worst_near}
         for change in self.changes:
             used |= {ours(make_change(change.change).makes)}
+        for step in self.plan.objectives:
+            if isinstance(step, Rollout):
+                used |= {Replay, rollout.Rollout, ours(make_exploration(step.exploration).makes)}
+            elif isinstance(step, Follow):
+                used |= {follow.Follow}
         if self.averages:
             used |= {average.Average}
         if self.refreshes:

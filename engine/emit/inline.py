@@ -56,22 +56,27 @@ def objective_lines(
 
 
 def measuring_inline(
-    made: Assembly, losses: Sequence[str], metrics: Sequence[str], ruled: Sequence[str]
+    made: Assembly,
+    losses: Sequence[str],
+    metrics: Sequence[str],
+    ruled: Sequence[str],
+    played: Mapping[str, Expr],
 ) -> list[Statement]:
     """The function `measure`: losses and metrics of a batch, and scores of the layers `ruled` by a rule.
 
-    "loss" is the weighted sum of the losses. There is no function where there is nothing to measure.
+    "loss" is the weighted sum of the losses. There is no function where there is nothing to measure. `played`
+    are further means, over as many episodes as the batch has rows, by key.
     """
     kinds = {one: type(made.book.types[one]) for one in dict.fromkeys(ruled)}
     methods = {one: kind.scores for one, kind in kinds.items() if issubclass(kind, Layer) and kind.scores}
     wanted = [*losses, *metrics, *methods]
-    if not wanted:
+    if not wanted and not played:
         return []
     outputs = {one: [port.name for port in kind.ports_out] for one, kind in kinds.items()}
     shown = [one for one, found in methods.items() if set(found) & set(outputs[one])]
     computed = inline(made, wanted, None, beside=[(one, port) for one in shown for port in outputs[one]])
     names = NameBook(("loss", *made.losses.values(), *made.metrics.values()))
-    scores: dict[str, Expr] = {}
+    scores = {names.give(key): value for key, value in played.items()}
     for one, found in methods.items():
         wires = wires_into(made, computed, one)
         given = [wires[port.name] for port in kinds[one].ports_in]
@@ -178,6 +183,47 @@ def _listed(places: Sequence[InBlocks]) -> Expr:
     return listing(
         Expr(ast.Starred(one.tree)) if at.loops else one for at, one in zip(places, each, strict=True)
     )
+
+
+def policy_lines(made: Assembly, function: str, doc: str, wire: Place, state: Place) -> list[Statement]:
+    """The function of the scores that a wire has for states (N, ...), with the model first.
+
+    Errors: `EmitError` where nothing reads the wire, or it hangs on more than the state.
+    """
+    consumer = consumer_of(made, wire)
+    if consumer is None:
+        raise EmitError("Nothing reads the scores of this policy.", node_id=wire[0])
+    given = {state: "state"}
+    known = {**beside(made, {wire: consumer}, given), **given}
+    kinds = (made.book.types[one] for one in needed_by(made, [consumer], known))
+    if any(isinstance(one, Data | Source) for one in kinds):
+        raise EmitError("A policy scores actions by the state alone.", node_id=wire[0])
+    computed = inline(made, [consumer], None, known)
+    lines = [replace(one, twin=None) for one in computed.lines]  # not what the batch makes of the nodes
+    value = computed.at(wire)
+    if lines and lines[-1].target == str(value):
+        lines[-1] = replace(lines[-1], target="return")
+    else:
+        lines.append(Statement(value, node_id=wire[0], target="return"))
+    return [
+        under(f"def {function}(model: Model, state: Tensor) -> Tensor:", [Statement(f'"""{doc}"""'), *lines])
+    ]
+
+
+def consumer_of(made: Assembly, wire: Place) -> str | None:
+    """The node behind a wire before which the least has to be computed; None where nothing reads it."""
+    graph = made.graph
+    behind = [link.target for link in graph.outgoing(wire[0]) if link.source_port == wire[1]]
+    return min(behind, key=lambda one: len(graph.ancestors(one)), default=None)
+
+
+def beside(made: Assembly, wanted: Mapping[Place, str], given: Collection[Place] = ()) -> dict[Place, str]:
+    """What else goes into the nodes behind the wires `wanted`, and need not be computed."""
+    nodes = {*needed_by(made, [wire[0] for wire in wanted], given), *(wire[0] for wire in wanted)}
+    read = {(link.source, link.source_port) for one in nodes for link in made.graph.incoming(one)}
+    links = [link for one in wanted.values() for link in made.graph.incoming(one)]
+    places = {(link.source, link.source_port) for link in links} - read - set(wanted) - set(given)
+    return dict.fromkeys(places, "unread")
 
 
 def residual_lines(

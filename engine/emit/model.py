@@ -14,6 +14,7 @@ from engine.catalogue import (
     Column,
     Composite,
     Data,
+    Environment,
     Input,
     Layer,
     Loss,
@@ -25,9 +26,10 @@ from engine.catalogue import (
 from engine.catalogue.bypass import measured_names, origin, without_muted
 from engine.catalogue.emitter import NodeCode, build, names_in
 from engine.catalogue.identifiers import NameBook
-from engine.catalogue.symbols import Expr, name
+from engine.catalogue.symbols import Expr, carried, name, without_defaults
 from engine.catalogue.training.checks import is_general
 from engine.document.graph import Graph, Link, Project
+from engine.document.plan import Rollout
 from engine.emit.classes import Classes, Version
 from engine.emit.statements import BLANK, Statement, statement, tapped, under
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
@@ -62,6 +64,7 @@ class Assembly:
     variables: dict[Place, str] = field(default_factory=dict)
     measured: frozenset[Any] = frozenset()  # functions of ours that losses and metrics call
     blocks: dict[str, Version] = field(default_factory=dict)  # what each instance of a block constructs
+    replays: dict[str, Expr] = field(default_factory=dict)  # of environments, where agents act in them
     ties: list[tuple[str, str]] = field(default_factory=list)  # nodes that take another's weight matrix
     in_forward: frozenset[str] | None = None  # the nodes that `forward` runs, where it does not run all
     returned: list[str] = field(default_factory=list)  # variables, where they are not those of `results`
@@ -80,7 +83,8 @@ class Assembly:
     @property
     def carries(self) -> frozenset[Any]:
         """Functions and classes of ours that the code calls by name."""
-        return self.measured.union(*(code.carries for code in self.codes.values()))
+        replays = (replay.carries for replay in self.replays.values())
+        return self.measured.union(*(code.carries for code in self.codes.values()), *replays)
 
     def columns(self) -> list[Column]:
         """The columns of the data source that the graph uses, in the source's order."""
@@ -128,10 +132,43 @@ def assemble(project: Project, book: ShapeBook, names: NameBook) -> Assembly:
     _name_places(made, layers)
     for one in layers:
         made.codes[one] = _build(made, one)
+    for step in project.plan.objectives:
+        if isinstance(step, Rollout):
+            _keep_replay(made, step)
     if is_general(project.plan):
         _answer_outputs(made)
     made.classes.finish(class_lines)
     return made
+
+
+def _keep_replay(made: Assembly, step: Rollout) -> None:
+    """Let the model keep what agents see in an environment. Errors: `EmitError`, `ParamError`."""
+    from engine.layers.agents.replay import Replay
+
+    environment = made.book.types.get(step.node)
+    if not isinstance(environment, Environment):
+        raise EmitError(
+            "A rollout of the plan acts in a node that is no environment, or that a transform stands behind: "
+            "agents see states as they are.",
+            node_id=step.node if step.node in made.graph.nodes else None,
+            fix="Connect the environment to the layers directly.",
+        )
+    with blamed(step.node):
+        world, options = environment.world()
+    short = without_defaults(carried(world)(**options)).tree
+    assert isinstance(short, ast.Call)
+    own = {word.arg: options[word.arg] for word in short.keywords if word.arg}
+    found = without_defaults(carried(Replay)(carried(world), agents=step.agents, memory=step.memory, **own))
+    known = made.replays.setdefault(step.node, found)
+    if str(known) != str(found):
+        raise EmitError(
+            "Two rollouts of the plan act in one environment with other agents or another memory.",
+            node_id=step.node,
+            fix="Give both the same.",
+        )
+    if step.node not in made.attributes:
+        node = made.graph.node(step.node)
+        made.attributes[step.node] = made.attribute_names.give(node.name, environment.title)
 
 
 def _answer_outputs(made: Assembly) -> None:
@@ -192,7 +229,7 @@ def module_paths(made: Assembly, before: str = "") -> dict[str, str]:
             many = getattr(block, "times", 1) > 1 and getattr(block, "own_weights", True)
             inner = module_paths(made.blocks[one].made, f"{before}{attribute}.{'0.' if many else ''}")
             found = {**inner, **found}
-    return found
+    return {**found, **{one: before + made.attributes[one] for one in made.replays}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +279,8 @@ def class_lines(
         init.extend(Statement(begun, node_id=one) for begun in code.begins)
         if made.in_forward is None or one in made.in_forward:
             forward.extend(forward_lines(made, one))
+    for one, replay in made.replays.items():
+        init.append(Statement(replay, node_id=one, target=f"self.{made.attributes[one]}"))
     for one, other in made.ties:
         tied_to = f"self.{made.attributes[other]}.weight"
         target = f"self.{made.attributes[one]}.weight"

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
-from engine.document.plan import Minimise, Objective, Plan, Rule
+from engine.document.plan import Follow, Minimise, Objective, Plan, Rollout, Rule
 from engine.emit.optimise import path_of
 from engine.emit.statements import Statement, nested, quoted, tree
 
@@ -69,7 +69,7 @@ def is_short(plan: Plan, measured: Collection[str]) -> bool:
     """Whether a plan's loop can be a short one; `measured` are the values that each epoch ends with."""
     phase = plan.phases[0]
     stop, objectives = phase.stop, phase.objectives
-    if len(plan.phases) > 1 or stop.also:
+    if len(plan.phases) > 1 or stop.also or any(isinstance(one, Rollout | Follow) for one in objectives):
         return False
     if (stop.patience is not None or stop.restore_best) and stop.monitor.removeprefix("val_") not in measured:
         return False

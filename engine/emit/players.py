@@ -6,22 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from engine.catalogue import Data, Loss, Metric
+from engine.catalogue import Data, Environment, Layer, Loss, Metric
 from engine.catalogue.identifiers import NameBook, slug
-from engine.catalogue.symbols import name
+from engine.catalogue.symbols import Expr, name
 from engine.catalogue.training.adversaries import make_adversary
 from engine.catalogue.training.changes import make_change
 from engine.catalogue.training.checks import check_objective
 from engine.catalogue.training.choosable import Choosable
+from engine.catalogue.training.explorations import make_exploration
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
-from engine.document.plan import ChangeModel, Minimise, Phase, Plan, Rule
+from engine.document.plan import ChangeModel, Follow, Minimise, Phase, Plan, Rollout, Rule
 from engine.emit.alternating import Features, average_arguments, moves_each_turn, weight_text
 from engine.emit.inline import (
     measuring_inline,
     needed_by,
     objective_lines,
+    policy_lines,
     residual_lines,
     rule_lines,
     trained_nodes,
@@ -36,6 +38,7 @@ from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
+RETURN = "episode_return"  # what an episode earns, the mean over several
 CLEAN = "clean"  # the part that an objective with an adversary has beside
 
 
@@ -50,6 +53,7 @@ class Players:
     loop: list[list[Statement]] = field(default_factory=list)  # takes steps in the form of all plans
     still: list[str] = field(default_factory=list)  # layers that the last phase leaves alone
     short: Short | None = None  # where a shorter loop says the same
+    played: dict[str, Expr] = field(default_factory=dict)  # what episodes earn, by key
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
     metrics = [one for one in order if isinstance(made.book.types[one], Metric)]
     facts = Features(
         plan,
-        counted=uneven(made),
+        counted=uneven(made) or bool(made.replays),
         statistics=batch_statistics(made.book),
         joins=joins_rows(made.book),
         rows=weight_text(made.columns()[0].name, False),
@@ -87,7 +91,11 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
         calls: list[list[str]] = []
         trained: set[str] = set()
         for objective, names in zip(phase.objectives, named, strict=True):
-            if isinstance(objective, Rule):
+            if isinstance(objective, Rollout):
+                calls.append(_rollout(made, found, objective, names))
+            elif isinstance(objective, Follow):
+                calls.append(_follow(made, objective, names))
+            elif isinstance(objective, Rule):
                 calls.append(_rule(made, found, objective, names))
                 inside = (at.instance for one in objective.nodes for at in in_blocks(made, one))
                 trained |= {*inside, *(one for one in objective.nodes if one in made.graph.nodes)}
@@ -100,13 +108,16 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
         # What holds a change comes after the steps of the others.
         held = (isinstance(one, ChangeModel) for one in phase.objectives)
         calls = [call for _, call in sorted(zip(held, calls, strict=True), key=itemgetter(0))]
-        found.functions.append([one.function for one in named if one.function])
+        pairs = zip(phase.objectives, named, strict=True)
+        found.functions.append(
+            [one.function for step, one in pairs if one.function and not isinstance(step, Rollout)]
+        )
         factories.append(_factory(factory, phase, calls))
         found.still = _still(made, trained)
         static.append(_phase_line(made, phase, factory, found.still))
     rules = [one for one in plan.objectives if isinstance(one, Rule)]
     ruled = [one for rule in rules for one in rule.nodes if one in made.graph.nodes]
-    measure = measuring_inline(made, losses, metrics, ruled)
+    measure = measuring_inline(made, losses, metrics, ruled, found.played)
     if measure:
         found.parts.append(measure)
         found.facts = replace(facts, measures=True)
@@ -148,8 +159,13 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
         for index, objective in enumerate(phase.objectives):
             title = _title(made, plan, number, index) if several else "objective"
             key = keys.give(title) if several else "loss"
-            named_as = f"{title} objective" if slug(title) in VARIABLES else title
-            function = "" if isinstance(objective, ChangeModel) else book.give(named_as) if several else title
+            if isinstance(objective, Rollout):
+                function = book.give("action scores")
+            elif isinstance(objective, ChangeModel | Follow):
+                function = ""
+            else:
+                named_as = f"{title} objective" if slug(title) in VARIABLES else title
+                function = book.give(named_as) if several else title
             parts = PARTS if isinstance(objective, Minimise) else ()
             if isinstance(objective, Minimise) and objective.adversary is not None:
                 parts = (*parts, CLEAN)
@@ -161,6 +177,8 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
 def higher_is_better(made: Assembly, monitor: str) -> bool:
     """Whether a recorded value is better when it grows: the metrics that say so."""
     wanted = monitor.removeprefix("val_")
+    if made.replays and wanted.removeprefix("train_") == RETURN:
+        return True
     for one, given in made.metrics.items():
         if given == wanted:
             return not getattr(made.book.types[one], "lower_is_better", False)
@@ -176,6 +194,10 @@ def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:
         return phase.name
     if isinstance(objective, ChangeModel):
         return make_change(objective.change).title
+    if isinstance(objective, Rollout):
+        return RETURN.replace("_", " ")
+    if isinstance(objective, Follow) and objective.node in made.graph.nodes:
+        return f"{made.graph.node(objective.node).name or 'weights'} apart"
     if isinstance(objective, Rule) and (node := made.project.find(objective.node)) is not None:
         return f"{node.name or 'node'} rule"
     return f"objective {number + 1} {index + 1}" if len(plan.phases) > 1 else f"objective {index + 1}"
@@ -232,6 +254,48 @@ def _change(made: Assembly, change: ChangeModel, names: Named) -> list[str]:
     layers = ", ".join(path for parts in weighed.values() for path in parts)
     made_by = f"{chosen.makes.rpartition('.')[2]}([{layers}], {_values(chosen)})"
     return [f"Player({quoted(names.key)}, {made_by}),"]
+
+
+def _follow(made: Assembly, step: Follow, names: Named) -> list[str]:
+    """The line that makes what lets weights follow others. Errors: `EmitError` where they are not alike."""
+    paths = [_paths(made, [one]).get(one, []) for one in (step.node, step.leader) if one in made.codes]
+    sizes = {made.book.parameters(one) for one in (step.node, step.leader) if one in made.codes}
+    if len(paths) < 2 or not all(paths) or paths[0] == paths[1] or len(sizes) > 1:
+        raise EmitError(
+            "A step of the plan lets weights follow those of another node, but the two have no weights of "
+            "their own that are alike.",
+            node_id=step.node if step.node in made.graph.nodes else None,
+            fix="Choose two layers or blocks of the same sizes that share no weights.",
+        )
+    rate = f", rate={step.rate!r}" if step.rate != 1 else ""
+    every = f", every={step.every}" if step.every > 1 else ""
+    return [f"Player({quoted(names.key)}, Follow({paths[0][0]}, {paths[1][0]}{rate}){every}),"]
+
+
+def _rollout(made: Assembly, found: Players, step: Rollout, names: Named) -> list[str]:
+    """Write the function of a policy; returns the line that makes what acts by it."""
+    environment, policy = made.book.types[step.node], made.book.types.get(step.policy)
+    assert isinstance(environment, Environment)
+    actions, title = len(environment.actions()), made.graph.node(step.node).name or environment.title
+    wire = (step.policy, policy.outputs()[0].name) if isinstance(policy, Layer) else None
+    scores = made.book.signature(*wire) if wire else None
+    if policy is None or wire is None or scores is None or tuple(scores.shape) != (actions,):
+        raise EmitError(
+            f"A rollout of the plan acts by a node that does not score the {actions} actions of {title}.",
+            node_id=step.policy if step.policy in made.graph.nodes else step.node,
+            fix=f"Choose a layer of {actions} units as its policy.",
+        )
+    by = _plain(made.graph.node(step.policy).name or policy.title)
+    doc = f"The scores of actions by which agents act: those of {by}."
+    state = (step.node, environment.outputs()[0].name)
+    found.parts.append(policy_lines(made, names.function, doc, wire, state))
+    replay, chosen = made.attributes[step.node], make_exploration(step.exploration)
+    episodes = name("len")(name("batch")[made.columns()[0].name])
+    scored = getattr(name("model"), replay).mean_return(name(names.function), name("model"), episodes)
+    found.played.setdefault(RETURN, scored)
+    explore = f"{chosen.makes.rpartition('.')[2]}({_values(chosen)})"
+    moves = f", moves={step.moves}" if step.moves > 1 else ""
+    return [f"Player({quoted(names.key)}, Rollout(model.{replay}, {names.function}, {explore}{moves})),"]
 
 
 def _values(chosen: Choosable) -> str:

@@ -7,7 +7,7 @@ names of the running program.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,7 +22,7 @@ from engine.catalogue.symbols import Expr, lift, name
 from engine.data.portable import names_read, portable_source
 from engine.data.text.token_names import OPTION, vocabularies
 from engine.emit.entry import DEVICE, listed
-from engine.emit.inline import inline, needed_by
+from engine.emit.inline import beside, consumer_of, inline, needed_by
 from engine.emit.measuring import column_of
 from engine.emit.model import Assembly, Place, blamed, module_paths
 from engine.emit.names import LIBRARY
@@ -72,8 +72,8 @@ def function_lines(made: Assembly, offer: Offer, function: str) -> list[Statemen
     """The function of a procedure: its rows as the loop needs them, then the loop."""
     parts = offer.bound.parts
     wires = [part.wire for part in parts.values() if isinstance(part, Value)]
-    inner = {wire: one for wire in wires if not _ends(made, wire) and (one := _consumer(made, wire))}
-    computed = inline(made, list(inner.values()), None, _beside(made, inner))
+    inner = {wire: one for wire in wires if not _ends(made, wire) and (one := consumer_of(made, wire))}
+    computed = inline(made, list(inner.values()), None, beside(made, inner))
     body = list(computed.lines)
     arguments: list[str] = []
     for title, part in parts.items():
@@ -115,26 +115,10 @@ def plain_text_of(text: str) -> str:
     return text.replace("\\", "/").replace('"', "'")
 
 
-def _consumer(made: Assembly, wire: Place) -> str | None:
-    """The node behind a wire before which the least has to be computed; None where nothing reads it."""
-    graph = made.graph
-    behind = [link.target for link in graph.outgoing(wire[0]) if link.source_port == wire[1]]
-    return min(behind, key=lambda one: len(graph.ancestors(one)), default=None)
-
-
 def _ends(made: Assembly, wire: Place) -> bool:
     """Whether a value is an answer of the model that no layer of it reads."""
     behind = [link.target for link in made.graph.outgoing(wire[0]) if link.source_port == wire[1]]
     return wire in made.results and not any(isinstance(made.book.types[one], LayerType) for one in behind)
-
-
-def _beside(made: Assembly, wanted: Mapping[Place, str], given: Collection[Place] = ()) -> dict[Place, str]:
-    """What else goes into the nodes behind the wires `wanted`, and need not be computed."""
-    nodes = {*needed_by(made, [wire[0] for wire in wanted], given), *(wire[0] for wire in wanted)}
-    read = {(link.source, link.source_port) for one in nodes for link in made.graph.incoming(one)}
-    links = [link for one in wanted.values() for link in made.graph.incoming(one)]
-    places = {(link.source, link.source_port) for link in links} - read - set(wanted) - set(given)
-    return dict.fromkeys(places, "unread")
 
 
 def _nested(made: Assembly, part: Function, called: str) -> list[Statement]:
@@ -148,11 +132,11 @@ def _nested(made: Assembly, part: Function, called: str) -> list[Statement]:
         value = _answer(made, part.wire, {part.given: variable, **others})
         reads = any(place not in {part.given, *others} for place in made.arguments)
     else:
-        consumer = _consumer(made, part.wire)
+        consumer = consumer_of(made, part.wire)
         if consumer is None:
             raise EmitError("What this procedure computes is not an answer of the model.")
         given = {part.given: variable, **others}
-        known = {**_beside(made, {part.wire: consumer}, given), **given}
+        known = {**beside(made, {part.wire: consumer}, given), **given}
         computed = inline(made, [consumer], None, known)
         lines, value = computed.lines, computed.at(part.wire)
         before = needed_by(made, [consumer], known)

@@ -245,7 +245,7 @@ def write_script(
     load_text = _text(line.plain for line in printed(load))[:-1]
     apart = len(counts) > 1
     joins = joins_rows(made.book)
-    first = players.functions[0][0] if players is not None else "objective"
+    first = next((one for phase in players.functions for one in phase), "") if players else "objective"
     taken = _text(line.plain for line in _apart(steps)) if steps else ""
     return Script(
         source, twin, taken, made, trains, files, threads, fast, first, folder, load_text, apart, joins

@@ -48,6 +48,7 @@ _HIGHER = (
     "recall",
     "f1",
     "auc",
+    "return",
     "score",
     "r2",
     "iou",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from engine.catalogue import Layer, Loss, NodeType
+from engine.catalogue import Environment, Layer, Loss, NodeType
 from engine.document.edits import SetPlan
 from engine.document.graph import Project
-from engine.document.plan import WHOLE, Minimise, Objective, Plan, Rule
+from engine.document.plan import WHOLE, Follow, Minimise, Objective, Plan, Rollout, Rule
 from engine.shapes.problems import Fix, Problem
 
 Weights = Callable[[str], int]
@@ -26,7 +26,9 @@ def plan_problems(
         for place, objective in enumerate(phase.objectives):
             where = _where(project.plan, at, place)
             found = None
-            if isinstance(objective, Rule):
+            if isinstance(objective, Rollout | Follow):
+                found = _of_pair(project, types, objective)
+            elif isinstance(objective, Rule):
                 found = _of_rule(project, types, objective)
                 yield from _of_rows(project, types, at, objective, where)
             if isinstance(objective, Minimise):
@@ -85,6 +87,26 @@ def _of_rows(
     fixed = SetPlan(replace(project.plan, phases=tuple(phases)))
     message = f"{where} applies the rule of {kind.title}, which needs all rows in one batch."
     yield Problem(None, message, fix=Fix("Take all rows at once", lambda _: (fixed,)), code="plan-rows")
+
+
+def _of_pair(project: Project, types: Mapping[str, NodeType], step: Rollout | Follow) -> _Found | None:
+    """What is wrong with the two nodes that a step names."""
+    acts = isinstance(step, Rollout)
+    beside = step.policy if isinstance(step, Rollout) else step.leader
+    does = "acts" if acts else "lets weights follow"
+    if any(one not in project.graph.nodes for one in (step.node, beside)):
+        return f"{does}, but names a node that is not in the graph.", "", None
+    kind, other = types.get(step.node), types.get(beside)
+    if acts and kind is not None and not isinstance(kind, Environment):
+        title = project.graph.node(step.node).name or kind.title
+        return f"acts in {title}, which is no environment.", "", None
+    if other is not None and not isinstance(other, Layer):
+        title = project.graph.node(beside).name or other.title
+        return f"{does} by {title}, which is no layer.", "", None
+    if not acts and kind is not None and not isinstance(kind, Layer):
+        title = project.graph.node(step.node).name or kind.title
+        return f"lets {title} follow, which has no weights.", "", None
+    return None
 
 
 def _of_loss(project: Project, types: Mapping[str, NodeType], objective: Minimise) -> _Found | None:

@@ -21,7 +21,7 @@ from engine.document.edits import (
     SetPlan,
 )
 from engine.document.graph import BLOCK_INPUT, BLOCK_OUTPUT, Graph, Link, Node, Points, Project
-from engine.document.plan import ChangeModel, Objective, Plan, Rule
+from engine.document.plan import ChangeModel, Follow, Objective, Plan, Rollout, Rule
 from engine.errors import GraphError, ParamError
 from engine.values import Value, natural
 
@@ -178,6 +178,10 @@ def plan_after(plan: Plan, before: str, after: str) -> Plan:
     """The plan when another node stands in a node's place: losses, trained nodes, rates and rules follow."""
 
     def follow(one: Objective) -> Objective:
+        if isinstance(one, Follow) and one.leader == before:
+            one = replace(one, leader=after)
+        if isinstance(one, Rollout) and one.policy == before:
+            one = replace(one, policy=after)
         if isinstance(one, Rule):
             node, *also = (after if key == before else key for key in one.nodes)
             return replace(one, node=node, also=tuple(also))

@@ -153,6 +153,9 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
     if "mask" in ports:
         yield node_type.type_id, _set(node_type)
         return
+    if {"action", "reward"} & ports:
+        yield node_type.type_id, _in_world(made)
+        return
     for port in made.outputs():
         name = node_type.type_id if port.name == "output" else f"{node_type.type_id} {port.name}"
         for ground in GROUNDS:
@@ -274,6 +277,27 @@ def _set(node_type: type[NodeType]) -> Project:
         Link("n2", "output", "n3", "x"),
         Link("n3", "output", "n4", "prediction"),
         Link("n1", "label", "n4", "target"),
+    ]
+    return _project(nodes, links)
+
+
+def _in_world(made: NodeType) -> Project:
+    """A layer behind one that values the actions of an agent."""
+    nodes = [
+        Node("n1", "GridWorld"),
+        Node("n2", "Linear", params={"units": 4}),
+        Node("n3", made.type_id, "tried"),
+        Node("n4", "Linear", params={"units": 1}),
+        Node("n5", "MSE"),
+    ]
+    values = {"x", "choose"}
+    links = [
+        Link("n1", "state", "n2", "x"),
+        *(Link("n2", "output", "n3", port.name) for port in made.inputs() if port.name in values),
+        *(Link("n1", port.name, "n3", port.name) for port in made.inputs() if port.name not in values),
+        Link("n3", "output", "n4", "x"),
+        Link("n4", "output", "n5", "prediction"),
+        Link("n1", "reward", "n5", "target"),
     ]
     return _project(nodes, links)
 

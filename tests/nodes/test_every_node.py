@@ -39,7 +39,13 @@ GRAPHS = [
     PADDED,
     {**PADDED, "edges": EDGES},
 ]
+VALUES, NUMBER = Signature((4,)), Signature((1,))  # of actions, and what one of them earned
 ARRIVING = {
+    "ActionValue": [{"x": VALUES, "action": Signature((), "int64")}],
+    "TDTarget": [
+        {"x": VALUES, "reward": NUMBER, "end": NUMBER},
+        {"x": VALUES, "reward": NUMBER, "end": NUMBER, "choose": VALUES},
+    ],
     "NeighbourSum": GRAPHS,
     "GraphConvolution": GRAPHS,
     "GraphReadout": [{"nodes": NODES, "sizes": Signature((), "int64")}, {"nodes": NODES, "sizes": NODES}],
@@ -59,7 +65,13 @@ def values_of(spec: ParamSpec, choose: random.Random) -> list[Any]:
         "pair": [1, 2, 3, 4, (2, 3), (3, 1), (1, 4), 0, (0, 2), *spec.words],
         "ints": [(2,), (2, 3)] if spec.name == "which" else [(6,), (-1,), (2, -1), (1, 8, 8), (4, 4)],
         "floats": [(0.5,), (0.25, 2.0), (0.1, 0.2, 0.3)],
-        "text": ["a", "1 2", *{"void": ["255"], "mask_classes": ["ground, thing"]}.get(spec.name, [])],
+        "text": [
+            "a",
+            "1 2",
+            *{"void": ["255"], "mask_classes": ["ground, thing"], "layout": ["S.G", "S./.G"]}.get(
+                spec.name, []
+            ),
+        ],
         "path": [],
         "names": [("a", "b")],
         "rows": [],

@@ -5,10 +5,11 @@ from __future__ import annotations
 from engine.catalogue.training.adversaries import make_adversary
 from engine.catalogue.training.averages import make_average
 from engine.catalogue.training.changes import make_change
+from engine.catalogue.training.explorations import make_exploration
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES, make_optimiser, make_schedule
 from engine.catalogue.training.penalties import make_penalty
 from engine.catalogue.training.stopping import stop_tests
-from engine.document.plan import ChangeModel, Minimise, Plan, Rule
+from engine.document.plan import ChangeModel, Minimise, Plan, Rollout, Rule
 from engine.errors import EmitError, ParamError
 
 
@@ -62,6 +63,8 @@ def _check_general(plan: Plan) -> None:
     for phase in plan.phases:
         stop_tests(phase.stop.also, lambda _: True)
         for one in phase.objectives:
+            if isinstance(one, Rollout):
+                make_exploration(one.exploration)
             if isinstance(one, Rule):
                 continue
             if isinstance(one, ChangeModel):

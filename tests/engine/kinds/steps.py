@@ -6,7 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine.document.graph import Block, Graph, Link, Node, Project
-from engine.document.plan import Chain, ChangeModel, Choice, Fit, Minimise, Objective, Phase, Plan, Rule, Stop
+from engine.document.plan import (
+    Chain,
+    ChangeModel,
+    Choice,
+    Fit,
+    Follow,
+    Minimise,
+    Objective,
+    Phase,
+    Plan,
+    Rollout,
+    Rule,
+    Stop,
+)
 
 NODES = (
     Node("n1", "Iris", "flowers"),
@@ -20,6 +33,7 @@ NODES = (
     Node("n9", "MixingWeights", "weights"),
     Node("n10", "Responsibilities", "responsibilities"),
     Node("n11", "Block", "stack", {"block": "b12", "times": 2}),
+    Node("n16", "Linear", "follower", {"units": 6, "activation": "tanh"}),
 )
 LINKS = (
     Link("n1", "features", "n2", "x"),
@@ -34,6 +48,7 @@ LINKS = (
     Link("n8", "output", "n9", "x"),
     Link("n9", "output", "n10", "x"),
     Link("n1", "features", "n11", "n13"),
+    Link("n1", "features", "n16", "x"),
 )
 STACK = Block(  # run twice, one after the other, with weights of their own
     "b12",
@@ -47,6 +62,18 @@ STACK = Block(  # run twice, one after the other, with weights of their own
         (Link("n13", "output", "n14", "x"), Link("n14", "output", "n15", "x")),
     ),
 )
+MAZE = Node("n1", "GridWorld", "maze", {"rows": 150, "validation": 0.2, "test": 0.2, "limit": 10})
+WORLD = (  # an environment, and a network whose scores choose what agents do
+    MAZE,
+    NODES[1],
+    Node("n3", "Linear", "scores", {"units": 4}),
+    NODES[3],
+)
+MOVES = (
+    Link("n1", "state", "n2", "x"),
+    *LINKS[1:3],
+    Link("n1", "action", "n4", "target"),
+)
 ADAM = Minimise(optimiser=Choice("Adam", {"lr": 0.02}))
 KINDS: dict[str, tuple[Objective, ...]] = {
     "Minimise": (ADAM,),
@@ -59,6 +86,13 @@ KINDS: dict[str, tuple[Objective, ...]] = {
     "Rule over several nodes": (Rule("n7", also=("n8", "n9", "n10")),),
     "Rule inside blocks": (Rule("n14", also=("n5",)),),
     "Fit": (Fit("n6"),),
+    "Follow": (ADAM, Follow("n16", leader="n2", rate=0.5, every=2)),
+    "Rollout": (
+        Rollout(
+            "n1", policy="n3", agents=4, memory=50, exploration=Choice("LinearExploration", {"turns": 6})
+        ),
+        replace(ADAM, name="imitate"),
+    ),
     "Chain": (Chain(optimiser=Choice("HMC", {"leaps": 3, "warm_up": 2})),),
     "Change": (
         ChangeModel(Choice("Prune", {"fraction": 0.5}), name="cut", of=("n2", "n3")),
@@ -70,7 +104,9 @@ WHOLE = ("whole batch", "Rule over several nodes", "Fit", "Chain")  # these take
 
 
 def project(plan: Plan) -> Project:
-    return Project("Kinds", graph=Graph(NODES, LINKS), plan=plan, next_id=16, blocks={STACK.id: STACK})
+    if any(isinstance(one, Rollout) for one in plan.objectives):
+        return Project("Kinds", graph=Graph(WORLD, MOVES), plan=plan, next_id=10)
+    return Project("Kinds", graph=Graph(NODES, LINKS), plan=plan, next_id=17, blocks={STACK.id: STACK})
 
 
 def of_kind(kind: str) -> Project:

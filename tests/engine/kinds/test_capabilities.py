@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.document.files import load_project, save_project
-from engine.document.plan import Chain, ChangeModel, Fit, Minimise, Plan, Rule
+from engine.document.plan import Chain, ChangeModel, Fit, Follow, Minimise, Plan, Rollout, Rule
 from engine.emit.fast import Fast
 from engine.emit.program import compile_program
 from engine.emit.script import export_script
@@ -122,7 +122,8 @@ def is_fast(kind: str) -> None:
 
 def is_exported(kind: str) -> None:
     """The gallery holds an example of the kind, and its script to the same numbers."""
-    kinds = {"Minimise": Minimise, "Rule": Rule, "Fit": Fit, "Chain": Chain, "Change": ChangeModel}
+    kinds: dict[str, type] = {one.__name__: one for one in (Minimise, Rule, Fit, Follow, Rollout, Chain)}
+    kinds["Change"] = ChangeModel
     plans = [load_project(GALLERY / f"{one}.nloom").plan for one in GALLERY_IDS]
     assert any(_holds(plan, kind, kinds.get(kind)) for plan in plans)
     assert "def train(" in export_script(of_kind(kind), catalogue()).text
@@ -157,16 +158,18 @@ def test_it_can(kind: str, capability: str) -> None:
     TRIED[capability](kind)
 
 
-def test_several_processes_do_as_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("acts", [False, True], ids=["on data", "in an environment"])
+def test_several_processes_do_as_one(tmp_path: Path, acts: bool) -> None:
     # For an adversary each process draws where its search begins; one plan has optimisers of one way to ask.
-    project = of_all(lambda kind: kind not in ("adversary", "Chain"))
+    project = of_all(lambda kind: kind not in ("adversary", "Chain") and (kind == "Rollout") == acts)
     save_project(project, tmp_path / "kinds.nloom")
     train = ("-m", "engine.cli", "train", str(tmp_path / "kinds.nloom"), "--json", "--device", "cpu")
     close(records(*TORCHRUN, "2", *train, "--out", str(tmp_path / "two")), alone(project))
 
 
-def test_a_script_in_several_processes_does_as_one(tmp_path: Path) -> None:
-    project = of_all(lambda kind: kind not in ("adversary", "whole batch"))
+@pytest.mark.parametrize("acts", [False, True], ids=["on data", "in an environment"])
+def test_a_script_in_several_processes_does_as_one(tmp_path: Path, acts: bool) -> None:
+    project = of_all(lambda kind: kind not in ("adversary", "whole batch") and (kind == "Rollout") == acts)
     script = tmp_path / "kinds.py"
     script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
     close(records(*TORCHRUN, "2", str(script), "--json"), alone(project))
