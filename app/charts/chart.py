@@ -23,6 +23,7 @@ LOW = 240  # pixels of height below which a wide chart has its legend beside it
 LINE_FROM = 84  # for one line of it: curves without names say nothing
 LEFT, RIGHT, BELOW, ABOVE = 46, 10, 32, 6
 LEGEND, LEGEND_ROWS = 18, 2
+DOT = 2.5  # its radius, in pixels
 MANY = 64  # points whose line is drawn piece by piece: stroked as one shape it takes twenty times as long
 Numbers = NDArray[np.floating]
 Colour = str | Callable[[Theme], QColor]  # a role of the theme, or a function of it
@@ -309,7 +310,11 @@ class Chart(Plot):
             points = part[np.isfinite(part).all(axis=1)].clip(-1e5, 1e5)
             if len(points) == 2 and points[0, 1] == points[1, 1] and layer.width < 1.5:
                 points[:, 1] = points[:, 1].round() + 0.5  # a level would be blurred over two rows of pixels
-            if len(points) > MANY and solid:
+            if len(points) == 1:  # a line of one point is a dot
+                painter.setBrush(colour)
+                painter.drawEllipse(QPointF(*points[0].tolist()), DOT, DOT)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+            elif len(points) > MANY and solid:
                 ends = np.concatenate([points[:-1], points[1:]], axis=1)
                 painter.drawLines(list(map(QLineF, *ends.T.tolist())))
             else:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.charts.plot import number, percent
 from app.theme import SMALL, Theme, current_theme, themes
-from app.widgets.labels import plain
+from app.widgets.labels import counted, plain
 from engine.feed.progress import Progress
 
 HEIGHT = 32
@@ -88,8 +88,8 @@ class ProgressText(QWidget):
                 epoch = min(progress.epoch + 1, epochs)
                 left = f"Phase {progress.phase} of {progress.phases} · epoch {epoch} of {epochs}"
             if state == "finished":
-                done = progress.epoch
-                left = f"Finished · {done} epoch{'s' if done != 1 else ''} · {progress.step:,} steps"
+                done = f"{counted(progress.epoch, 'epoch')} · {counted(progress.step, 'step')}"
+                left = f"Finished · {done}"
                 fraction = 1.0
             elif state == "idle":
                 left = f"Stopped in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"

@@ -19,7 +19,7 @@ from app.runs.training_answers import TrainingAnswers
 from app.runs.training_curves import TrainingCurves
 from app.runs.training_layers import TrainingLayers
 from app.theme import Theme, current_theme, themes
-from app.widgets.labels import ElidedLabel
+from app.widgets.labels import ElidedLabel, counted
 from app.widgets.one_click import OneClick
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
@@ -103,7 +103,7 @@ class TrainingPanel(QWidget):
             self.outcome.setToolTip(scaled_words(Subject(self._workspace)))
         elif self._workspace.can_train_more:
             now = trainer.progress
-            head = f"Stopped in epoch {min(now.epoch + 1, now.epochs)} after {now.step:,} steps."
+            head = f"Stopped in epoch {min(now.epoch + 1, now.epochs)} after {counted(now.step, 'step')}."
             self.outcome.say("accent", head, "", ended=True)
         elif step := self._workspace.layer_step:
             how = _how_on(step) if self.height() >= ROOMY else ""

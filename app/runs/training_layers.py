@@ -21,6 +21,8 @@ VANISHED = 1e-4  # of the largest gradient norm
 FALLEN = 0.8  # of the first losses: a run whose loss is below has learned something
 SMALL_UPDATE, LARGE_UPDATE = 1e-5, 2e-2  # of the weights' norm, one update
 REDRAW_MS = 250
+AWAITED = "Activations appear when the network has been built."
+FIRST_BATCHES = "Gradients appear with the first batches."
 ROOM_FOR_BOTH, ROOM_FOR_WORDS = 170, 205  # pixels of height
 
 
@@ -93,6 +95,7 @@ class TrainingLayers(QWidget):
 
     def _changed(self, change: object = None) -> None:
         self._live.again()
+        self._say_awaited()
 
     def _choose(self) -> None:
         chosen = self._node_to_show()
@@ -102,7 +105,15 @@ class TrainingLayers(QWidget):
             self._node_id = chosen
             self._seen.pop(Probe(chosen, "activations"), None)
             self._example.setText("")
-            self.activations.say("Activations appear when the network has been built.")
+            self._say_awaited()
+
+    def _say_awaited(self) -> None:
+        """Say what is waited for where nothing is shown yet."""
+        if Probe(self._node_id, "activations") not in self._seen:
+            self.activations.say(AWAITED if self._node_id else "Select a layer to see what leaves it.")
+        if NORMS not in self._seen:
+            descends = self._workspace.document.project.plan.minimised
+            self.norms.say(FIRST_BATCHES if descends else "This plan takes no gradients.")
 
     def _node_to_show(self) -> str:
         """The selected node; without one the first convolution, else the first layer with weights."""
@@ -151,8 +162,7 @@ class TrainingLayers(QWidget):
     def _forget(self) -> None:
         self._seen.clear()
         self._example.setText("")
-        self.activations.say("Activations appear when the network has been built.")
-        self.norms.say("Gradients appear with the first batches.")
+        self._say_awaited()
         self.health.setText("")
 
     def _new(self, feed: Feed, probe: Probe) -> Snapshot | None:

@@ -93,7 +93,7 @@ IMAGES = {
     "gaussian-process": Painted("fit", "likelihood"),
     "support-vectors": Painted("decision-regions", "machine"),
     "sampled-weights": Painted("fit", "error"),
-    "pruned-digits": Painted("weights", "hidden"),
+    "pruned-digits": Painted("weight_matrix", "hidden"),
     "robust-digits": Painted("confusion-matrix", "loss", square=True),
     "mixture-em": Painted("projection", "mixture"),
     "diffusion-points": Painted("procedure", "", 2.6),

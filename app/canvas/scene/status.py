@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.widgets.labels import counted
 from app.workspace.open_document import CheckedDocument
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -29,11 +30,6 @@ def fact_parts(workspace: CheckedDocument) -> list[str]:
     problems = len(shapes.problems)
     parts.append(counted(problems, "problem") if problems else "no problems")
     return parts
-
-
-def counted(number: int, what: str) -> str:
-    """A number with its noun: "1 problem", "34,826 parameters"."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def shortened(number: float) -> str:

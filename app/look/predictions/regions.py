@@ -27,7 +27,7 @@ from engine.feed.feed import Probe, Snapshot
 from engine.look.level_lines import level_lines
 
 LEVELS = 7
-RING = 13.0  # pixels, around an example on which the answer rests
+RING = 4.0  # pixels by which a ring around an example, on which the answer rests, is larger than its mark
 
 
 def has_a_plane(subject: Subject) -> bool:
@@ -99,8 +99,10 @@ class Regions(LiveView):
         held = found.get(self._probe("held_rows"))
         if held is not None and len(held.array):
             rows = self._features_as_seen(np.array(held.array, np.float64))
-            layers.append(Marks(rows[:, 0], rows[:, 1], "text", "circle", RING, hollow=True))
-            note += f" · {len(rows):,} of {held.extra['rows']:,} rows hold the boundary (rings)"
+            ring = RING + mark_size(0 if points is None else len(points.array))
+            layers.append(Marks(rows[:, 0], rows[:, 1], "text", "circle", ring, hollow=True))
+            legend = [*legend, Entry("support vectors", "text", "circle", hollow=True)]
+            note = f"{len(rows):,} of {held.extra['rows']:,} training rows are support vectors · {note}"
         layers += over
         across, up = facts["names"]
         frame = Frame(facts["x"], facts["y"], across, up, legend=legend)

@@ -106,3 +106,14 @@ def test_numbers_beside_a_scale_of_colours_have_room(low: float, high: float, qa
     metrics = QFontMetrics(current_theme().mono(SMALL))
     assert max(metrics.horizontalAdvance(text) for _, text in marks) <= WIDTH - 14
     assert ends(6.7e-24, 1.0)[0] == (0.0, "0")
+
+
+def test_a_line_of_one_point_is_a_dot(qapp: object) -> None:
+    chart = Chart()
+    frame = Frame((0, 1), (0, 1), "x", "y")
+    chart.show_layers(frame, [])
+    empty = painted(chart)
+    chart.show_layers(frame, [Curve(np.array([0.25, np.nan, 0.75]), np.array([0.5, np.nan, 0.5]))])
+    seen = (painted(chart) != empty).any(axis=2)
+    for x, y in np.stack(chart.to_pixels(np.array([0.25, 0.75]), np.array([0.5, 0.5])), 1):
+        assert seen[round(y), round(x)]

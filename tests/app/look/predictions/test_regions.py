@@ -67,7 +67,8 @@ def test_rows_that_hold_the_boundary_have_a_ring(shaped: Workspace) -> None:
     shown(view, {**grid, held: snapshot([[0.0, 5.0], [0.5, 2.0]], rows=90)})
     (rings,) = [layer for layer in view.chart.layers if isinstance(layer, Marks)]
     assert rings.hollow and list(rings.x) == [0.0, 0.5] and list(rings.y) == [5.0, 2.0]
-    assert "2 of 90 rows hold the boundary (rings)" in view.note
+    assert view.chart.frame_shown.legend[-1].name == "support vectors"
+    assert view.note.startswith("2 of 90 training rows are support vectors")
 
 
 def test_unsure_answers_are_paler(shaped: Workspace) -> None:
