@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.inspector.plan_agents import FollowEditor, RolloutEditor
 from app.inspector.plan_fields import BatchSpec
 from app.inspector.plan_focus import PlanFocus
 from app.inspector.plan_objective import ChangeEditor, ObjectiveEditor, RuleEditor
@@ -15,11 +16,22 @@ from app.inspector.plan_rows import Row, RowList
 from app.inspector.plan_stop import StopEditor
 from app.widgets.fields import FieldRow
 from app.widgets.labels import rule
-from app.workspace.plan_parts import losses, named, named_in, rule_nodes
+from app.workspace.plan_parts import environments, learners, losses, named, named_in, policies, rule_nodes
 from engine.catalogue.params import ParamSpec
 from engine.catalogue.training.changes import CHANGES
 from engine.catalogue.training.optimisers import OPTIMISERS, SAMPLERS
-from engine.document.plan import WHOLE, Chain, ChangeModel, Fit, Minimise, Objective, Phase, Rule
+from engine.document.plan import (
+    WHOLE,
+    Chain,
+    ChangeModel,
+    Fit,
+    Follow,
+    Minimise,
+    Objective,
+    Phase,
+    Rollout,
+    Rule,
+)
 
 PHASE_NAME = ParamSpec("phase_name", "text", "", "Name", "what the phase is called")
 PHASE_BATCH = BatchSpec(
@@ -35,11 +47,17 @@ KINDS = {
     "minimise": "Lower a loss",
     "rule": "Apply a node's own rule",
     "fit": "Fit an estimator",
+    "rollout": "Act in an environment",
+    "follow": "Let weights follow others",
     "chain": "Draw weights by a Markov chain",
     "change": "Change the model",
 }
 NONE_LEARNS = "No node of this network learns by a rule of its own; Perceptron and Hopfield do."
 NONE_FITS = "No node of this network is fitted; those of the group “estimators” are."
+NONE_ACTS = (
+    "This network has no environment with a layer behind its state; Grid world and Cart-pole are some."
+)
+NONE_FOLLOWS = "This network has no two nodes with weights, of which one could follow the other."
 LEGEND = (
     "On the canvas: what this objective trains, what it only runs (frozen), and, dimmed, what it leaves out."
 )
@@ -69,6 +87,7 @@ class PlanEditor(QWidget):
             row.edited.connect(self._edited)
             row.finished.connect(focus.workspace.seal)
         self.minimise, self.rule, self.change = ObjectiveEditor(focus), RuleEditor(focus), ChangeEditor(focus)
+        self.rollout, self.follow = RolloutEditor(focus), FollowEditor(focus)
         self.stop = StopEditor(focus)
         self.fewer = QPushButton("Fewer settings")
         self.fewer.setObjectName("planFewer")
@@ -83,7 +102,7 @@ class PlanEditor(QWidget):
         column.setSpacing(4)
         parts: tuple[QWidget | None, ...] = (
             *(self.fewer, self.phases, *self._rows.values(), None),
-            *(self.objectives, self.minimise, self.rule, self.change, None),
+            *(self.objectives, self.minimise, self.rollout, self.follow, self.rule, self.change, None),
             self.stop,
         )
         for part in parts:
@@ -98,9 +117,21 @@ class PlanEditor(QWidget):
 
     @property
     def fields(self) -> dict[str, FieldRow]:
-        parts = ((Minimise, self.minimise), (ChangeModel, self.change), (Rule, self.rule))
-        shown = next(part for kind, part in parts if isinstance(self._focus.objective, kind))
-        return {**self._rows, **shown.fields, **self.stop.fields}
+        return {**self._rows, **self._editor().fields, **self.stop.fields}
+
+    def _editor(self) -> ObjectiveEditor | RolloutEditor | FollowEditor | RuleEditor | ChangeEditor:
+        """The fields of what the focus is on."""
+        match self._focus.objective:
+            case Minimise():
+                return self.minimise
+            case Rollout():
+                return self.rollout
+            case Follow():
+                return self.follow
+            case ChangeModel():
+                return self.change
+            case _:
+                return self.rule
 
     # -- showing ----------------------------------------------------------------------------------
 
@@ -121,20 +152,31 @@ class PlanEditor(QWidget):
         control = batch.control
         assert isinstance(control, QLineEdit)
         control.setPlaceholderText(f"{size}, {'as the plan' if usual == plan.batch else 'as it is fitted'}")
-        self.minimise.setVisible(isinstance(objective, Minimise))
-        self.rule.setVisible(isinstance(objective, Rule))
-        self.change.setVisible(isinstance(objective, ChangeModel))
-        if isinstance(objective, Minimise):
-            self.minimise.refresh(objective)
-        elif isinstance(objective, ChangeModel):
-            self.change.refresh(objective)
-        else:
-            self.rule.refresh(objective)
+        shown = self._editor()
+        for editor in (self.minimise, self.rollout, self.follow, self.rule, self.change):
+            editor.setVisible(editor is shown)
+        match objective:
+            case Minimise():
+                self.minimise.refresh(objective)
+            case Rollout():
+                self.rollout.refresh(objective)
+            case Follow():
+                self.follow.refresh(objective)
+            case ChangeModel():
+                self.change.refresh(objective)
+            case _:
+                self.rule.refresh(objective)
         self.stop.refresh()
 
     def _objective_row(self, objective: Objective) -> Row:
         workspace = self._focus.workspace
         graph = workspace.document.project.graph
+        if isinstance(objective, Rollout):
+            told = f"{objective.agents:,} agents"
+            return objective.name or f"Act in {named(graph, objective.node)}", told
+        if isinstance(objective, Follow):
+            told = _often("copied" if objective.rate == 1 else f"rate {objective.rate:g}", objective.every)
+            return objective.name or f"{named(graph, objective.node)} follows", told
         if isinstance(objective, Rule):
             what = "Fit" if isinstance(objective, Fit) else "Rule of"
             project = workspace.document.project
@@ -175,6 +217,9 @@ class PlanEditor(QWidget):
         self._focus.add_phase()
 
     def _add_objective(self, kind: str) -> None:
+        if kind in ("rollout", "follow"):
+            self._add_pair(kind)
+            return
         if kind not in ("rule", "fit"):
             made = {"chain": Chain, "change": ChangeModel}.get(kind, Minimise)
             self._focus.add_objective(made())
@@ -188,6 +233,20 @@ class PlanEditor(QWidget):
         taken = {node for one in rules for node in one.nodes}
         node = next((one for one in known if one not in taken), next(iter(known)))
         self._focus.add_objective(Fit(node) if fits else Rule(node))
+
+    def _add_pair(self, kind: str) -> None:
+        """Add a step of two nodes, with the first that could be meant."""
+        workspace = self._focus.workspace
+        if kind == "rollout":
+            pairs = [(one, each) for one in environments(workspace) for each in policies(workspace, one)]
+            made: list[Objective] = [Rollout(one, policy=policy) for one, policy in pairs]
+        else:
+            nodes = [*learners(workspace)]
+            made = [Follow(nodes[1], leader=nodes[0])] if len(nodes) > 1 else []
+        if made:
+            self._focus.add_objective(made[0])
+        else:
+            workspace.message.emit(NONE_ACTS if kind == "rollout" else NONE_FOLLOWS, "info")
 
     def _edited(self, name: str, value: Any) -> None:
         key = name.removeprefix("phase_")

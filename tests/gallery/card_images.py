@@ -58,6 +58,7 @@ class Painted:
 
 IMAGES = {
     "two-spirals": Painted("decision-regions", "cross-entropy"),
+    "dqn-grid": Painted("grid-world", "maze"),
     "iris": Painted("projection", "hidden2"),
     "linear-regression": Painted("fit", "gradient error"),
     "perceptron-gates": Painted("decision-regions", "AND unit"),

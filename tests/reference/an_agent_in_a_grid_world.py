@@ -3,6 +3,7 @@
 Exported from Neuroloom. Needs torch and numpy only.
 
     python an_agent_in_a_grid_world.py
+    python an_agent_in_a_grid_world.py play --weights FILE
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -47,6 +50,30 @@ SEED, BATCH = 0, 64
 
 
 # engine.optim.rollout.Rollout, 41 lines, 48f49dfcf7af
+
+
+# engine.procedures.agents.played, 35 lines, 833f1c9bead9
+
+
+# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+
+
+# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+
+
+# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+
+
+# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+
+
+# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+
+
+# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+
+
+# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
 
 
 # engine.layers.agents.values.temporal_difference_target, 10 lines, 39ca14af5599
@@ -317,5 +344,58 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
+@torch.no_grad()
+def play(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Plays an episode by the best actions, move by move, and says what each is worth and earns."""
+
+    def scores(state: Tensor) -> Tensor:
+        q_network = model.q_network(state)  # (N, 4)
+        return q_network
+
+    yield from played(model.maze, scores, draws=draws, **options)
+
+
+PROCEDURES = {
+    "play": (play, {
+        "--moves": {"type": int, "default": 200, "help": "the most that are made"},
+        "--explore": {"type": float, "default": 0.0, "help": "probability of a random action"},
+    }),
+}
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    args = parser.parse_args(words)
+
+    torch.set_num_threads(1)
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load(Path(), args.device)[args.split]
+        batch = chosen_rows(columns, args.rows, args.input)
+        torch.manual_seed(args.seed)
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
+        run(sys.argv[1], sys.argv[2:])
+    else:
+        main()

@@ -17,8 +17,8 @@ from app.workspace.plan_parts import moves
 from app.workspace.workspace import Workspace
 from engine.document.blocks import group
 from engine.document.edits import AddNodes, Remove
-from engine.document.graph import Node
-from engine.document.plan import Choice, Minimise, Plan, Rule, Stop
+from engine.document.graph import Link, Node
+from engine.document.plan import Choice, Follow, Minimise, Plan, Rollout, Rule, Stop
 from engine.errors import ParamError
 from tests.app.inspector.plan_hands import (
     add,
@@ -221,6 +221,27 @@ def test_a_rule_needs_a_node_that_has_one(net: Workspace, inspector: InspectorPa
     write(qtbot, editor.fields["every"], "2")
     assert plan_of(net).phases[0].objectives[1].every == 2
     assert net.parts["n8"] == "trained" and net.parts["n2"] == "untouched"
+
+
+def test_agents_act_and_weights_follow(net: Workspace, inspector: InspectorPanel, qtbot: QtBot) -> None:
+    editor = opened(inspector)
+    with qtbot.waitSignal(net.message):
+        add(editor.objectives.add, "Act in an environment")
+    maze, layer = Node("n8", "GridWorld", "maze"), Node("n9", "Linear", "values", {"units": 4})
+    net.apply("Add", AddNodes((maze, layer), links=(Link("n8", "state", "n9", "x"),)))
+    add(editor.objectives.add, "Act in an environment")
+    assert plan_of(net).phases[0].objectives[1] == Rollout("n8", policy="n9")
+    assert editor.rollout.isVisible() and not editor.rule.isVisible()
+    assert editor.objectives.rows[1] == ("Act in maze", "16 agents")
+    write(qtbot, editor.fields["agents"], "4")
+    assert plan_of(net).phases[0].objectives[1] == Rollout("n8", policy="n9", agents=4)
+    assert not editor.rollout.notice.isVisible()
+    add(editor.objectives.add, "Let weights follow others")
+    step = plan_of(net).phases[0].objectives[2]
+    assert isinstance(step, Follow) and step.node != step.leader and editor.follow.isVisible()
+    write(qtbot, editor.fields["rate"], "0.01")
+    assert plan_of(net).phases[0].objectives[2] == replace(step, rate=0.01)
+    assert editor.objectives.rows[2][1] == "rate 0.01"
 
 
 def test_a_rule_takes_more_nodes_also_inside_blocks(

@@ -39,6 +39,7 @@ NETWORKS = (
     "romeo-letters",
     "shapes-masks",
     "digits-augmented",
+    "dqn-grid",
 )
 
 

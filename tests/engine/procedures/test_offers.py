@@ -28,6 +28,7 @@ MAIN = {
     "co2-series": ["forecast"],
     "gan-digits": ["sample"],
     "stacked-autoencoder": ["interpolate"],
+    "dqn-grid": ["play"],
 }
 SLOW = pytest.mark.exhaustive  # each way is taken by another procedure, too
 FEW: dict[str, Any] = {"length": 4, "rounds": 2, "steps": 3, "count": 3}
@@ -67,6 +68,7 @@ def test_every_procedure_of_a_network_runs_and_its_states_are_json(project_id: s
         ("romeo-letters", "generate", {"length": 12, "top_k": 9, "temperature": 0.8, "begin": "ROMEO"}),
         ("santa-fe-lstm", "forecast", {"steps": 7, "rows": (3,), "split": "test"}),
         ("gan-digits", "sample", {"count": 3, "way": "line"}),
+        ("dqn-grid", "play", {"moves": 12, "explore": 0.3}),
         pytest.param("stacked-autoencoder", "interpolate", {"count": 3}, marks=SLOW),
         pytest.param("two-heads", "predict_odd", {"rows": (2, 3)}, marks=SLOW),
         ("iris", "attribute", {"rows": (0, 5), "method": "integrated gradients", "target": 1}),
