@@ -4,6 +4,7 @@ from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
     advice,
+    attention,
     augment,
     blocks,
     convolution,
@@ -76,6 +77,7 @@ for _module in (  # in this order in the palette
     pooling,
     dense,
     recurrent,
+    attention,
     rules,
     mixtures,
     estimators,

@@ -29,6 +29,7 @@ FAMILIES = (
     "graphs",
     "dense",
     "recurrent",
+    "attention",
     "rules",
     "estimators",
     "reinforcement learning",

@@ -13,8 +13,8 @@ from engine.catalogue.params import param
 from engine.procedures.declare import Bound, Function, Net, Part, Procedure, Tokens, Value
 from engine.shapes.heads import CLASSES
 
-WAYS = ("sample", "greedy", "beam")
-DRAWN = ("way", ("sample",))
+METHODS = ("sample", "greedy", "beam")
+DRAWN = ("method", ("sample",))
 
 
 def next_probabilities(
@@ -40,10 +40,10 @@ def next_probabilities(
 
 def beams(
     scores: Callable[[Tensor], Tensor], window: Tensor, length: int, width: int
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """After each token the likeliest continuations (width, n) and their log-probabilities, best first.
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """After each token the likeliest continuations (width, n), best first, and their log-probabilities.
 
-    `scores` gives (N, V) for windows (N, T). With as many beams as there are continuations the search is
+    Third come the parents: which continuation of the step before each of them goes on. `scores` gives (N, V) for windows (N, T). With as many beams as there are continuations the search is
     exhaustive. Source: Graves, 2012.
     """
     found = torch.empty(1, 0, dtype=torch.int64)
@@ -53,9 +53,10 @@ def beams(
         steps = torch.log_softmax(scores(windows).double().cpu(), 1)
         every = (total[:, None] + steps).flatten()
         best = every.argsort(descending=True, stable=True)[:width]
-        found = torch.cat([found[best // steps.shape[1]], (best % steps.shape[1])[:, None]], 1)
+        parents = best // steps.shape[1]
+        found = torch.cat([found[parents], (best % steps.shape[1])[:, None]], 1)
         total = every[best]
-        yield found, total
+        yield found, total, parents
 
 
 def written(
@@ -65,34 +66,37 @@ def written(
     *,
     draws: torch.Generator,
     length: int,
-    way: str,
+    method: str,
     temperature: float,
     top_k: int,
     top_p: float,
     width: int,
-    begin: str,
+    prompt: str,
 ) -> Iterator[dict[str, Any]]:
     """Tokens after a window (1, T), one by one, then the whole text.
 
+    A state of a beam search is a level of its tree: the last token of each continuation (`ends`), which one of
+    the level before it goes on (`parents`), and its log-probability, with the likeliest `text` so far.
     `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
-    Errors: `ValueError` for a `begin` without one.
+    Errors: `ValueError` for a `prompt` without one.
     """
     window, text = window[:1], known[0].text if known else str
-    if begin and not known:
+    if prompt and not known:
         raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
-    if begin:
-        ids = torch.as_tensor(known[0].ids(begin)).to(window)
+    if prompt:
+        ids = torch.as_tensor(known[0].ids(prompt)).to(window)
         window = torch.cat([window, ids[None]], 1)[:, -window.shape[1] :]
     tokens: list[int] = []
     total = 0.0
-    if way == "beam":
-        for step, (found, totals) in enumerate(beams(scores, window, length, width), 1):
+    if method == "beam":
+        for step, (found, totals, parents) in enumerate(beams(scores, window, length, width), 1):
             tokens, total = found[0].tolist(), totals[0].item()
-            yield {"step": step, "text": text(tokens), "log_probability": total, "beams": len(found)}
+            tree = {"parents": parents, "ends": found[:, -1], "log_probabilities": totals}
+            yield {"step": step, "text": text(tokens), "log_probability": total, "beams": len(found), **tree}
     else:
         for step in range(1, length + 1):
             found = scores(window)[0]
-            if way == "greedy":
+            if method == "greedy":
                 found = torch.log_softmax(found.double().cpu(), 0).exp()
                 token = found.argmax().reshape(1)
             else:
@@ -103,7 +107,7 @@ def written(
             tokens.append(number)
             window = torch.cat([window[:, 1:], token.to(window)[None]], 1)
             yield {"step": step, "token": number, "text": text([number]), "probability": probability}
-    yield {"tokens": tokens, "log_probability": total, "whole": begin + text(tokens)}
+    yield {"tokens": tokens, "log_probability": total, "whole": prompt + text(tokens)}
 
 
 class Generate(Procedure):
@@ -113,8 +117,10 @@ class Generate(Procedure):
     loop = staticmethod(written)
     shows = ("text",)
     length: int = param(200, minimum=1, maximum=100_000, doc="how many tokens are written")
-    way: str = param(
-        "sample", choices=WAYS, doc="each token drawn, each the likeliest, or the likeliest of several texts"
+    method: str = param(
+        "sample",
+        choices=METHODS,
+        doc="each token drawn, each the likeliest, or the likeliest of several texts",
     )
     temperature: float = param(
         1.0, minimum=0.01, maximum=100, when=DRAWN, doc="below 1 the likeliest tokens come more often"
@@ -123,8 +129,8 @@ class Generate(Procedure):
     top_p: float = param(
         1.0, above=0, maximum=1, when=DRAWN, doc="only the likeliest whose probabilities come to this"
     )
-    width: int = param(4, minimum=1, maximum=4096, when=("way", ("beam",)), doc="texts that a beam keeps")
-    begin: str = param("", doc="text behind the example with which the new one begins")
+    width: int = param(4, minimum=1, maximum=4096, when=("method", ("beam",)), doc="texts that a beam keeps")
+    prompt: str = param("", doc="text with which the new one begins, behind the example")
 
     @classmethod
     def bind(cls, net: Net) -> Iterator[Bound]:

@@ -96,6 +96,7 @@ IMAGES = {
     "sampled-weights": Painted("fit", "error"),
     "pruned-digits": Painted("weight_matrix", "hidden"),
     "robust-digits": Painted("confusion-matrix", "loss", square=True),
+    "char-decoder": Painted("attention", "layers", square=True),
     "mixture-em": Painted("projection", "mixture"),
     "diffusion-points": Painted("procedure", "", 2.6),
 }

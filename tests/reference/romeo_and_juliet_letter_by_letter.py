@@ -84,13 +84,13 @@ SEED, BATCH, EPOCHS = 0, 32, 8
 # engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
-# engine.procedures.text.beams, 18 lines, a25f8e2994b0
+# engine.procedures.text.beams, 19 lines, c55df34a70a0
 
 
 # engine.procedures.text.next_probabilities, 19 lines, 282f37b80315
 
 
-# engine.procedures.text.written, 46 lines, 3562d74b7c73
+# engine.procedures.text.written, 49 lines, c9c8d89e6c63
 
 
 # engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
@@ -282,7 +282,7 @@ def generate(
 PROCEDURES = {
     "generate": (generate, {
         "--length": {"type": int, "default": 200, "help": "how many tokens are written"},
-        "--way": {
+        "--method": {
             "type": str, "choices": ["sample", "greedy", "beam"], "default": "sample",
             "help": "each token drawn, each the likeliest, or the likeliest of several texts",
         },
@@ -296,9 +296,9 @@ PROCEDURES = {
             "help": "only the likeliest whose probabilities come to this",
         },
         "--width": {"type": int, "default": 4, "help": "texts that a beam keeps"},
-        "--begin": {
+        "--prompt": {
             "type": str, "default": "",
-            "help": "text behind the example with which the new one begins",
+            "help": "text with which the new one begins, behind the example",
         },
     }),
 }

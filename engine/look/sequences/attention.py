@@ -1,9 +1,10 @@
 """Where a layer looks: attention of each head, and the table of its positions.
 
-A layer is seen where it holds an `nn.MultiheadAttention` (inside `nn.TransformerEncoderLayer` too), or a
-module of any other make with an attribute `attention`: the weights `(N, heads, queries, keys)` of its last
-forward pass, and, if it bars keys, `attention_mask`, True where a query may not look. Positions are a tensor
-`(T, d)` in an attribute `positions`, or in a parameter, buffer or embedding whose name speaks of positions.
+A layer is seen where it holds a `SelfAttention`, an `nn.MultiheadAttention` (inside a torch encoder layer too),
+or a module of any other make with an attribute `attention`: the weights `(N, heads, queries, keys)` of its
+last forward pass, and, if it bars keys, `attention_mask`, True where a query may not look. Positions are a
+tensor `(T, d)` in an attribute `positions`, or in a parameter, buffer or embedding whose name speaks of
+positions.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 from engine.catalogue import Data
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
+from engine.layers.attention import SelfAttention
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
 
@@ -86,7 +88,7 @@ def positions(look: Look, probe: Probe) -> Taken | None:
 
 def attentions(module: nn.Module, run: Callable[[], object]) -> list[Attention]:
     """The attention of every module inside, for the first example of what `run` sends through."""
-    calls: dict[str, tuple[nn.MultiheadAttention, tuple[Any, ...], dict[str, Any]]] = {}
+    calls: dict[str, tuple[nn.Module, tuple[Any, ...], dict[str, Any]]] = {}
     handles = []
     own = [
         (name, part)
@@ -96,10 +98,10 @@ def attentions(module: nn.Module, run: Callable[[], object]) -> list[Attention]:
     for _, part in own:
         part.attention = None
     for name, part in module.named_modules():
-        if isinstance(part, nn.MultiheadAttention):
+        if isinstance(part, nn.MultiheadAttention | SelfAttention):
 
             def note(
-                layer: nn.MultiheadAttention, given: tuple[Any, ...], named: dict[str, Any], name: str = name
+                layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], name: str = name
             ) -> None:
                 calls.setdefault(name, (layer, given, named))
 
@@ -140,10 +142,13 @@ def position_table(module: nn.Module) -> Tensor | None:
     return None
 
 
-def _again(
-    name: str, layer: nn.MultiheadAttention, given: tuple[Any, ...], named: dict[str, Any]
-) -> Attention:
+def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Attention:
     """The weights that a call of an attention layer used."""
+    if isinstance(layer, SelfAttention):
+        with torch.no_grad():
+            found, later = layer.weights(*given)
+        return Attention(name, found[0].float(), later)
+    assert isinstance(layer, nn.MultiheadAttention)
     bound = _SIGNATURE.bind(layer, *given, **named).arguments
     mask, padding = bound.get("attn_mask"), bound.get("key_padding_mask")
     bound.pop("self")

@@ -40,12 +40,12 @@ def written_text(look: Look, probe: Probe) -> Taken | None:
         (),
         draws=draws,
         length=WRITTEN,
-        way="sample",
+        method="sample",
         temperature=temperature,
         top_k=0,
         top_p=1.0,
         width=1,
-        begin="",
+        prompt="",
     )
     for state in itertools.islice(states, WRITTEN):
         look.check()

@@ -53,7 +53,7 @@ def test_images_are_drawn_as_images_and_text_as_text() -> None:
     assert facts["images"] and array.shape == (2, 1, 8, 8)
     array, facts = taken(look_at("romeo-letters"), "generate", length=5)
     assert len(array) == 5 and len(facts["texts"]) == 5 and not facts["whole"]
-    _, facts = taken(look_at("romeo-letters"), "generate", length=3, way="beam", width=2)
+    _, facts = taken(look_at("romeo-letters"), "generate", length=3, method="beam", width=2)
     assert facts["whole"] and len(facts["texts"][-1]) >= len(facts["texts"][0])
 
 

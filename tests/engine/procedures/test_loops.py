@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +20,7 @@ from engine.procedures.series import running_free
 from engine.procedures.text import beams, next_probabilities, written
 
 ATTRIBUTION = {"target": None, "steps": 256, "patch": 2, "stride": 1}
-TEXT = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "width": 4, "begin": ""}
+TEXT = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "width": 4, "prompt": ""}
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -78,10 +79,10 @@ def test_beam_search_with_enough_beams_is_exhaustive(seed: int) -> None:
         return float(sum(steps[a, b] for a, b in itertools.pairwise((start, *text))))
 
     every = sorted(itertools.product(range(3), repeat=length), key=total, reverse=True)
-    *_, (found, totals) = beams(scores, torch.tensor([[0, start]]), length, 3**length)  # type: ignore[arg-type]
+    *_, (found, totals, _) = beams(scores, torch.tensor([[0, start]]), length, 3**length)  # type: ignore[arg-type]
     assert {tuple(one) for one in found.tolist()} == set(every) and tuple(found[0].tolist()) == every[0]
     assert totals.tolist() == pytest.approx([total(one) for one in every])
-    *_, (narrow, likely) = beams(scores, torch.tensor([[0, start]]), length, 1)  # type: ignore[arg-type]
+    *_, (narrow, likely, _) = beams(scores, torch.tensor([[0, start]]), length, 1)  # type: ignore[arg-type]
     greedy, here = [], start
     for _ in range(length):
         here = int(table[here].argmax())
@@ -89,19 +90,63 @@ def test_beam_search_with_enough_beams_is_exhaustive(seed: int) -> None:
     assert narrow.tolist() == [greedy] and likely[0] <= totals[0] + 1e-12
 
 
+def test_the_states_of_a_beam_search_are_its_tree() -> None:
+    table, scores = bigram(1)
+    steps = torch.log_softmax(table, 1)
+    *levels, last = written(
+        scores, torch.tensor([[0, 2]]), [], draws=seeded(), length=6, method="beam", **TEXT
+    )
+    total, ends = torch.zeros(1, dtype=torch.float64), torch.tensor([2])
+    for level in levels:  # every continuation of the level before, of which the best are kept
+        every = total[:, None] + steps[ends]
+        kept = level["log_probabilities"]
+        assert kept.tolist() == pytest.approx(every.flatten().sort(descending=True).values[:4].tolist())
+        assert kept.tolist() == pytest.approx(every[level["parents"], level["ends"]].tolist())
+        total, ends = kept, level["ends"]
+    at, path = 0, []
+    for level in reversed(levels):
+        path.append(int(level["ends"][at]))
+        at = int(level["parents"][at])
+    assert path[::-1] == last["tokens"] and last["log_probability"] == pytest.approx(float(total[0]))
+
+
+@pytest.mark.parametrize(
+    "cut", [{"top_k": 2}, {"top_p": 0.6}, {"temperature": 0.5}, {"top_k": 4, "top_p": 0.7}]
+)
+def test_cut_distributions_are_drawn_from_as_they_are_renormalised(cut: dict[str, Any]) -> None:
+    """By brute force: sort, keep as many as are allowed, divide by their sum."""
+    scores = torch.randn(6, generator=seeded(5), dtype=torch.float64)
+    plain = [math.exp(score / cut.get("temperature", 1.0)) for score in scores.tolist()]
+    order = sorted(range(6), key=lambda token: -plain[token])[: cut.get("top_k") or 6]
+    share = {token: plain[token] / sum(plain[one] for one in order) for token in order}
+    kept, reached = [], 0.0
+    for token in order:
+        if reached < cut.get("top_p", 1.0):
+            kept.append(token)
+            reached += share[token]
+    wanted = [share[token] / reached if token in kept else 0.0 for token in range(6)]
+    count = 6000
+    *_, last = written(lambda one: scores.expand(len(one), -1), torch.zeros(1, 1, dtype=torch.int64), [],
+                       draws=seeded(6), length=count, method="sample", **{**TEXT, **cut})  # fmt: skip
+    found = [last["tokens"].count(token) for token in range(6)]
+    assert all(number == 0 for number, probability in zip(found, wanted, strict=True) if not probability)
+    surprise = sum((f - count * p) ** 2 / (count * p) for f, p in zip(found, wanted, strict=True) if p)
+    assert surprise < 20.5  # chi-squared of 5 degrees: 1 in 1000
+
+
 def test_text_follows_the_ways_and_says_how_likely_it_is() -> None:
     table, scores = bigram(2)
     window = torch.tensor([[0, 0, 1]])
     steps = torch.log_softmax(table, 1)
-    for way in ("greedy", "sample", "beam"):
-        *states, last = written(scores, window, [], draws=seeded(), length=5, way=way, **TEXT)
+    for method in ("greedy", "sample", "beam"):
+        *states, last = written(scores, window, [], draws=seeded(), length=5, method=method, **TEXT)
         assert len(states) == 5 and [one["step"] for one in states] == [1, 2, 3, 4, 5]
         text = [1, *last["tokens"]]
         wanted = float(sum(steps[a, b] for a, b in itertools.pairwise(text)))
         assert last["log_probability"] == pytest.approx(wanted)
-    greedy = list(written(scores, window, [], draws=seeded(), length=5, way="greedy", **TEXT))
+    greedy = list(written(scores, window, [], draws=seeded(), length=5, method="greedy", **TEXT))
     cold = {**TEXT, "top_k": 1}
-    drawn = list(written(scores, window, [], draws=seeded(9), length=5, way="sample", **cold))
+    drawn = list(written(scores, window, [], draws=seeded(9), length=5, method="sample", **cold))
     assert drawn[-1]["tokens"] == greedy[-1]["tokens"]
 
 
@@ -109,7 +154,7 @@ def test_tokens_are_drawn_as_often_as_they_are_likely() -> None:
     table, _ = bigram(4)
     alone = table[:1].repeat(3, 1)
     states = written(lambda one: alone[one[:, -1]], torch.tensor([[0]]), [], draws=seeded(), length=4000,
-                     way="sample", **TEXT)  # fmt: skip
+                     method="sample", **TEXT)  # fmt: skip
     *_, last = states
     found = torch.bincount(torch.tensor(last["tokens"]), minlength=3) / 4000
     torch.testing.assert_close(found.double(), torch.softmax(table[0], 0), atol=0.025, rtol=0)
@@ -125,12 +170,12 @@ def test_a_text_begins_as_the_user_says_where_tokens_have_names() -> None:
         seen.append(windows[0].tolist())
         return torch.nn.functional.one_hot(windows[:, -1], 8).float() * 50
 
-    options = {**TEXT, "begin": "cb"}
+    options = {**TEXT, "prompt": "cb"}
     *_, last = written(scores, torch.zeros(1, 3, dtype=torch.int64), [tokeniser], draws=seeded(), length=2,
-                       way="greedy", **options)  # fmt: skip
+                       method="greedy", **options)  # fmt: skip
     assert seen[0] == [0, 7, 6] and last["whole"] == "cbbb"
     with pytest.raises(ValueError, match="no names"):
-        next(written(scores, torch.zeros(1, 3), [], draws=seeded(), length=1, way="greedy", **options))
+        next(written(scores, torch.zeros(1, 3), [], draws=seeded(), length=1, method="greedy", **options))
 
 
 # -- series

@@ -1,0 +1,43 @@
+"""Self-attention of several heads. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class SelfAttention(nn.Module):
+    """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself.
+
+    Queries, keys and values of all heads come from one projection, laid out as in `nn.MultiheadAttention`.
+    Source: Vaswani and others, 2017.
+    """
+
+    def __init__(self, features: int, heads: int = 4, causal: bool = True) -> None:
+        super().__init__()
+        self.heads, self.causal = heads, causal
+        self.projection = nn.Linear(features, 3 * features)
+        self.output = nn.Linear(features, features)
+
+    def split(self, x: Tensor) -> tuple[Tensor, ...]:
+        """Queries, keys and values (N, heads, T, F / heads)."""
+        parts: Tensor = self.projection(x).unflatten(2, (3, self.heads, -1))
+        return parts.permute(2, 0, 3, 1, 4).unbind()
+
+    def forward(self, x: Tensor) -> Tensor:
+        query, key, value = self.split(x)
+        read = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
+        return self.output(read.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+
+    def weights(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        """How much each step reads of each other, (N, heads, T, T), and which it may not read, (T, T)."""
+        query, key, _ = self.split(x)
+        scores = query @ key.mT / math.sqrt(query.shape[3])
+        if not self.causal:
+            return scores.softmax(3), None
+        steps = x.shape[1]
+        later = torch.ones(steps, steps, dtype=torch.bool, device=x.device).triu(1)
+        return scores.masked_fill(later, -torch.inf).softmax(3), later

@@ -1,0 +1,394 @@
+"""A decoder, letter by letter
+
+Exported from Neuroloom. Needs torch and numpy only.
+
+    python a_decoder_letter_by_letter.py --data FOLDER --epochs 12
+    python a_decoder_letter_by_letter.py generate --weights FILE
+
+FOLDER holds romeo_and_juliet.txt; --data names another than the usual.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+SEED, BATCH, EPOCHS = 0, 32, 12
+
+
+# engine.data.text.tokenisers.Tokeniser, 21 lines, 6790fd60621a
+
+
+# engine.data.text.tokenisers.portions, 9 lines, b4002111460f
+
+
+# engine.data.text.texts.documents_of, 4 lines, 1a2ad1ac51d2
+
+
+# engine.data.splits.split_rows, 23 lines, bbdcf948008a
+
+
+# engine.data.text.texts.corpus_parts, 16 lines, 71c1e1fb1510
+
+
+# engine.data.file_there.file_there, 21 lines, e806fb3e922a
+
+
+# engine.data.text.lines.read_text, 22 lines, 82dbe6612d6a
+
+
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
+
+
+# engine.data.series.windows.Windows, 16 lines, e13060344ed8
+
+
+# engine.data.series.windows.cut_windows, 7 lines, 92e262a45b20
+
+
+# engine.data.text.texts.corpus_windows, 38 lines, 363277e5e55e
+
+
+# engine.data.text.texts.load_corpus, 27 lines, 1d54c3d89096
+
+
+# engine.data.text.tokenisers.most_used, 3 lines, 2fe6a557f6ed
+
+
+# engine.data.text.tokenisers.character_counts, 11 lines, a7150448da07
+
+
+# engine.data.text.tokenisers.special_tokens, 3 lines, 90691ec30aa5
+
+
+# engine.data.text.tokenisers.room_for, 6 lines, bb2dc9d385ed
+
+
+# engine.data.text.tokenisers.Characters, 12 lines, 0d0cd01c1535
+
+
+# engine.data.text.tokenisers.learned_characters, 5 lines, 742b19279bf3
+
+
+# engine.data.splits.split_in_time, 9 lines, f45d034b7b82
+
+
+# engine.procedures.text.beams, 19 lines, c55df34a70a0
+
+
+# engine.procedures.text.next_probabilities, 19 lines, 282f37b80315
+
+
+# engine.procedures.text.written, 49 lines, c9c8d89e6c63
+
+
+# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+
+
+# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+
+
+# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+
+
+# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+
+
+# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+
+
+# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+
+
+# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+
+
+# engine.procedures.rows.keeping, 9 lines, fad5351bcf09
+
+
+# engine.layers.encodings.placed, 6 lines, 2df51377494c
+
+
+# engine.layers.encodings.LearnedPositions, 13 lines, f3f035be5764
+
+
+# engine.layers.attention.SelfAttention, 31 lines, f9404a62c1be
+
+
+# engine.layers.losses.counted, 8 lines, bbecc4196720
+
+
+# engine.layers.losses.counted_cross_entropy, 16 lines, b630d8dfe2fb
+
+
+# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(48)
+        self.attention = SelfAttention(48)
+        self.norm_2 = nn.LayerNorm(48)
+        self.wide = nn.Linear(48, 192)
+        self.narrow = nn.Linear(192, 48)
+
+    def forward(self, in_: Tensor) -> Tensor:  # (N, 64, 48)
+        x = self.norm_1(in_)                   # (N, 64, 48)
+        x = self.attention(x)                  # (N, 64, 48)
+        read = in_ + x                         # (N, 64, 48)
+        x = self.norm_2(read)                  # (N, 64, 48)
+        x = F.gelu(self.wide(x))               # (N, 64, 192)
+        x = self.narrow(x)                     # (N, 64, 48)
+        return read + x                        # (N, 64, 48)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.letters = nn.Embedding(72, 48)
+        self.positions = LearnedPositions(64, 48)
+        self.layers = nn.Sequential(*[DecoderLayer() for _ in range(2)])
+        self.norm = nn.LayerNorm(48)
+        self.scores = nn.Linear(48, 72)
+
+    def forward(self, tokens: Tensor) -> Tensor:  # (N, 64)
+        x = self.letters(tokens)                  # (N, 64, 48)
+        x = self.positions(x)                     # (N, 64, 48)
+        x = self.layers(x)                        # (N, 64, 48)
+        x = self.norm(x)                          # (N, 64, 48)
+        return self.scores(x)                     # (N, 64, 72)
+
+
+def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The losses of a batch; training minimises "loss". "weight" is how much the batch counts."""
+    scores = model(batch["tokens"])
+    return {
+        "loss": counted_cross_entropy(scores.flatten(0, -2), batch["next"].flatten()),
+        "weight": counted(batch["next"]),
+    }
+
+
+def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, Tensor | int]]:
+    """The losses and metrics of a batch, each with how much the batch counts in the mean over several."""
+    scores = model(batch["tokens"])
+    return {
+        "loss": (
+            counted_cross_entropy(scores.flatten(0, -2), batch["next"].flatten()), counted(batch["next"])
+        ),
+        "accuracy": (masked_accuracy(scores.argmax(-1), batch["next"]), counted(batch["next"])),
+    }
+
+
+def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    """{split: {column: values}} for train, validation and test: tokens (N, 64); next (N, 64)."""
+    return load_corpus(
+        folder,
+        device,
+        file="romeo_and_juliet.txt",
+        encoding="utf-8",
+        learn=learned_characters,
+        size=72,
+        lower=False,
+        length=64,
+        documents="one text",
+        stride=None,
+        run_on=True,
+        splitter=split_in_time,
+        validation=0.1,
+        test=0.1,
+    )
+
+
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
+    n = len(split["tokens"])
+    order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
+    for rows in order.split(BATCH):
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+
+
+@torch.no_grad()
+def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
+    """The means over what counts in a split, with dropout off."""
+    model.eval()
+    sums: dict[str, float] = {}
+    weights: dict[str, float] = {}
+    for batch in batches(split):
+        for name, (value, weight) in measure(model, batch).items():
+            sums[name] = sums.get(name, 0.0) + float(weight) * value.item()
+            weights[name] = weights.get(name, 0.0) + float(weight)
+    model.train()
+    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}
+
+
+def optimiser_for(model: Model) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(model.parameters(), lr=0.005)
+
+
+def schedule_for(
+    optimiser: torch.optim.Optimizer, steps_per_epoch: int, epochs: int
+) -> torch.optim.lr_scheduler.LRScheduler:
+    """Down along half a cosine wave; stepped after each batch."""
+    total = max(1, epochs * steps_per_epoch)
+
+    def factor(step: int) -> float:
+        done = min(1.0, step / total)
+        return (1 + math.cos(math.pi * done)) / 2
+
+    return torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
+
+
+def report(values: dict[str, float], as_json: bool) -> None:
+    shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
+    print(json.dumps(values) if as_json else shown)
+
+
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    optimiser = optimiser_for(model)
+    steps_per_epoch = math.ceil(len(data["train"]["tokens"]) / BATCH)
+    schedule = schedule_for(optimiser, steps_per_epoch, epochs)
+    shuffle = torch.Generator().manual_seed(seed)
+    step = 0
+    best = float("inf")
+    kept = None
+    for epoch in range(epochs):
+        for batch in batches(data["train"], shuffle):
+            optimiser.zero_grad()
+            loss = objective(model, batch)["loss"]
+            value = loss.item()
+            if not math.isfinite(value):
+                raise SystemExit(f"The loss is {value} after {step} steps: a lower rate may help.")
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, "loss": value}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["loss"] < best:
+            best = found["loss"]
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+    if kept is not None:
+        model.load_state_dict(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A decoder, letter by letter")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(__file__).parent / "files",
+        help="folder that holds romeo_and_juliet.txt",
+    )
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    args = parser.parse_args()
+
+    torch.manual_seed(args.seed)
+    model = Model().to(args.device)
+    data = load(args.data, args.device)
+    train(model, data, args.seed, args.epochs, args.json)
+    found = evaluate(model, data["test"])
+    report({f"test_{name}": value for name, value in found.items()}, args.json)
+    if args.save:
+        torch.save(model.state_dict(), args.save)
+
+
+TOKENISERS = []  # in their order, as they are learned from the data
+
+
+@torch.no_grad()
+def generate(
+    model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """Writes on behind an example, token by token: the likeliest, drawn ones, or by beam search."""
+    tokens = batch["tokens"]  # (N, 64)
+
+    def scores(tokens: Tensor) -> Tensor:
+        return model(tokens)[:, -1]
+
+    yield from written(scores, tokens, TOKENISERS, draws=draws, **options)
+
+
+PROCEDURES = {
+    "generate": (generate, {
+        "--length": {"type": int, "default": 200, "help": "how many tokens are written"},
+        "--method": {
+            "type": str, "choices": ["sample", "greedy", "beam"], "default": "sample",
+            "help": "each token drawn, each the likeliest, or the likeliest of several texts",
+        },
+        "--temperature": {
+            "type": float, "default": 1.0,
+            "help": "below 1 the likeliest tokens come more often",
+        },
+        "--top-k": {"type": int, "default": 0, "help": "so many of the likeliest tokens only; 0: all"},
+        "--top-p": {
+            "type": float, "default": 1.0,
+            "help": "only the likeliest whose probabilities come to this",
+        },
+        "--width": {"type": int, "default": 4, "help": "texts that a beam keeps"},
+        "--prompt": {
+            "type": str, "default": "",
+            "help": "text with which the new one begins, behind the example",
+        },
+    }),
+}
+
+
+def run(name: str, words: Sequence[str]) -> None:
+    """Run a procedure over trained weights, and print its states one by one."""
+    procedure, options = PROCEDURES[name]
+    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(__file__).parent / "files",
+        help="folder that holds romeo_and_juliet.txt",
+    )
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
+    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
+    parser.add_argument("--seed", type=int, default=SEED)
+    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
+    args = parser.parse_args(words)
+
+    globals()["learned_characters"] = keeping(learned_characters, TOKENISERS)
+    try:
+        model = Model().to(args.device).eval()
+        model.load_state_dict(weights_of(args.weights))
+        columns = load(args.data, args.device)[args.split]
+        batch = chosen_rows(columns, args.rows, args.input)
+        torch.manual_seed(args.seed)
+        draws = torch.Generator().manual_seed(args.seed)
+        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
+        run(sys.argv[1], sys.argv[2:])
+    else:
+        main()
