@@ -170,15 +170,7 @@ def moves(workspace: TrainableDocument, objective: Objective) -> set[str]:
 
 def _around(project: Project, rule: Rule) -> tuple[str, ...]:
     """The nodes of the whole network that a rule moves: its own, and the blocks that hold some of them."""
-    found: dict[str, None] = {}
-    waiting = list(rule.nodes)
-    while waiting:
-        one = waiting.pop(0)
-        if one in project.graph.nodes or project.find(one) is None:
-            found[one] = None
-        else:
-            waiting += project.instances(project.home(one))
-    return tuple(found)
+    return tuple(dict.fromkeys(at for one in rule.nodes for at in project.standing(one)))
 
 
 def _inside(workspace: TrainableDocument, project: Project, found: dict[str, str]) -> None:

@@ -426,6 +426,13 @@ class Project:
         """Return a node of any scope, None if there is none with that id."""
         return next((graph._nodes[id] for _, graph in self.graphs() if id in graph._nodes), None)
 
+    def standing(self, id: str) -> list[str]:
+        """Return the nodes of the root graph where a node stands: itself, or the blocks that hold it."""
+        if id in self.graph._nodes or self.find(id) is None:
+            return [id] if id in self.graph._nodes else []
+        holding = (self.standing(one) for one in self.instances(self.home(id)))
+        return list(dict.fromkeys(found for one in holding for found in one))
+
     def node(self, id: str) -> Node:
         """Return a node of any scope; raises GraphError if there is none with that id."""
         return self.graph_of(self.home(id)).node(id)

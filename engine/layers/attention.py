@@ -32,7 +32,7 @@ class SelfAttention(nn.Module):
         read = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
         return self.output(read.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
-    def weights(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+    def attention_weights(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """How much each step reads of each other, (N, heads, T, T), and which it may not read, (T, T)."""
         query, key, _ = self.split(x)
         scores = query @ key.mT / math.sqrt(query.shape[3])

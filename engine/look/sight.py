@@ -197,10 +197,11 @@ class Look:
 
     def input_columns(self, node_id: str) -> list[str]:
         """The columns of data that a node's value depends on, in the order of the data."""
-        graph, names = self.program.project.graph, self.batch(0, 1)
+        project, names = self.program.project, self.batch(0, 1)
+        graph, at = project.graph, project.standing(node_id)
         columns = {
             link.source_port
-            for reached in {node_id, *graph.ancestors(node_id)}
+            for reached in {*at, *(before for one in at for before in graph.ancestors(one))}
             for link in graph.incoming(reached)
             if not graph.incoming(link.source)
         }

@@ -43,8 +43,9 @@ def beams(
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """After each token the likeliest continuations (width, n), best first, and their log-probabilities.
 
-    Third come the parents: which continuation of the step before each of them goes on. `scores` gives (N, V) for windows (N, T). With as many beams as there are continuations the search is
-    exhaustive. Source: Graves, 2012.
+    Third come the parents: which continuation of the step before each of them goes on. `scores` gives (N, V)
+    for windows (N, T). With as many beams as there are continuations the search is exhaustive.
+    Source: Graves, 2012.
     """
     found = torch.empty(1, 0, dtype=torch.int64)
     total = torch.zeros(1, dtype=torch.float64)
@@ -75,8 +76,8 @@ def written(
 ) -> Iterator[dict[str, Any]]:
     """Tokens after a window (1, T), one by one, then the whole text.
 
-    A state of a beam search is a level of its tree: the last token of each continuation (`ends`), which one of
-    the level before it goes on (`parents`), and its log-probability, with the likeliest `text` so far.
+    A state of a beam search is a level of its tree: the last token of each continuation (`ends`), which one
+    of the level before it goes on (`parents`), and its log-probability, with the likeliest `text` so far.
     `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
     Errors: `ValueError` for a `prompt` without one.
     """

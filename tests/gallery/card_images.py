@@ -96,7 +96,7 @@ IMAGES = {
     "sampled-weights": Painted("fit", "error"),
     "pruned-digits": Painted("weight_matrix", "hidden"),
     "robust-digits": Painted("confusion-matrix", "loss", square=True),
-    "char-decoder": Painted("attention", "layers", square=True),
+    "char-decoder": Painted("attention-map", "attention"),
     "mixture-em": Painted("projection", "mixture"),
     "diffusion-points": Painted("procedure", "", 2.6),
 }
@@ -144,7 +144,9 @@ def _paint(workspace: Workspace, name: str, seconds: float) -> None:
             kinds = ", ".join(kind.id for kind in proposed(Subject(workspace, node_id)))
             print(f"{name}: {nodes[node_id].name if node_id else 'whole'}: {kinds}")
         return
-    node_id = next((one for one, node in nodes.items() if node.name == asked.node), "")
+    graphs = workspace.document.project.graphs()
+    everywhere = [node for _, graph in graphs for node in graph.nodes.values()]
+    node_id = next((node.id for node in everywhere if node.name == asked.node), "")
     view = view_kinds()[asked.kind].make(Subject(workspace, node_id))
     run = trained(name, seconds)
     wanted = sorted(view.probes())

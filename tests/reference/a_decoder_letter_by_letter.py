@@ -84,13 +84,13 @@ SEED, BATCH, EPOCHS = 0, 32, 12
 # engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
-# engine.procedures.text.beams, 19 lines, c55df34a70a0
+# engine.procedures.text.beams, 20 lines, 3644419ec30b
 
 
 # engine.procedures.text.next_probabilities, 19 lines, 282f37b80315
 
 
-# engine.procedures.text.written, 49 lines, c9c8d89e6c63
+# engine.procedures.text.written, 49 lines, 825db5e4b8ac
 
 
 # engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
@@ -123,7 +123,7 @@ SEED, BATCH, EPOCHS = 0, 32, 12
 # engine.layers.encodings.LearnedPositions, 13 lines, f3f035be5764
 
 
-# engine.layers.attention.SelfAttention, 31 lines, f9404a62c1be
+# engine.layers.attention.SelfAttention, 32 lines, 95f63007965b
 
 
 # engine.layers.losses.counted, 8 lines, bbecc4196720

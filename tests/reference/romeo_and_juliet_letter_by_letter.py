@@ -84,13 +84,13 @@ SEED, BATCH, EPOCHS = 0, 32, 8
 # engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
-# engine.procedures.text.beams, 19 lines, c55df34a70a0
+# engine.procedures.text.beams, 20 lines, 3644419ec30b
 
 
 # engine.procedures.text.next_probabilities, 19 lines, 282f37b80315
 
 
-# engine.procedures.text.written, 49 lines, c9c8d89e6c63
+# engine.procedures.text.written, 49 lines, 825db5e4b8ac
 
 
 # engine.procedures.rows.as_many, 3 lines, 0fb81ada274e

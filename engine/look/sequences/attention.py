@@ -1,10 +1,10 @@
 """Where a layer looks: attention of each head, and the table of its positions.
 
-A layer is seen where it holds a `SelfAttention`, an `nn.MultiheadAttention` (inside a torch encoder layer too),
-or a module of any other make with an attribute `attention`: the weights `(N, heads, queries, keys)` of its
-last forward pass, and, if it bars keys, `attention_mask`, True where a query may not look. Positions are a
-tensor `(T, d)` in an attribute `positions`, or in a parameter, buffer or embedding whose name speaks of
-positions.
+A layer is seen where it holds an `nn.MultiheadAttention` (inside `nn.TransformerEncoderLayer` too), a module
+whose method `attention_weights` gives, for its inputs, weights `(N, heads, queries, keys)` and a mask, or one
+of any other make with an attribute `attention`: the weights of its last forward pass, and, if it bars keys,
+`attention_mask`, True where a query may not look. Positions are a tensor `(T, d)` in an attribute `positions`
+or in a parameter, buffer or embedding whose name speaks of positions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from torch import Tensor, nn
 from engine.catalogue import Data
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
-from engine.layers.attention import SelfAttention
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
 
@@ -98,7 +97,7 @@ def attentions(module: nn.Module, run: Callable[[], object]) -> list[Attention]:
     for _, part in own:
         part.attention = None
     for name, part in module.named_modules():
-        if isinstance(part, nn.MultiheadAttention | SelfAttention):
+        if isinstance(part, nn.MultiheadAttention) or _tells(part):
 
             def note(
                 layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], name: str = name
@@ -142,11 +141,16 @@ def position_table(module: nn.Module) -> Tensor | None:
     return None
 
 
+def _tells(layer: nn.Module) -> bool:
+    """Whether a layer computes its weights when it is asked."""
+    return callable(getattr(layer, "attention_weights", None))
+
+
 def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Attention:
     """The weights that a call of an attention layer used."""
-    if isinstance(layer, SelfAttention):
+    if _tells(layer):
         with torch.no_grad():
-            found, later = layer.weights(*given)
+            found, later = layer.attention_weights(*given)
         return Attention(name, found[0].float(), later)
     assert isinstance(layer, nn.MultiheadAttention)
     bound = _SIGNATURE.bind(layer, *given, **named).arguments

@@ -6,8 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from engine.catalogue import Column, Data
+from engine.emit.program import compile_program
 from engine.errors import NeuroloomError
+from engine.feed.feed import Probe
+from engine.look.registry import probe_kinds
+from engine.look.sight import Look
 from tests.engine.look.looking import look_at, taken
+from tests.engine.sketches import catalogue, gallery
+from tests.engine.train.networks import DATASETS
 
 
 class Causal(nn.Module):
@@ -128,3 +134,15 @@ def test_learned_positions_are_found_by_their_name() -> None:
     layer.words, layer.position = nn.Embedding(7, 4), nn.Embedding(5, 4)
     array, _ = taken(look_at(layer, torch.randn(1, 3)), "positions")
     np.testing.assert_array_equal(array, layer.position.weight.detach().numpy())
+
+
+def test_the_attention_of_a_node_in_a_repeated_block_of_the_gallery() -> None:
+    program = compile_program(gallery("char-decoder"), catalogue())
+    torch.manual_seed(0)
+    look = Look(program, program.make_model("cpu"), program.load(DATASETS), (), "cpu", 0, 0)
+    found = probe_kinds()["attention"].take(look, Probe("n23", "attention", (0,)))
+    assert found is not None
+    array, facts = found
+    assert array.shape == (4, 64, 64) and facts["barred"].sum() == 64 * 63 / 2
+    np.testing.assert_allclose(array.astype(float).sum(2), 1, atol=5e-3)
+    assert not array[:, facts["barred"]].any() and len(facts["keys"]) == 64
