@@ -4,7 +4,6 @@ from engine.catalogue import CATALOGUE
 from nodes import (
     activation,
     advice,
-    attention,
     augment,
     blocks,
     convolution,
@@ -22,11 +21,9 @@ from nodes import (
     norm,
     pooling,
     ports,
-    recurrent,
     rules,
     shape,
     sources,
-    text_layers,
     transforms,
 )
 from nodes.agents import environments, values
@@ -46,6 +43,7 @@ from nodes.data import drawn as data_drawn
 from nodes.data import sets as data
 from nodes.data import synthetic as data_synthetic
 from nodes.data import synthetic_sets as data_synthetic_sets
+from nodes.sequences import attention, recurrent, text_layers
 
 __all__ = ["advice"]  # its rules register themselves
 

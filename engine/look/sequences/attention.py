@@ -150,7 +150,8 @@ def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str,
     """The weights that a call of an attention layer used."""
     if _tells(layer):
         with torch.no_grad():
-            found, later = layer.attention_weights(*given)
+            tells: Any = layer
+            found, later = tells.attention_weights(*given)
         return Attention(name, found[0].float(), later)
     assert isinstance(layer, nn.MultiheadAttention)
     bound = _SIGNATURE.bind(layer, *given, **named).arguments

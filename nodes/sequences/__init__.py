@@ -1,0 +1,1 @@
+"""Layers for sequences: recurrent ones, attention, and those for rows of tokens."""
