@@ -88,8 +88,9 @@ class ProgressText(QWidget):
                 epoch = min(progress.epoch + 1, epochs)
                 left = f"Phase {progress.phase} of {progress.phases} · epoch {epoch} of {epochs}"
             if state == "finished":
-                done = f"{counted(progress.epoch, 'epoch')} · {counted(progress.step, 'step')}"
-                left = f"Finished · {done}"
+                left = f"Finished · {counted(progress.epoch, 'epoch')}"
+                if progress.step != progress.epoch:  # more than one batch in an epoch
+                    left += f" · {counted(progress.step, 'step')}"
                 fraction = 1.0
             elif state == "idle":
                 left = f"Stopped in epoch {min(progress.epoch + 1, epochs)} · step {progress.step:,}"

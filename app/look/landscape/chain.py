@@ -45,10 +45,10 @@ class ChainView(OneProbe):
         ways, facts = np.asarray(snapshot.array, np.float64), snapshot.extra
         named = zip(facts["names"], ways.T, ROLES, strict=False)
         self.plot.show_lines([Line(name, way, role) for name, way, role in named])
-        words = f"{len(ways):,} samples · worth {number(min(facts['effective']))} independent ones"
+        words = f"{len(ways):,} samples · worth {number(min(facts['effective']))} independent"
         trainer = self.subject.workspace.trainer
         taken = trainer.feed.last("train_accepted") if trainer is not None else None
-        self.set_note(words if taken is None else f"{words} · {100 * taken:.0f} % of steps accepted")
+        self.set_note(words if taken is None else f"{words} · {100 * taken:.0f} % accepted")
 
     def table(self) -> Table | None:
         lines = self.plot.lines

@@ -24,7 +24,7 @@ def test_a_line_a_weight_and_what_the_samples_are_worth(shaped: Workspace, qtbot
     shown(
         view, {PROBE: snapshot(ways, names=("hidden.weight[0, 0]", "hidden.bias[1]"), effective=(12.3, 30.0))}
     )
-    assert view.note == "30 samples · worth 12.3 independent ones · 81 % of steps accepted"
+    assert view.note == "30 samples · worth 12.3 independent · 81 % accepted"
     assert (painted(view) != empty).any()
     columns, rows = view.table() or ((), [])
     assert columns == ("sample", "hidden.weight[0, 0]", "hidden.bias[1]") and rows[0] == (0, 0.0, 1.0)
