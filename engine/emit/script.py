@@ -80,6 +80,7 @@ PACKAGES = {
     "fastexcel": "fastexcel",
     "PIL": "pillow",
     "tokenizers": "tokenizers",
+    "gymnasium": "gymnasium",
 }
 # Multiply-adds of a batch's forward pass below which one thread is faster than two.
 SMALL_BATCH = 2_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Environment
@@ -110,3 +111,44 @@ class CartPole(Played):
 
     def summary(self) -> str:
         return f"{plural(self.limit, 'moment')} at most · {self.rows:,} moves"
+
+
+class Gymnasium(Played):
+    """An environment of the package Gymnasium that is installed, by its id: numbers as state, a few actions.
+
+    It runs an environment an agent, so a few agents are faster than many. What an episode has come to is kept
+    as its seed and its actions, from which a run that goes on takes it up again.
+    """
+
+    aliases = ("gym", "openai", "farama", "atari", "lunar lander", "environment", "reinforcement learning")
+    source = "Towers and others, 2024"
+    loader = "engine.data.sets.experience:load_gymnasium"
+    id: str = argument(doc="what Gymnasium calls it, such as CartPole-v1 or LunarLander-v3")
+    size: int = argument(minimum=1, maximum=100_000, label="State", doc="how many numbers the agent sees")
+    choices: int = argument(
+        minimum=2, maximum=10_000, label="Actions", doc="how many the agent can choose from"
+    )
+
+    def actions(self) -> tuple[str, ...]:
+        return tuple(f"action {number}" for number in range(self.choices))
+
+    def state_shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def emit(self, e: Emitter) -> Emitted:
+        self._check()
+        return super().emit(e)
+
+    def world(self) -> tuple[Any, dict[str, Any]]:
+        from engine.layers.agents.gymnasium_worlds import GymnasiumWorlds as Made
+
+        self._check()
+        return Made, {"id": self.id, "size": self.size, "choices": self.choices, "limit": self.limit}
+
+    def summary(self) -> str:
+        return f"{self.id} · {self.rows:,} moves"
+
+    def _check(self) -> None:
+        """Errors: `ParamError` for an id that would make Gymnasium import a module by name."""
+        if not re.fullmatch(r"[\w./-]+", self.id):
+            raise ParamError("An id of Gymnasium has letters, digits, dots, dashes and slashes only.")

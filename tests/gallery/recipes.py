@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.util import find_spec
 from math import prod
 from pathlib import Path
 
@@ -57,6 +58,8 @@ OPENED: Mapping[str, str] = {
     "GraphFolder": "graphs",
     "ImageFolder": "images",
 }
+# Types whose package is an extra that is not installed here.
+LACKING = () if find_spec("gymnasium") else ("Gymnasium",)
 EVERYTHING = 100_000  # as batch: one step an epoch
 OF_CLASSES = ("SupportVectors",)  # rules that are taught classes and not numbers
 
@@ -88,6 +91,8 @@ def _recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
     for node_type in catalogue.types():
         if node_type.kind == "layer":
             yield from _layers(catalogue, node_type)
+        elif node_type.type_id in LACKING:
+            continue
         elif node_type.kind == "data":
             yield node_type.type_id, _data(node_type)
         elif node_type.kind == "transform":

@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.data.splits import columns_of, split_at_random
 from engine.layers.agents.cart_pole import CartPole
 from engine.layers.agents.grid_world import GridWorld
+from engine.layers.agents.gymnasium_worlds import GymnasiumWorlds
 
 
 def random_transitions(
@@ -66,3 +67,24 @@ def load_cart_pole(
 ) -> dict[str, dict[str, Tensor]]:
     """Transitions of a random agent with a pole on a cart, as `random_transitions`."""
     return random_transitions(CartPole(16, limit), rows, device, validation, test, seed)
+
+
+def load_gymnasium(
+    folder: Path,
+    device: str,
+    *,
+    id: str = "CartPole-v1",
+    size: int = 4,
+    choices: int = 2,
+    limit: int = 500,
+    rows: int = 1000,
+    validation: float = 0.02,
+    test: float = 0.02,
+    seed: int = 0,
+) -> dict[str, dict[str, Tensor]]:
+    """Transitions of a random agent in an environment of Gymnasium, as `random_transitions`.
+
+    Errors: `ValueError` where it has other states or actions, `ImportError` without the package.
+    """
+    world = GymnasiumWorlds(4, id, size, choices, limit)
+    return random_transitions(world, rows, device, validation, test, seed)
