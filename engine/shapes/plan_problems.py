@@ -28,6 +28,9 @@ def plan_problems(
             found = None
             if isinstance(objective, Rollout | Follow):
                 found = _of_pair(project, types, objective)
+                if place and isinstance(objective, Rollout):
+                    message = f"{where} acts after others: what is taken before it learns from random moves."
+                    yield Problem(None, message, severity="warning", code="plan-order")
             elif isinstance(objective, Rule):
                 found = _of_rule(project, types, objective)
                 yield from _of_rows(project, types, at, objective, where)

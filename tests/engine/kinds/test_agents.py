@@ -127,6 +127,12 @@ def test_what_names_the_wrong_nodes_is_a_problem(step: Objective, said: str) -> 
     assert any(said in one.message for one in problems)
 
 
+def test_a_step_before_the_rollout_is_a_warning() -> None:
+    problems = check(line((LEARN, ACT)), catalogue()).problems
+    assert any("learns from random moves" in one.message and one.severity == "warning" for one in problems)
+    assert not check(line((ACT, LEARN)), catalogue()).problems
+
+
 def test_two_rollouts_in_one_environment_agree_on_its_agents() -> None:
     phases = tuple(Phase((replace(ACT, agents=count), LEARN), Stop(1)) for count in (4, 5))
     project = replace(line((LEARN,)), plan=Plan(phases, batch=16))
