@@ -244,6 +244,8 @@ class Data(NodeType, abstract=True):
     fixed_columns: ClassVar[tuple[Column, ...]] = ()  # where no parameter changes them
     fixed_summary: ClassVar[str] = ""  # where no parameter changes it: "150 flowers · 3 classes"
     token_columns: ClassVar[tuple[str, ...]] = ()  # one for each vocabulary that reading it learns, in order
+    split_params: ClassVar[tuple[str, ...]] = ()  # the parameters that say how rows are split
+    by_number: ClassVar[Mapping[str, Any]] = {}  # values of them that split rows by their number alone
 
     def columns(self) -> tuple[Column, ...]:
         """The columns the source gives, in order; tokens are called by numbers until they are learned."""
@@ -256,6 +258,10 @@ class Data(NodeType, abstract=True):
         """How many examples it gives in all splits together; 0 where that isn't known before it is read."""
         rows = getattr(self, "rows", 0)
         return examples_of(self.summary()) or (rows if isinstance(rows, int) else 0)
+
+    def split_by(self) -> Hashable:
+        """How rows are split: data nodes that say the same split rows of the same number alike."""
+        return type(self), tuple(repr(getattr(self, spec.name, None)) for spec in self.params)
 
     def folder(self) -> Path | None:
         """Where the user's own files are; None where they are installed or made."""

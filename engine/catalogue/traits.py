@@ -126,7 +126,8 @@ class LossTraits:
     loss applies itself, so that plain scores must come. `class_weights`: the parameter that weighs classes,
     or a yes. `trains`: the adversary whose loss it is. `saturates`: the parameter and its value with which a
     generator's loss loses its slope where the discriminator is sure. `mean_probability`: a metric is the mean
-    of what its scores stand for.
+    of what its scores stand for. `unpaired`: it compares what comes in as wholes, so that no row of one input
+    belongs to a row of another.
     """
 
     answers: Answer = Answer.VALUES
@@ -135,3 +136,4 @@ class LossTraits:
     trains: Player | None = None
     saturates: tuple[str, str] | None = None
     mean_probability: bool = False
+    unpaired: bool = False

@@ -140,7 +140,7 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
     from engine.document.shipped import datasets_folder
     from engine.emit.procedures import Compiled
     from engine.look.sight import evaluating
-    from engine.procedures.rows import chosen_rows, state_as_json, state_in_words
+    from engine.procedures.rows import as_long, chosen_rows, state_as_json, state_in_words
     from engine.train.warm_start import read_weights
 
     device, notice = choose_device(options.device)
@@ -150,7 +150,7 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
         use_threads(program.threads)
     model = program.make_model(device)
     load_weights_of(model, options.weights, read_weights)
-    columns = program.load(datasets_folder(), device)[values.get("split", "validation")]
+    columns = as_long(program.load(datasets_folder(), device)[values.get("split", "validation")])
     procedure = Compiled(program, offer)
     try:
         batch = chosen_rows(columns, list(values.get("rows", (0,))), options.input)

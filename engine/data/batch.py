@@ -1,6 +1,7 @@
 """Rows of a data set as they reach a model: a tensor a column."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from torch import Tensor
 
@@ -8,6 +9,13 @@ Batch = dict[str, Tensor]  # (N, ...) by column
 Splits = dict[str, Batch]  # by "train", "val", "test"
 
 WEIGHT = "weight"  # among what an objective finds in a batch, how much the batch counts
+
+
+def rows_at(columns: Mapping[str, Any], at: Tensor) -> Batch:
+    """The rows `at` (n,) of columns; where some are shorter than others, those go round."""
+    if len({len(column) for column in columns.values()}) < 2:
+        return {name: column[at] for name, column in columns.items()}
+    return {name: column[at % len(column)] for name, column in columns.items()}
 
 
 def weight_in(found: Mapping[str, Tensor], batch: Batch) -> float:

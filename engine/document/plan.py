@@ -24,11 +24,16 @@ from engine.document.steps import (
     objective_of,
 )
 from engine.errors import GraphError, ProjectFileError
+from engine.values import shown
 
 __all__ = [
+    "AS_CONNECTED",
     "KINDS",
     "LARGEST_COUNT",
     "LARGEST_SEED",
+    "PAIRED",
+    "PAIRINGS",
+    "UNPAIRED",
     "WHOLE",
     "Chain",
     "ChangeModel",
@@ -45,6 +50,8 @@ __all__ = [
 ]
 LARGEST_SEED = 2**63 - 1  # what torch's generators take
 WHOLE = 0  # as a batch size: the whole training split
+AS_CONNECTED, PAIRED, UNPAIRED = "as connected", "paired", "unpaired"  # rows of several data nodes
+PAIRINGS = (AS_CONNECTED, PAIRED, UNPAIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +141,8 @@ class Phase:
 class Plan:
     """The phases in order, with the batch size and the seed; the default trains one supervised net.
 
-    `fast` asks for whatever makes this machine train fastest, at the price of equality to the bit.
+    `fast` asks for whatever makes this machine train fastest, at the price of equality to the bit. `pairing`
+    says whether rows of several data nodes belong together: as they are connected, always, or never.
     `with_` and the properties read and change the first gradient objective of the first phase, which is all
     there is in a supervised plan.
     """
@@ -144,10 +152,14 @@ class Plan:
     seed: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
     fast: bool = False
+    pairing: str = AS_CONNECTED
 
     def __post_init__(self) -> None:
         if not self.phases:
             raise GraphError("A plan has at least one phase.")
+        if self.pairing not in PAIRINGS:
+            listed = ", ".join(PAIRINGS)
+            raise GraphError(f"The pairing of rows is one of {listed}, not {shown(self.pairing)}.")
         at_least(WHOLE, "batch size", self.batch)
         at_least(0, "seed", self.seed, LARGEST_SEED)
 
@@ -224,17 +236,19 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         phases = [phase.to_json() for phase in self.phases]
         fast = {"fast": True} if self.fast else {}
-        return {"batch": self.batch, "seed": self.seed, **fast, "phases": phases, **self.extra}
+        pairing = {"pairing": self.pairing} if self.pairing != AS_CONNECTED else {}
+        return {"batch": self.batch, "seed": self.seed, **fast, **pairing, "phases": phases, **self.extra}
 
     @classmethod
     def from_json(cls, data: object) -> Plan:
         """Read a plan; unknown fields are kept. Raises ProjectFileError."""
         fields = Fields(data, "the plan")
         batch, seed, fast = fields.whole("batch", 64), fields.whole("seed", 0), fields.flag("fast", False)
+        pairing = fields.text("pairing", AS_CONNECTED)
         try:
             items = fields.items("phases")
             phases = tuple(Phase.from_json(item, f"phase {i} of the plan") for i, item in enumerate(items, 1))
-            return cls(phases, batch, seed, fields.rest(), fast)
+            return cls(phases, batch, seed, fields.rest(), fast, pairing)
         except GraphError as error:
             raise ProjectFileError(f"the plan: {error.message}") from error
 

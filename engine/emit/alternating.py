@@ -31,9 +31,10 @@ def train_lines(facts: Features, first: str) -> list[Statement]:
     """The function `train`; `first` is the column by which rows are counted."""
     several = len(facts.plan.phases) > 1
     size = "(phase.batch or n)"
+    count = f"max(1, math.ceil((n - 1) / {size}))" if facts.joins else f"math.ceil(n / {size})"
     phase = tree(
         PHASE,
-        count=f"max(1, math.ceil((n - 1) / {size}))" if facts.joins else f"math.ceil(n / {size})",
+        count='steps_of(data["train"], phase.batch)' if facts.streams > 1 else count,
         seconds="seconds" in facts.seen,
         moved="moved" in facts.seen,
         gradient_norm="gradient_norm" in facts.seen,
@@ -48,7 +49,7 @@ def train_lines(facts: Features, first: str) -> list[Statement]:
         plateau=facts.plateau,
         ended=" or over(phase, seen)" if facts.stops else "",
     )
-    return tree(TRAIN, first=quoted(first), several=several, phase=phase)
+    return tree(TRAIN, first=quoted(first), several=several, phase=phase, alone=facts.streams == 1)
 
 
 TRAIN = """
@@ -60,7 +61,7 @@ def train(
     as_json: bool,
 ) -> None:
     shuffle = torch.Generator().manual_seed(seed)
-    n = len(data["train"][$first])
+    n = len(data["train"][$first])  #? alone
     step = epoch = 0
     for number, phase in enumerate(PHASES):  #? several
         <phase>
@@ -148,6 +149,7 @@ class Features:
     joins: bool = False  # a row that is left over joins the batch before it
     whole: bool = False  # every objective moves all that it computes with
     rows: str = ""  # how many rows a batch has, as code
+    streams: int = 1  # how many data nodes, or groups of them, are drawn by themselves
 
     @property
     def carries(self) -> frozenset[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.emit.statements import Statement, quoted, tree
 
 BATCHES = """
@@ -27,3 +29,62 @@ def batches_lines(first: str, size: str, *, sized: bool = False, joins: bool, ah
     takes = "split: dict[str, Tensor], shuffle: torch.Generator | None = None"
     takes += ", size: int | None = BATCH" if sized else ""
     return tree(BATCHES, first=quoted(first), takes=takes, size=size, rows=rows, joins=joins, ahead=ahead)
+
+
+STREAMS = """
+STREAMS = $streams  # columns whose rows belong together
+"""
+STEPS_OF = '''
+def steps_of(split: dict[str, Tensor], size: int | None) -> int:
+    """How many batches an epoch has: those of the longest stream."""
+    rows = [len(split[names[0]]) for names in STREAMS]
+    return max(math.ceil(n / (size or n)) for n in rows)  #? not joins
+    return max(1, *(math.ceil((n - 1) / (size or n)) for n in rows))  #? joins
+'''
+PARTS_OF = '''
+def parts_of(n: int, steps: int, shuffle: torch.Generator | None, size: int | None) -> list[Tensor]:
+    """The n rows of a stream in so many batches; where they are too few, they go round in a new order."""
+    if shuffle is None:  # each row comes equally often
+        return list(torch.arange(n).repeat(math.ceil($least / n)).tensor_split(steps))
+    found: list[Tensor] = []
+    while len(found) < steps:
+        parts = list(torch.randperm(n, generator=shuffle).split(size or n))
+        if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others  #? joins
+            parts[-2:] = [torch.cat(parts[-2:])]
+        found += parts
+    return found[:steps]
+'''
+OF_STREAMS = '''
+def batches(
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = $size
+) -> Iterator[dict[str, Tensor]]:
+    """A batch of each stream beside those of the others, until the longest is through."""
+    streams = [{name: split[name] for name in names} for names in STREAMS]
+    rows, steps = [len(split[names[0]]) for names in STREAMS], steps_of(split, size)
+    orders = [parts_of(n, steps, shuffle, size) for n in rows]
+    for found in zip(*map(read_ahead, streams, orders), strict=True):  #? ahead
+        yield {name: column for part in found for name, column in part.items()}
+    for parts in zip(*orders, strict=True):  #? not ahead
+        batch = {}
+        for columns, at in zip(streams, parts, strict=True):
+            batch |= {name: column.index_select(0, at.to(column.device)) for name, column in columns.items()}
+        yield batch
+'''
+
+
+def stream_batches(
+    streams: Sequence[Sequence[str]], size: str, *, joins: bool, ahead: bool
+) -> list[list[Statement]]:
+    """The function `batches` of several streams of data, with those that it calls.
+
+    `streams` are the columns of each, the one that counts its rows first; `size` is how many rows a batch
+    usually has, as an expression. `joins` and `ahead` are as for `batches_lines`.
+    """
+    listed = ", ".join(f"({', '.join(map(quoted, names))}{',' * (len(names) == 1)})" for names in streams)
+    least = "2 * steps" if joins else "steps"
+    return [
+        tree(STREAMS, streams=f"({listed})"),
+        tree(STEPS_OF, joins=joins),
+        tree(PARTS_OF, joins=joins, least=least),
+        tree(OF_STREAMS, size=size, ahead=ahead),
+    ]

@@ -124,6 +124,11 @@ def changes_of_players(alike: bool) -> Mapping[Mark, Change]:
     }
 
 
+def changes_of_whole() -> Mapping[Mark, Change]:
+    """What of a script several processes run otherwise where each makes all steps, drawing as the others."""
+    return {**SPEAKING, Mark.ARGUMENTS: lambda one: [one, *tree(START)]}
+
+
 def _found_together(_: Statement) -> list[Statement]:
     return [Statement("found = together(player, model, batch)")]
 

@@ -263,11 +263,12 @@ def trained_nodes(made: Assembly, of: Sequence[str]) -> frozenset[str]:
     layers = [one for one in graph.nodes if isinstance(made.book.types[one], Layer)]
     if not of:
         return frozenset(layers)
-    roots = {_root(made, one) for one in of if one in graph.nodes}
-    return frozenset(one for one in layers if _root(made, one) in roots)
+    roots = {root_of(made, one) for one in of if one in graph.nodes}
+    return frozenset(one for one in layers if root_of(made, one) in roots)
 
 
-def _root(made: Assembly, node_id: str) -> str:
+def root_of(made: Assembly, node_id: str) -> str:
+    """The node whose weights a node uses: itself, or the one that it shares them with."""
     other = origin(made.graph, made.graph.node(node_id))
     return node_id if other is None else other.id
 

@@ -8,9 +8,12 @@ from typing import Any
 
 from engine.catalogue import Column, Data
 from engine.catalogue.emitter import build
+from engine.catalogue.identifiers import NameBook
+from engine.data.pairs import check_pairs
 from engine.document.shipped import datasets_folder
 from engine.emit.entry import plain_text
-from engine.emit.model import Assembly
+from engine.emit.model import Assembly, blamed
+from engine.emit.places import Places
 from engine.emit.statements import WIDTH, Statement, quoted, under
 from engine.errors import EmitError
 from engine.shapes.folding import Prepared, Step
@@ -34,18 +37,26 @@ def home_text(folder: Path | None, beside: Path | None, copied: str | None = Non
     return f"Path({quoted(folder.as_posix())})"
 
 
-def loaders(data: Data) -> list[Callable[..., Any]]:
+def loaders(node_id: str, data: Data) -> list[Callable[..., Any]]:
     """The functions that load the data, and those that these are given. Errors: `EmitError`."""
-    first, given = _loader(data)
+    with blamed(node_id):
+        first, given = _loader(data)
     steps = _steps(data)
     options = [*given.values(), *(value for step in steps for value in step.options.values())]
     return [first, *(one for one in options if callable(one)), *(step.function for step in steps)]
 
 
-def load_lines(made: Assembly, data: Data) -> list[Statement]:
+def load_lines(made: Assembly, places: Places) -> list[Statement]:
     """The script's own `load`, which calls what loads the data."""
-    first, given = _loader(data)
-    return _load_lines(made, _call(first, "folder, device", given), _steps(data))
+    doc = "; ".join(f"{plain_text(column.name)} {_sizes(column)}" for column in made.columns())
+    first = "{split: {column: values}} for train, validation and test"
+    if len(first) + len(doc) < WIDTH - 16:
+        body = [Statement(f'"""{first}: {doc}."""')]
+    else:
+        body = [Statement(one) for one in (f'"""{first}.', "", f"{doc}.", '"""')]
+    body += _load_several(made, places) if len(places.nodes) > 1 else _load_one(made, places.nodes[0][1])
+    head = "def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"
+    return [under(head, body).of(made.source)]
 
 
 def _loader(data: Data) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -59,34 +70,61 @@ def _steps(data: Data) -> tuple[Step, ...]:
     return data.steps if isinstance(data, Prepared) else ()
 
 
-def _load_lines(made: Assembly, call: str, steps: Sequence[Step]) -> list[Statement]:
+def _load_one(made: Assembly, data: Data) -> list[Statement]:
     used = [column.name for column in made.columns()]
-    every = made.book.types[made.source] if made.source else None
-    doc = "; ".join(f"{plain_text(column.name)} {_sizes(column)}" for column in made.columns())
-    first = "{split: {column: values}} for train, validation and test"
-    if len(first) + len(doc) < WIDTH - 16:
-        body = [Statement(f'"""{first}: {doc}."""')]
-    else:
-        body = [Statement(one) for one in (f'"""{first}.', "", f"{doc}.", '"""')]
-    if isinstance(every, Data) and len(every.columns()) > len(used):
-        body += _chosen(call, steps, used)
-    else:
-        body.append(Statement(call, target="return"))
-    return [
-        under("def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:", body).of(made.source)
-    ]
+    call = _call_of(data)
+    if len(data.columns()) > len(used):
+        return _chosen(call, data, used)
+    return [Statement(call, target="return")]
 
 
-def _chosen(call: str, steps: Sequence[Step], used: Sequence[str]) -> list[Statement]:
-    """The columns that the network uses, of all that are read and those that `steps` make of them."""
-    lines = [Statement(call, target="splits")]
-    for step in steps:
-        named = f"splits, {quoted(step.column)}, {quoted(step.into.name)}"
-        lines.append(Statement(_call(step.function, named, step.options), node_id=step.node_id))
+def _chosen(call: str, data: Data, used: Sequence[str]) -> list[Statement]:
+    """The columns that the network uses, of all that are read and those that transforms make of them."""
+    lines = [Statement(call, target="splits"), *_step_lines(data, "splits")]
     comma = "," if len(used) == 1 else ""
     lines.append(Statement(f"({', '.join(quoted(one) for one in used)}{comma})", target="used"))
     chosen = "{split: {name: columns[name] for name in used} for split, columns in splits.items()}"
     return [*lines, Statement(chosen, target="return")]
+
+
+def _load_several(made: Assembly, places: Places) -> list[Statement]:
+    """Each data node's splits, those that are paired checked, and the columns of all beside each other."""
+    book = NameBook(("folder", "device", "split"), outer=made.names)
+    titles = {one: made.graph.node(one).name or data.title for one, data in places.nodes}
+    names = {one: book.give(title, "data") for one, title in titles.items()}
+    lines: list[Statement] = []
+    items: list[Statement] = []
+    for one, data in places.nodes:
+        with blamed(one):
+            call = _call_of(data, places.below.get(one, ""))
+        lines += [Statement(call, node_id=one, target=names[one]), *_step_lines(data, names[one])]
+        for column in made.columns(one):
+            own = data.own_name(column.name) if isinstance(data, Prepared) else column.name
+            items.append(
+                Statement(f"{quoted(column.name)}: {names[one]}[split][{quoted(own)}],", node_id=one)
+            )
+    for first, *others in made.streams.nodes:
+        for one in others:
+            given = ", ".join(quoted(plain_text(titles[which])) for which in (first, one))
+            check = f"{check_pairs.__name__}({names[first]}, {names[one]}, {given})"
+            lines.append(Statement(check, node_id=one))
+    loop = Statement(f"for split in {names[places.nodes[0][0]]}")
+    return [*lines, under("return {", [under("split: {", items), Statement("}"), loop]), Statement("}")]
+
+
+def _step_lines(data: Data, splits: str) -> list[Statement]:
+    """The transforms of a data node, which add columns to its `splits`."""
+    lines = []
+    for step in _steps(data):
+        named = f"{splits}, {quoted(step.column)}, {quoted(step.into.name)}"
+        lines.append(Statement(_call(step.function, named, step.options), node_id=step.node_id))
+    return lines
+
+
+def _call_of(data: Data, below: str = "") -> str:
+    """The call that reads a data node's files, which are in the folder or `below` it."""
+    first, given = _loader(data)
+    return _call(first, f"folder / {quoted(below)}, device" if below else "folder, device", given)
 
 
 def _call(function: Callable[..., Any], first: str, options: Mapping[str, object]) -> str:

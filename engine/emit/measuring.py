@@ -113,7 +113,7 @@ def measure_lines(
     further = [(key, score, score, None) for key, score in (scores or {}).items()]
     if uneven(made):
         doc, kind = COUNTED, "tuple[Tensor, Tensor | int]"
-        rows = name("len")(name("batch")[made.columns()[0].name])
+        rows = rows_of(made)
         alone = next(iter(weights), "")
         items = [_paired(made, computed, item, item[3] or alone, rows) for item in items]
         further = [(key, lift((score, rows)), lift((score, rows)), None) for key, score, _, _ in further]
@@ -145,7 +145,14 @@ def counted(made: Assembly, computed: Computed, one: str) -> Expr | None:
     """How much a batch counts for a loss or metric node; None: its number of examples."""
     code = _built(made, computed, one, False)
     made.measured |= code.carries
-    return code.counts
+    stream = made.streams.of(one)
+    return rows_of(made, stream) if code.counts is None and stream else code.counts
+
+
+def rows_of(made: Assembly, stream: int = 0) -> Expr:
+    """How many rows a batch has of a stream."""
+    found: Expr = name("len")(name("batch")[made.counting(stream).name])
+    return found
 
 
 def counts_of(made: Assembly, losses: Iterable[str], computed: Computed | None = None) -> list[Expr | None]:
@@ -245,20 +252,21 @@ def drawn_by(made: Assembly, node_id: str, values: Mapping[Place, str] | None = 
     source = made.book.types[node_id]
     assert isinstance(source, Source)
     with blamed(node_id):
-        found = drawn(source, _sample(made, values or {}))
+        found = drawn(source, _sample(made, node_id, values or {}))
     made.measured |= found.carries
     return found
 
 
-def _sample(made: Assembly, values: Mapping[Place, str]) -> Expr:
-    """A column whose rows are the examples of the batch."""
-    known = next((name(variable) for place, variable in values.items() if place[0] == made.source), None)
+def _sample(made: Assembly, node_id: str, values: Mapping[Place, str]) -> Expr:
+    """A column that has as many rows as a source draws values."""
+    beside = made.streams.beside(node_id)
+    known = next((name(variable) for place, variable in values.items() if place[0] in beside[:1]), None)
     if known is not None:
         return known
-    columns = made.columns()
-    if made.source is None or not columns:
+    columns = made.columns(*beside)
+    if not beside or not columns:
         raise EmitError("Nothing says how many values to draw.", fix="Connect a data source.")
-    return column_of((made.source, columns[0].name), False)
+    return column_of((beside[0], columns[0].name), False)
 
 
 EVALUATE = '''

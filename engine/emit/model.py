@@ -39,6 +39,7 @@ from engine.shapes.inside import within
 from engine.shapes.links import tied, ties
 from engine.shapes.shapes import ShapeBook, Signature
 from engine.shapes.size import TOO_LARGE
+from engine.shapes.streams import Streams, streams_of
 
 Place = tuple[str, str]  # a node's id and the name of one of its output ports
 
@@ -59,7 +60,7 @@ class Assembly:
     results: dict[Place, str] = field(default_factory=dict)
     losses: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, str] = field(default_factory=dict)
-    source: str | None = None
+    streams: Streams = field(default_factory=Streams)
     codes: dict[str, NodeCode] = field(default_factory=dict)
     variables: dict[Place, str] = field(default_factory=dict)
     measured: frozenset[Any] = frozenset()  # functions of ours that losses and metrics call
@@ -86,13 +87,37 @@ class Assembly:
         replays = (replay.carries for replay in self.replays.values())
         return self.measured.union(*(code.carries for code in self.codes.values()), *replays)
 
-    def columns(self) -> list[Column]:
-        """The columns of the data source that the graph uses, in the source's order."""
-        if self.source is None:
-            return []
-        used = {link.source_port for link in self.graph.outgoing(self.source)}
-        data = self.book.types[self.source]
-        return [column for column in data.columns() if column.name in used] if isinstance(data, Data) else []
+    @property
+    def source(self) -> str | None:
+        """The first data node that the graph learns from."""
+        return next(iter(self.streams.data), None)
+
+    def sources(self) -> list[tuple[str, Data]]:
+        """The data nodes that the graph learns from."""
+        found = [(one, self.book.types[one]) for one in self.streams.data]
+        return [(one, data) for one, data in found if isinstance(data, Data)]
+
+    def columns(self, *sources: str) -> list[Column]:
+        """The columns of data nodes, as a rule of all, that the graph uses, in the nodes' order."""
+        used = {(one, link.source_port) for one, _ in self.sources() for link in self.graph.outgoing(one)}
+        return [
+            column
+            for one, data in self.sources()
+            for column in data.columns()
+            if (one, column.name) in used and (not sources or one in sources)
+        ]
+
+    def counting(self, stream: int = 0) -> Column:
+        """The column of a stream by which its rows are counted. Errors: `EmitError` where there is none."""
+        columns = self.columns(*self.streams.nodes[stream])
+        found = next((column for column in columns if not column.rows), None)
+        if found is None:
+            raise EmitError(
+                f"Nothing used here has a row for each example: there are only {columns[0].rows}.",
+                node_id=self.streams.nodes[stream][0],
+                fix="Connect sizes or label, too.",
+            )
+        return found
 
 
 def as_trained(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
@@ -100,11 +125,6 @@ def as_trained(project: Project, book: ShapeBook) -> tuple[Project, ShapeBook]:
     for problem in (one for one in book.errors if one.code != TOO_LARGE):
         raise EmitError(problem.message, node_id=problem.node_id)
     return folded(without_muted(project, book.types), book)
-
-
-def source_of(graph: Graph, types: Mapping[str, NodeType]) -> str | None:
-    """The data that the graph learns from."""
-    return next((one for one in graph.order() if isinstance(types[one], Data) and graph.outgoing(one)), None)
 
 
 def assemble(project: Project, book: ShapeBook, names: NameBook) -> Assembly:
@@ -119,7 +139,7 @@ def assemble(project: Project, book: ShapeBook, names: NameBook) -> Assembly:
     if not layers:
         raise EmitError("There is no layer to build a model from.", fix="Add one and connect it.")
     _name_layers(made, layers)
-    made.source = source_of(graph, types)
+    made.streams = streams_of(graph, types, project.plan.pairing)
     named = measured_names(project, types)
     made.losses = {one: key for one, key in named.items() if isinstance(types[one], Loss)}
     made.metrics = {one: key for one, key in named.items() if one not in made.losses}

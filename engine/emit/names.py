@@ -9,6 +9,7 @@ from engine.catalogue import Source
 from engine.catalogue.emitter import drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import name
+from engine.data.pairs import check_pairs
 from engine.data.portable import IMPORTS, portable_names
 from engine.data.reading_ahead import read_ahead
 from engine.data.weights import read_weights
@@ -16,6 +17,7 @@ from engine.document.graph import Project
 from engine.emit.alternating import Features
 from engine.layers.noisy import UniformDropout
 from engine.optim.together import Passing, in_one_step
+from engine.procedures.rows import as_long
 from engine.shapes.shapes import ShapeBook
 
 LIBRARY = {
@@ -29,18 +31,26 @@ LIBRARY = {
     "sys": "import sys",
     "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
 }
-CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS"
+CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS"
 CLASSES = "Model Player Phase"
 FUNCTIONS = (
     "load batches objective measure evaluate optimiser_for schedule_for report train main run "
-    "take_turn update set_modes over batches_of part_of over_all of_first together add_up"
+    "take_turn update set_modes over batches_of part_of over_all of_first together add_up parts_of steps_of"
 )
 # in functions that read names given here, and in loops that are read beside them
 VARIABLES = (
     "model batch steps_per_epoch epochs n players player phase turn values sums shuffle done average "
     "averages draws options"
 )
-ASKED_FOR: tuple[Callable[..., Any], ...] = (UniformDropout, read_ahead, read_weights, Passing, in_one_step)
+ASKED_FOR: tuple[Callable[..., Any], ...] = (
+    UniformDropout,
+    as_long,
+    check_pairs,
+    read_ahead,
+    read_weights,
+    Passing,
+    in_one_step,
+)
 OWN = f"{CONSTANTS} {CLASSES} {FUNCTIONS} {VARIABLES}".split()
 
 

@@ -54,6 +54,7 @@ class Short:
     measures: bool = True
     grows: bool = False  # the monitored value is better when it grows
     still: Sequence[str] = ()  # layers that rest: nothing trains them
+    streams: int = 1  # how many data nodes, or groups of them, are drawn by themselves
 
     @property
     def sized(self) -> bool:
@@ -95,17 +96,20 @@ def _one_of_several(one: Objective) -> bool:
 
 def short_lines(short: Short) -> list[Statement]:
     """The function `train` of a short loop."""
-    rows = f'len(data["train"][{quoted(short.first)}])'
+    rows = f'len(data["train"][{quoted(short.first)}])' if short.streams == 1 else "None"
     own = short.plan.batch_of(short.plan.phases[0])
     size = "BATCH" if not short.sized else str(own or rows)
     stop, one = short.plan.stop, short.turns[0]
     several = len(short.turns) > 1
     scheduled = any(turn.scheduled for turn in short.turns)
+    count = f"max(1, math.ceil(({rows} - 1) / {size}))" if short.joins else f"math.ceil({rows} / {size})"
+    if short.streams > 1:
+        count = f'steps_of(data["train"], {size if short.plan.batch or short.sized else None})'
     return tree(
         TRAIN,
         takes=TAKES,
         scheduled=scheduled,
-        count=f"max(1, math.ceil(({rows} - 1) / {size}))" if short.joins else f"math.ceil({rows} / {size})",
+        count=count,
         stops=stop.patience is not None,
         keeps=stop.restore_best,
         compares=short.watches,

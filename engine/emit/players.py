@@ -25,6 +25,7 @@ from engine.emit.inline import (
     objective_lines,
     policy_lines,
     residual_lines,
+    root_of,
     rule_lines,
     trained_nodes,
 )
@@ -83,7 +84,8 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
         counted=uneven(made) or bool(made.replays),
         statistics=batch_statistics(made.book),
         joins=joins_rows(made.book),
-        rows=weight_text(made.columns()[0].name, False),
+        rows=weight_text(made.counting().name, False),
+        streams=len(made.streams),
     )
     found = Players(facts)
     factories, static = [], []
@@ -121,7 +123,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
     if measure:
         found.parts.append(measure)
         found.facts = replace(facts, measures=True)
-    weight = weight_text(made.columns()[0].name, facts.counted)
+    weight = weight_text(made.counting().name, facts.counted)
     found.loop = [*found.loop, facts.player_class(), *facts.turn_lines(weight), *factories]
     found.loop += [tree(PHASE_CLASS), [under("PHASES = (", static), Statement(")")], tree(SET_MODES)]
     if facts.stops:
@@ -139,12 +141,13 @@ def _short(made: Assembly, found: Players, weight: str, measures: bool) -> Short
     return Short(
         plan,
         found.turns,
-        made.columns()[0].name,
+        made.counting().name,
         weight,
         found.facts.joins,
         measures,
         higher_is_better(made, phase.stop.monitor),
         found.still,
+        len(made.streams),
     )
 
 
@@ -225,7 +228,7 @@ def _paths(made: Assembly, nodes: Sequence[str]) -> dict[str, list[str]]:
         attributes = list(made.codes[one].modules) or [made.attributes[one]]
         fresh = [f"model.{part}" for part in attributes if part not in seen]
         seen.update(attributes)
-        if fresh and made.book.parameters(one):
+        if fresh and made.book.parameters(root_of(made, one)):
             found[one] = fresh
     return found
 

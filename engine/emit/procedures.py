@@ -163,7 +163,7 @@ def _answer(made: Assembly, wire: Place, given: Mapping[Place, str]) -> Expr:
             arguments.append(name(given[place]))
         elif isinstance(source, Source):
             with blamed(place[0]):
-                found = drawn(source, name(some) if some else column_of(_first(made), False))
+                found = drawn(source, name(some) if some else column_of(_beside_drawn(made, place[0]), False))
             made.measured |= found.carries
             arguments.append(found)
         else:
@@ -172,9 +172,10 @@ def _answer(made: Assembly, wire: Place, given: Mapping[Place, str]) -> Expr:
     return call if len(made.results) == 1 else call[list(made.results).index(wire)]
 
 
-def _first(made: Assembly) -> Place:
-    assert made.source is not None
-    return made.source, made.columns()[0].name
+def _beside_drawn(made: Assembly, source: str) -> Place:
+    """A column that has as many rows as a source draws values."""
+    data = made.streams.beside(source)[0]
+    return data, made.columns(data)[0].name
 
 
 # -- in a script
@@ -253,6 +254,7 @@ def _run_lines(
         several=threads is not None,
         threads=threads,
         learner=learner,
+        streams=len(made.streams) > 1,
         tokenisers=TOKENISERS,
         folder="args.data" if holds else "Path()",
         others=_other_rows(offers),
@@ -283,6 +285,7 @@ def run(name: str, words: Sequence[str]) -> None:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
         columns = load($folder, args.device)[args.split]
+        columns = as_long(columns)  #? streams
         batch = chosen_rows(columns, args.rows, args.input)
         torch.manual_seed(args.seed)  #: SEEDED
         draws = torch.Generator().manual_seed(args.seed)
@@ -311,10 +314,15 @@ def _has(offer: Offer, kind: type) -> bool:
     return any(isinstance(part, kind) for part in offer.bound.parts.values())
 
 
+def _learning(made: Assembly) -> Data | None:
+    """The data node that learns tokens."""
+    return next((data for _, data in made.sources() if data.learned_key() is not None), None)
+
+
 def learner_of(made: Assembly, offer: Offer) -> str:
     """The name of the function that learns the tokens which a procedure names; empty where it names none."""
-    data = made.book.types.get(made.source or "")
-    if not _has(offer, Tokens) or not isinstance(data, Data):
+    data = _learning(made)
+    if not _has(offer, Tokens) or data is None:
         return ""
     loader = build(data, "data", {}).loader
     learn = loader[1].get(OPTION) if loader is not None else None
@@ -323,8 +331,8 @@ def learner_of(made: Assembly, offer: Offer) -> str:
 
 def _tokenisers(made: Assembly) -> list[Any]:
     """The tokenisers that were learned when the data were last read."""
-    data = made.book.types.get(made.source or "")
-    key = data.learned_key() if isinstance(data, Data) else None
+    data = _learning(made)
+    key = data.learned_key() if data is not None else None
     return [one.made for one in vocabularies(key)] if key is not None else []
 
 

@@ -13,7 +13,7 @@ import sys
 import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine.catalogue import Catalogue, Data
+from engine.catalogue import Catalogue
 from engine.catalogue import Source as EngineSource
 from engine.catalogue.emitter import build, drawn
 from engine.catalogue.symbols import evaluate, name
@@ -36,6 +36,7 @@ from engine.emit.fast import Fast
 from engine.emit.model import Assembly, module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.emit.statements import compiled
+from engine.errors import DataError
 from engine.shapes.shapes import ShapeBook
 from engine.shapes.size import check_memory
 
@@ -49,7 +50,8 @@ class Program:
     """A project as running code.
 
     `source` is the text the user sees, `Model` its class, `modules` maps node ids to attributes of a model.
-    Batches are `{column: (N, ...) tensor}`; a split is the same with all its rows.
+    Batches are `{column: (N, ...) tensor}`; a split is the same with all its rows. `counting` is the column
+    of each stream of data that counts its rows.
     """
 
     def __init__(self, script: Script, revision: int = 0) -> None:
@@ -66,6 +68,8 @@ class Program:
         self.threads = script.threads  # that the script asks of torch; None for torch's own choice
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
+        made = script.assembly
+        self.counting = [made.counting(at).name for at in range(len(made.streams))] if self.trains else []
         self.modules: dict[str, str] = module_paths(script.assembly)
         self.losses: dict[str, str] = dict(script.assembly.losses)
         self.metrics: dict[str, str] = dict(script.assembly.metrics)
@@ -133,9 +137,17 @@ class Program:
         batches: Callable[..., Iterator[Batch]] = self._names["batches_of"]
         return batches(self.phases[phase], split, shuffle)
 
-    def batch_count(self, rows: int, size: int | None) -> int:
-        """How many batches of a size, all rows for none, an epoch of so many rows has."""
-        return max(1, math.ceil((rows - self.joins) / (size or rows or 1)))
+    def batch_count(self, split: Batch, size: int | None) -> int:
+        """How many batches of a size, all rows for none, an epoch of a split has."""
+        return max(1, *(math.ceil((n - self.joins) / (size or n or 1)) for n in self.rows(split)))
+
+    def rows(self, split: Batch) -> list[int]:
+        """How many rows each stream of a split has."""
+        return [len(split.get(name, ())) for name in self.counting]
+
+    def stream_of(self, node_id: str) -> int:
+        """The stream of data by whose rows a node's value counts; the first for a node of no stream."""
+        return self.assembly.streams.of(node_id)
 
     def refresh_statistics(self, model: nn.Module, batches: Iterator[Batch]) -> None:
         """Give batch norms in training mode the statistics of these batches under the weights as they are."""
@@ -171,29 +183,35 @@ class Program:
         Errors: `DataError` naming the data node.
         """
         load: Callable[[Path, str], dict[str, Batch]] = self._names["load"]
-        with reading(self.data_node), self._learning_tokens():
-            return load(self.data_folder or folder, device)
+        try:
+            with reading(self.data_node), self._learning_tokens():
+                return load(self.data_folder or folder, device)
+        except DataError as error:
+            error.node_id = self.node_of(error.__cause__ or error) or error.node_id
+            raise
 
-    def _learning_tokens(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def _learning_tokens(self) -> Iterator[None]:
         """What reading learns of a text's tokens is kept for those who name them."""
-        data = self.book.types.get(self.data_node or "")
-        key = data.learned_key() if isinstance(data, Data) else None
-        if data is None or key is None:
-            return nullcontext()
-        loader = build(data, "data", {}).loader
-        learn = loader[1].get(OPTION) if loader is not None else None
-        return watching(self._names, getattr(learn, "__name__", ""), key)
+        with ExitStack() as watched:
+            for _, data in self.assembly.sources():
+                loader = build(data, "data", {}).loader
+                learn = loader[1].get(OPTION) if loader is not None else None
+                learner = getattr(learn, "__name__", "")
+                watched.enter_context(watching(self._names, learner, data.learned_key()))
+            yield
 
     def forward(self, model: nn.Module, batch: Batch) -> Any:
         """The model's results on a batch's columns."""
-        sizes = next(iter(batch.values()))
-        return model(*(self._argument(place, batch, sizes) for place in self.arguments))
+        return model(*(self._argument(place, batch) for place in self.arguments))
 
-    def _argument(self, place: tuple[str, str], batch: Batch, sample: Tensor) -> Tensor:
+    def _argument(self, place: tuple[str, str], batch: Batch) -> Tensor:
         """A column of the batch, or what a source draws for its rows."""
         source = self.book.types[place[0]]
         if not isinstance(source, EngineSource):
             return batch[place[1]]
+        first = self.counting[self.stream_of(place[0])] if self.counting else ""
+        sample = batch[first] if first in batch else next(iter(batch.values()))
         found = drawn(source, name("sample"))
         values: Tensor = evaluate(found, {"sample": sample, "len": len})
         return values

@@ -11,21 +11,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine.catalogue import Catalogue, Data, Loss, Metric
+from engine.catalogue import Catalogue, Loss, Metric
 from engine.catalogue.identifiers import slug
 from engine.catalogue.training.checks import check_plan, is_general
+from engine.data.pairs import check_pairs
 from engine.data.portable import names_read, portable_source
 from engine.data.reading_ahead import read_ahead
 from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import ChangeModel, Plan, Rule
 from engine.emit.alternating import Features, train_lines
-from engine.emit.batching import batches_lines
-from engine.emit.beside import Copies, files_beside, name_beside
+from engine.emit.batching import batches_lines, stream_batches
+from engine.emit.beside import Copies
 from engine.emit.distributed import (
     WORLD,
     changes_of_plain,
     changes_of_players,
+    changes_of_whole,
     check_shareable,
     parts_lines,
     shared,
@@ -35,10 +37,11 @@ from engine.emit.entry import listed, main_lines, model_only_lines, plain_text
 from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
 from engine.emit.loading import home_text, load_lines, loaders
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
-from engine.emit.model import Assembly, as_trained, assemble, blamed, block_lines, class_lines, source_of
+from engine.emit.model import Assembly, as_trained, assemble, block_lines, class_lines
 from engine.emit.names import LIBRARY, script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.phase_texts import BATCHES_OF, IMPORTS, of_one_objective
+from engine.emit.places import places_of
 from engine.emit.plain_loop import REPORT, Short, Turn, short_lines
 from engine.emit.players import Players, players_of
 from engine.emit.procedures import carried_by, procedure_parts, started_by
@@ -53,8 +56,8 @@ from engine.emit.statements import (
     tree,
     verbatim,
 )
-from engine.errors import EmitError
 from engine.procedures.registry import MAIN, chosen, offers
+from engine.procedures.rows import as_long
 from engine.shapes.inside import joins_rows
 from engine.shapes.shapes import ShapeBook, check
 
@@ -175,19 +178,14 @@ def write_script(
     if fast is not None and general:
         fast = fast.only(late_relu=False)  # objectives compute their own layers
     project, book = as_trained(project, book or check(project, catalogue))
-    types, data_node = book.types, source_of(project.graph, book.types)
-    data = types[data_node] if data_node else None
-    holds = data.holds() if isinstance(data, Data) else ()
-    folder = data.folder() if isinstance(data, Data) else None
-    below = name_beside(data) if isinstance(data, Data) and with_data else None
-    home = home_text(folder, beside, below)
-    files: Copies = files_beside(data, beside) if isinstance(data, Data) and with_data and beside else ()
+    types = book.types
+    places = places_of(project, types)
+    holds, folder = places.holds(), places.folder
+    home = home_text(folder, beside, places.name_beside() if with_data else None)
+    files: Copies = places.files_beside(beside) if with_data and beside else ()
     rules = any(isinstance(one, Rule | ChangeModel) for one in plan.objectives)
-    trains = isinstance(data, Data) and (
-        rules or any(isinstance(types[one], Loss) for one in project.graph.nodes)
-    )
-    with blamed(data_node):
-        loading = loaders(data) if isinstance(data, Data) and trains else []
+    trains = bool(places) and (rules or any(isinstance(types[one], Loss) for one in project.graph.nodes))
+    loading = [found for one in places.nodes for found in loaders(*one)] if trains else []
     offered = chosen(offers(project, book), procedures) if trains else ()
     made = assemble(project, book, script_names(project, book, [*loading, *carried_by(offered)]))
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
@@ -196,24 +194,26 @@ def write_script(
     if fast is not None:
         rewrite(made, fast)
     threads = _threads(plan, made.book)
+    shares = distributed and len(made.streams) == 1  # parts of several streams do not add up to a step
     needed: list[Any] = [read_weights] if weights else []
     parts = [*block_lines(made), class_lines(made)]
     players: Players | None = None
     load: list[Statement] = []
-    if isinstance(data, Data) and trains:
-        with blamed(data_node):
-            load = load_lines(made, data)
+    if trains:
+        load = load_lines(made, places)
         needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
+        needed += [check_pairs] if any(len(nodes) > 1 for nodes in made.streams.nodes) else []
         if general:
             players = players_of(made, plan, distributed)
             needed += _by_name(players.facts.carries)
-            parts += _general_parts(made, load, players, distributed)
+            parts += _general_parts(made, load, players, shares)
         else:
-            parts += _plain_parts(made, plan, load, distributed)
+            parts += _plain_parts(made, plan, load, shares)
         parts.append(main_lines(project, holds, home, weights, threads, players))
     else:
         parts.append(model_only_lines(project, made, weights))
     parts += procedure_parts(made, offered, holds, home, threads)
+    needed += [as_long] if offered and len(made.streams) > 1 else []
     needed += [*carried_by(offered), *_by_name(made.carries | made.classes.carries)]
     if trains and not general:
         needed += _by_name(Features(plan).carries)
@@ -225,7 +225,9 @@ def write_script(
     if distributed and trains:
         counted = len(counts) == 1 and counts[0] is not None
         changes = changes_of_plain(plan, bool(schedule_lines(plan.objective)), counted)
-        parts = shared(parts, changes if players is None else changes_of_players(players.facts.alike))
+        if players is not None or not shares:
+            changes = changes_of_players(players.facts.alike) if players and shares else changes_of_whole()
+        parts = shared(parts, changes)
     body = _apart(parts)
     short = Short(plan) if players is None else players.short
     constants = (_general_constants(plan) if short is None else _constants(short)) if trains else []
@@ -283,7 +285,7 @@ def _plain_parts(
     made: Assembly, plan: Plan, load: list[Statement], distributed: bool
 ) -> list[list[Statement]]:
     """What a plan with the plain loop is made of, up to `train`."""
-    types, first = made.book.types, _first(made)
+    types, first = made.book.types, made.counting().name
     order = made.graph.order()
     losses = [one for one in order if isinstance(types[one], Loss)]
     metrics = [one for one in order if isinstance(types[one], Metric)]
@@ -292,10 +294,7 @@ def _plain_parts(
     if measures:
         parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
     joins = joins_rows(made.book)
-    parts.append(load)
-    ahead = bool(plan.batch) and _by_batch(made)
-    size = "BATCH" if plan.batch else "n"
-    parts.append(batches_lines(first, size, joins=joins and bool(plan.batch), ahead=ahead))
+    parts += [load, *_batch_parts(made, "BATCH" if plan.batch else "n", joins=joins and bool(plan.batch))]
     parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
@@ -304,18 +303,19 @@ def _plain_parts(
     parts.append(tree(REPORT))
     if distributed:
         parts.append(parts_lines(first, joins))
-    return [*parts, short_lines(Short(plan, [Turn(plan.objective)], first, joins=joins))]
+    turns, streams = [Turn(plan.objective)], len(made.streams)
+    return [*parts, short_lines(Short(plan, turns, first, joins=joins, streams=streams))]
 
 
 def _general_parts(
     made: Assembly, load: list[Statement], players: Players, distributed: bool
 ) -> list[list[Statement]]:
     """What a plan of phases and players is made of, up to `train`."""
-    first, joins, ahead = _first(made), players.facts.joins, _by_batch(made)
+    first, joins = made.counting().name, players.facts.joins
     short = players.short
     sized = short is None or short.sized
     size = "size or n" if sized else "BATCH" if made.project.plan.batch else "n"
-    parts = [load, batches_lines(first, size, sized=sized, joins=joins, ahead=ahead)]
+    parts = [load, *_batch_parts(made, size, sized=sized, joins=joins)]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
     if distributed:
@@ -331,22 +331,20 @@ def _measures(made: Assembly) -> bool:
     return bool(made.metrics) or uneven(made)
 
 
-def _first(made: Assembly) -> str:
-    """The column by which the rows are counted. Errors: `EmitError` where none has a row an example."""
-    found = made.columns()[0]
-    if found.rows:
-        raise EmitError(
-            f"Nothing used here has a row for each example: there are only {found.rows}.",
-            node_id=made.source,
-            fix="Connect sizes or label, too.",
-        )
-    return found.name
+def _batch_parts(made: Assembly, size: str, *, sized: bool = False, joins: bool) -> list[list[Statement]]:
+    """The function `batches`, as `batches_lines` has it, or its form for several streams."""
+    ahead = _by_batch(made) and size != "n"
+    if len(made.streams) == 1:
+        return [batches_lines(made.counting().name, size, sized=sized, joins=joins, ahead=ahead)]
+    streams = [[made.counting(at).name] for at in range(len(made.streams))]
+    for names, nodes in zip(streams, made.streams.nodes, strict=True):
+        names += [column.name for column in made.columns(*nodes) if column.name not in names]
+    return stream_batches(streams, "None" if size == "n" else "BATCH", joins=joins, ahead=ahead)
 
 
 def _by_batch(made: Assembly) -> bool:
     """Whether batches are read from files one by one."""
-    data = made.book.types[made.source] if made.source else None
-    return isinstance(data, Data) and data.read_by_batch()
+    return any(data.read_by_batch() for _, data in made.sources())
 
 
 def _threads(plan: Plan, book: ShapeBook) -> int | None:

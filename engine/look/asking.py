@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.data.batch import Batch
+from engine.data.batch import Batch, rows_at
 from engine.errors import NeuroloomError
 from engine.look.sight import Look
 from engine.shapes.heads import CLASSES, VALUES, YES_NO, Feature, Head, features_of, head_of
@@ -84,7 +84,7 @@ def ask_rows(look: Look, head: Head, rows: Sequence[int], split: str | None = No
 def rows_of(look: Look, rows: Sequence[int], split: str | None = None) -> Batch:
     """Some rows of a split."""
     at = torch.as_tensor(list(rows), dtype=torch.int64, device=look.device)
-    return {name: column[at] for name, column in look.data.get(split or look.split, {}).items()}
+    return rows_at(look.data.get(split or look.split, {}), at)
 
 
 def spread_over(count: int, most: int) -> list[int]:

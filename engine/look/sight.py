@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from engine.data.batch import rows_at
 from engine.data.lazy import is_ragged
 from engine.feed.feed import Probe, Tried
 from engine.shapes.heads import Head
@@ -51,7 +52,8 @@ class NotWanted(Exception):
 class Look:
     """A model at one step. `pinned` is the validation example that the user looks at, `tried` their own.
 
-    The splits of `data` are `{column: (N, ...) tensor}`, on `device`. `memory` is what kinds keep from one
+    The splits of `data` are `{column: (N, ...) tensor}`, on `device`; of several streams the rows are those
+    of number `stream`, and streams that have fewer go round. `memory` is what kinds keep from one
     view of this run to the next, under names of their own; `seed` is what the first weights came from.
     """
 
@@ -67,8 +69,9 @@ class Look:
     seed: int = 0
     tried: Tried | None = None
     asked: frozenset[Probe] = frozenset()  # what is taken in one go, and so may share a pass
-    passes: dict[tuple[int, int], Values] = field(default_factory=dict)
+    passes: dict[tuple[int, int, int], Values] = field(default_factory=dict)
     drawn: Callable[..., Iterator[None]] = lambda most=50: iter(())  # with each sample of a chain in turn
+    stream: int = 0
 
     def check(self) -> None:
         """For a long computation, now and then. Errors: `NotWanted` when nobody looks any more."""
@@ -93,6 +96,13 @@ class Look:
             drawn=run.drawn,
         )
 
+    def about(self, node_id: str) -> Look:
+        """The same look at the rows that a node's value counts by, or without a node the first head."""
+        if len(self.program.counting) < 2:
+            return self
+        node_id = node_id or next((head.node_id for head in self.heads), "")
+        return replace(self, stream=self.program.stream_of(node_id))
+
     @property
     def split(self) -> str:
         """The split that views show: validation, or training where nothing is held out."""
@@ -100,7 +110,10 @@ class Look:
 
     def rows(self, split: str | None = None) -> int:
         """The number of examples of a split, 0 where there is none."""
-        return next((len(column) for column in self.data.get(split or self.split, {}).values()), 0)
+        columns, counting = self.data.get(split or self.split, {}), self.program.counting
+        if len(counting) > 1:
+            return len(columns.get(counting[self.stream], ()))
+        return next((len(column) for column in columns.values()), 0)
 
     @property
     def example(self) -> int:
@@ -110,6 +123,8 @@ class Look:
     def batch(self, start: int, count: int, split: str | None = None) -> Batch:
         """Rows of a split, in the order of the data."""
         columns = self.data.get(split or self.split, {})
+        if len(self.program.counting) > 1:
+            return rows_at(columns, torch.arange(start, min(start + count, self.rows(split))))
         return {name: column[start : start + count] for name, column in columns.items()}
 
     def ragged(self, column: str) -> bool:
@@ -120,10 +135,10 @@ class Look:
         """So many rows that are all the pinned example, views of its memory: do not write to them."""
         row, again = self.batch(self.example, 1), torch.full((count,), self.example)
         columns = self.data.get(self.split, {})
-        return {
-            name: columns[name][again] if self.ragged(name) else kept.expand(count, *kept.shape[1:])
-            for name, kept in row.items()
-        }
+        found = {name: kept.expand(count, *kept.shape[1:]) for name, kept in row.items()}
+        for name in filter(self.ragged, row):
+            found[name] = columns[name][again % len(columns[name])]
+        return found
 
     def batch_with(self, column: str, values: Tensor) -> Batch:
         """A batch with `values` `(N, ...)` as one column; the others repeat those of the pinned example."""
@@ -152,11 +167,12 @@ class Look:
 
         One pass for all that is taken in one go.
         """
-        if (start, count) not in self.passes:
+        key = start, count, self.stream
+        if key not in self.passes:
             wires = {wire[0] for head in self.heads for wire in (head.prediction, head.target)}
             nodes = wires | {probe.node_id for probe in self.asked}
-            self.passes[start, count] = self.values(nodes, self.batch(start, count))
-        return self.passes[start, count]
+            self.passes[key] = self.values(nodes, self.batch(start, count))
+        return self.passes[key]
 
     def value(self, node_id: str, batch: Batch, port: str = "", *, gradients: bool = False) -> Tensor | None:
         """What leaves one port of one node, the first where none is named; None where nothing does."""

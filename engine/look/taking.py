@@ -138,7 +138,7 @@ class Probes:
 
     def _take_kind(self, kind: ProbeKind, probes: frozenset[Probe], look: Look, revision: int) -> None:
         for probe in probes:
-            self.take(kind, probe, partial(kind.take, look, probe), revision, look.step)
+            self.take(kind, probe, partial(kind.take, look.about(probe.node_id), probe), revision, look.step)
 
     def take(
         self, kind: ProbeKind, probe: Probe, taker: Callable[[], Answer], revision: int, step: int
@@ -188,7 +188,7 @@ class _Peek:
         for kind in probe_kinds().values():
             if kind.group == self._group:
                 for probe in self._probes.probes_of(kind):
-                    taker = partial(kind.take, look, probe)
+                    taker = partial(kind.take, look.about(probe.node_id), probe)
                     later = self._probes.take(kind, probe, taker, run.revision, run.step)
                     if later is not None:
                         self._later.append(later)

@@ -17,6 +17,15 @@ def as_many(batch: dict[str, Tensor], count: int) -> dict[str, Tensor]:
     return {name: column[:1].expand(count, *column.shape[1:]) for name, column in batch.items()}
 
 
+def as_long(columns: dict[str, Any]) -> dict[str, Any]:
+    """Columns of several streams of data, the shorter ones going round until all are as long."""
+    longest = max(len(column) for column in columns.values())
+    return {
+        name: column if len(column) == longest else column[torch.arange(longest) % len(column)]
+        for name, column in columns.items()
+    }
+
+
 class FileRows(dict[str, Tensor]):
     """The columns of a file. Errors: `ValueError` for one that it lacks."""
 

@@ -28,6 +28,7 @@ from engine.shapes.plan_problems import plan_problems
 from engine.shapes.problems import Fix, Problem, Severity
 from engine.shapes.remedies import doing, units_parameter
 from engine.shapes.size import size_problems
+from engine.shapes.stream_problems import stream_problems
 
 if TYPE_CHECKING:
     from engine.shapes.shapes import ShapeBook
@@ -45,9 +46,7 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     yield from plan_problems(project, {**everywhere, **kinds}, None if failed else book.parameters)
     feeding = [one for one, found in kinds.items() if found.kind == "data" and graph.outgoing(one)]
     losses = [one for one, found in kinds.items() if isinstance(found, Loss)]
-    for extra in feeding[1:]:
-        message = "Two data sources feed this graph, and their rows cannot be paired."
-        yield Problem(extra, message, code="two-sources")
+    yield from stream_problems(project, kinds)
     if feeding:
         yield from _unfilled(graph, book)
     if not any(found.kind == "layer" for found in kinds.values()):

@@ -292,9 +292,12 @@ class ShapeBook:
         return facts if facts.problem is None else Facts(problem=replace(facts.problem, node_id=node.id))
 
     def as_trained(self, project: Project) -> tuple[Project, ShapeBook]:
-        """The project and its shapes as runs see them: transforms are columns of the data they hang on."""
-        transforms = [made for made in self.types.values() if isinstance(made, Transform)]
-        if not transforms or not all(made.columns() for made in transforms):
+        """The project and its shapes as runs see them: transforms are columns of the data they hang on.
+
+        Columns of several data nodes have names of their own.
+        """
+        data = [made for made in self.types.values() if isinstance(made, Data)]
+        if len(data) < 2 or not all(made.columns() for made in data if isinstance(made, Transform)):
             return project, self
         from engine.shapes.folding import folded  # it needs this module
 

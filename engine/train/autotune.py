@@ -243,8 +243,9 @@ class _Race:
         self._rows = torch.arange(rows)
         columns: Mapping[str, Any] = data["train"]
         self._columns = {
-            name: column.at(self._rows) if is_ragged(column) else column[:rows]
+            name: column.at(at) if is_ragged(column) else column[at]
             for name, column in columns.items()
+            for at in [self._rows % len(column)]  # of streams of data, a shorter one goes round
         }
         self._lanes: dict[Fast, _Lane] = {}
         self._times: dict[Fast, float] = {}

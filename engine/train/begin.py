@@ -99,9 +99,9 @@ def begin_run(
 
 def _leaves_one_row(run: Run) -> bool:
     """Whether batches are joined, so that none has a single row."""
-    program, rows = run.program, run.rows("train")
-    sizes = [phase.batch for phase in program.phases]
-    return program.joins and any(size and rows > size and rows % size == 1 for size in sizes)
+    program = run.program
+    every = [(rows, phase.batch) for rows in program.rows(run.data["train"]) for phase in program.phases]
+    return program.joins and any(size and rows > size and rows % size == 1 for rows, size in every)
 
 
 def refusal(project: Project, catalogue: Catalogue, sources: Sources, *, read: bool = True) -> Problem | None:
@@ -128,10 +128,11 @@ def refusal(project: Project, catalogue: Catalogue, sources: Sources, *, read: b
 
 def _check_data(program: Program, heads: tuple[Head, ...], data: Splits) -> None:
     """Errors: `TrainingError` for a split without rows, and for labels that are no classes of the model."""
-    splits = ("train", "validation", "test")
-    empty = next((split for split in splits if not len(next(iter(data.get(split, {}).values()), ()))), None)
-    if empty is not None:
-        raise TrainingError(f"The {empty} split of the data is empty.", node_id=program.data_node)
+    streams = program.assembly.streams.nodes
+    for split in ("train", "validation", "test"):
+        for nodes, rows in zip(streams, program.rows(data.get(split, {})), strict=True):
+            if not rows:
+                raise TrainingError(f"The {split} split of the data is empty.", node_id=nodes[0])
     check_labels(heads, data)
 
 

@@ -27,7 +27,6 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parallel import DistributedDataParallel
 
-from engine.catalogue import Data
 from engine.catalogue.training.optimisers import OPTIMISERS, SAMPLERS
 from engine.data.batch import WEIGHT
 from engine.data.portable import portable_source
@@ -90,8 +89,8 @@ class World:
 
     def wrap(self, program: Program) -> Program:
         """The program for this process's part of each batch. Errors: `TrainingError` for some data."""
-        data = program.book.types.get(program.data_node or "")
-        if isinstance(data, Data) and any(column.rows for column in data.columns()):
+        sources = program.assembly.sources()
+        if any(column.rows for _, data in sources for column in data.columns()):
             raise TrainingError(
                 SIDE_BY_SIDE,
                 fix="Set Batches of the data to padded, or train it in one process, without torchrun.",
@@ -260,7 +259,8 @@ class SharedProgram:
 
     def take_turn(self, player: Any, model: nn.Module, batch: Batch, turn: int) -> dict[str, Tensor]:
         """One step of an objective, the same in all processes. Errors: as `Program.take_turn`."""
-        if _made_by_one(player):
+        several = len(self._program.counting) > 1  # their parts do not add up to a step
+        if several or _made_by_one(player):
             first = self._world.first
             found = self._program.take_turn(player, model, batch, turn) if first else {}
             return self._handed_out(model, found)
@@ -328,7 +328,7 @@ class SharedProgram:
 
 
 def _held(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: value.detach().cpu() for name, value in values.items()}
+    return {name: torch.as_tensor(value).detach().cpu() for name, value in values.items()}
 
 
 def _made_by_one(player: Any) -> bool:

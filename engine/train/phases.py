@@ -49,7 +49,7 @@ class Phases:
         described = run.program.phases
         self.number = min(self.number, len(described) - 1)
         phase = described[self.number]
-        run.steps_per_epoch = run.program.batch_count(run.rows("train"), phase.batch)
+        run.steps_per_epoch = run.program.batch_count(run.data["train"], phase.batch)
         self.players = phase.players(run.model, run.steps_per_epoch, self.limit(run))
         movers = [player for player in self.players if player.optimiser is not None]
         # A phase of rules has no optimiser; one that holds nothing stands for it.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, ClassVar
 
 from engine.catalogue import Data, param
 from engine.errors import ParamError
@@ -18,6 +19,8 @@ class SplitData(Data, abstract=True):
     """A data set whose rows are split in a way that the user picks."""
 
     family = "files"
+    split_params = ("split", "validation", "test", "folds", "fold", "gap", "seed", "repeats", "balance")
+    by_number: ClassVar[Mapping[str, Any]] = {"split": RANDOM, "repeats": KEEP, "balance": AS_THEY_COME}
     split: str = param(
         BY_CLASS,
         choices=WAYS,
@@ -86,6 +89,15 @@ class SplitData(Data, abstract=True):
         doc="as they come; repeat the rare: their training rows come again until each class has as many as "
         "the commonest; thin the common: each has as many as the rarest. Other splits stay as they are",
     )
+
+    def split_by(self) -> Hashable:
+        classes = tuple(column.classes for column in self.columns() if column.classes)
+        way = RANDOM if self.split == BY_CLASS and not classes else self.split
+        values = {name: getattr(self, name) for name in self.split_params} | {"split": way}
+        other = {spec.name for spec in self.params if spec.when is not None and way not in spec.when[1]}
+        counting = tuple((name, value) for name, value in values.items() if name not in other)
+        keyed = self.repeats != KEEP or self.balance != AS_THEY_COME
+        return counting, classes if way in (BY_CLASS, FOLDS) else (), super().split_by() if keyed else ()
 
     def splitting(self, classes: bool = True) -> dict[str, Any]:
         """The splitter and its options, as a loader takes them; `classes` says whether rows have classes.

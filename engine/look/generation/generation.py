@@ -12,6 +12,7 @@ from torch import Tensor
 
 from engine.catalogue import Loss
 from engine.catalogue.traits import Player
+from engine.data.batch import rows_at
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
@@ -196,8 +197,7 @@ def players(look: Look, probe: Probe) -> Taken | None:
     wanted = {link.source for link in wires.values() if link is not None} | set(losses)
     own = torch.Generator().manual_seed(look.step)
     rows = torch.randint(max(1, look.rows()), (min(ROWS, look.rows()),), generator=own)
-    at = rows.to(look.device)
-    batch = {name: column[at] for name, column in look.data[look.split].items()}
+    batch = rows_at(look.data[look.split], rows.to(look.device))
     seen = look.values(wanted, batch)
     row: list[float] = [float(look.step)]
     for port in ("real", "made"):

@@ -101,6 +101,14 @@ KINDS: dict[str, tuple[Objective, ...]] = {
     "adversary": (replace(ADAM, adversary=Choice("PGD", {"steps": 2})),),
 }
 WHOLE = ("whole batch", "Rule over several nodes", "Fit", "Chain")  # these take all rows at once
+PAIRED, UNPAIRED = "paired data", "unpaired data"
+TWO_DATA_NODES: dict[str, tuple[Objective, ...]] = {
+    PAIRED: (replace(ADAM, of=("n2", "n3")),),
+    UNPAIRED: (
+        replace(ADAM, name="source", loss="n4"),
+        replace(ADAM, name="target", loss="n22", of=("n2",)),
+    ),
+}
 
 
 def project(plan: Plan) -> Project:
@@ -109,10 +117,27 @@ def project(plan: Plan) -> Project:
     return Project("Kinds", graph=Graph(NODES, LINKS), plan=plan, next_id=17, blocks={STACK.id: STACK})
 
 
+def with_two_data_nodes(kind: str, plan: Plan) -> Project:
+    """The network with its targets in a second data node, or with a second stream of flowers."""
+    if kind == PAIRED:
+        links = [replace(one, source="n20") if one.source_port == "species" else one for one in LINKS]
+        return replace(project(plan), graph=Graph([*NODES, Node("n20", "Iris", "labels")], links))
+    nodes = [
+        *NODES,
+        Node("n20", "Iris", "others", {"test": 0.4, "validation": 0.35, "seed": 3}),
+        Node("n21", "Linear", "hidden too", {"units": 6, "activation": "tanh"}, shares="n2"),
+        Node("n22", "ActivityL1", "small"),
+    ]
+    links = [*LINKS, Link("n20", "features", "n21", "x"), Link("n21", "output", "n22", "x")]
+    return replace(project(plan), graph=Graph(nodes, links))
+
+
 def of_kind(kind: str) -> Project:
     """A project whose plan has one phase of a kind of step, and three epochs."""
     batch = 0 if kind in WHOLE else 32
-    return project(Plan((Phase(KINDS[kind], Stop(3, restore_best=False)),), batch=batch))
+    steps = {**KINDS, **TWO_DATA_NODES}[kind]
+    plan = Plan((Phase(steps, Stop(3, restore_best=False)),), batch=batch)
+    return with_two_data_nodes(kind, plan) if kind in TWO_DATA_NODES else project(plan)
 
 
 def of_all(wanted: Callable[[str], bool]) -> Project:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -22,7 +24,7 @@ from engine.train.layer_steps import UPDATE, pieces_of
 from engine.train.loop import Run
 from engine.train.rebuild import rebuild
 from engine.train.rewind import Rewind
-from tests.engine.kinds.steps import KINDS, WHOLE, of_all, of_kind
+from tests.engine.kinds.steps import KINDS, PAIRED, TWO_DATA_NODES, WHOLE, of_all, of_kind
 from tests.engine.sketches import GALLERY, GALLERY_IDS, catalogue
 from tests.engine.train.networks import DATASETS
 from tests.engine.train.test_distributed import TORCHRUN, alone, close, records
@@ -105,7 +107,7 @@ def takes_an_edit(kind: str) -> None:
     wanted = lines_of(other)[middle(kind) :]
     run = fresh(kind)
     lines_of(run, middle(kind))
-    program = compile_program(run.program.project, catalogue(), revision=1)
+    program = compile_program(of_kind(kind), catalogue(), revision=1)
     assert rebuild(run, program, lambda: run.data, run.settings, 1) == ()
     assert lines_of(run)[-1].keys() == wanted[-1].keys()
     assert run.stage is Stage.DONE and run.revision == 1
@@ -122,11 +124,21 @@ def is_fast(kind: str) -> None:
 
 def is_exported(kind: str) -> None:
     """The gallery holds an example of the kind, and its script to the same numbers."""
+    if kind in TWO_DATA_NODES:
+        is_exported_to_the_same_numbers(kind)
+        return
     kinds: dict[str, type] = {one.__name__: one for one in (Minimise, Rule, Fit, Follow, Rollout, Chain)}
     kinds["Change"] = ChangeModel
     plans = [load_project(GALLERY / f"{one}.nloom").plan for one in GALLERY_IDS]
     assert any(_holds(plan, kind, kinds.get(kind)) for plan in plans)
     assert "def train(" in export_script(of_kind(kind), catalogue()).text
+
+
+def is_exported_to_the_same_numbers(kind: str) -> None:
+    with TemporaryDirectory() as folder:
+        script = Path(folder) / "two.py"
+        script.write_text(export_script(of_kind(kind), catalogue()).text, "utf-8")
+        assert records(str(script), "--json", "--device", "cpu") == alone(of_kind(kind))
 
 
 def _holds(plan: Plan, kind: str, wanted: type | None) -> bool:
@@ -152,7 +164,7 @@ TRIED: dict[str, Callable[[str], None]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *TWO_DATA_NODES])
 @pytest.mark.parametrize("capability", TRIED)
 def test_it_can(kind: str, capability: str) -> None:
     TRIED[capability](kind)
@@ -165,6 +177,23 @@ def test_several_processes_do_as_one(tmp_path: Path, acts: bool) -> None:
     save_project(project, tmp_path / "kinds.nloom")
     train = ("-m", "engine.cli", "train", str(tmp_path / "kinds.nloom"), "--json", "--device", "cpu")
     close(records(*TORCHRUN, "2", *train, "--out", str(tmp_path / "two")), alone(project))
+
+
+@pytest.mark.parametrize("kind", TWO_DATA_NODES)
+def test_several_processes_draw_two_data_nodes_as_one(kind: str, tmp_path: Path) -> None:
+    project = of_kind(kind)
+    save_project(project, tmp_path / "two.nloom")
+    train = ("-m", "engine.cli", "train", str(tmp_path / "two.nloom"), "--json", "--device", "cpu")
+    one = alone(project)
+    close(records(*TORCHRUN, "2", *train, "--out", str(tmp_path / "run")), one)
+    script = tmp_path / "two.py"
+    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
+    close(records(*TORCHRUN, "2", str(script), "--json"), one)
+
+
+def test_targets_in_a_second_data_node_train_as_those_in_the_first() -> None:
+    project = of_kind(PAIRED)
+    assert alone(project) == alone(replace(project, graph=of_kind("Minimise").graph))
 
 
 @pytest.mark.parametrize("acts", [False, True], ids=["on data", "in an environment"])
@@ -183,7 +212,7 @@ def test_the_table_in_the_docs_says_so() -> None:
     ]
     head, _, *table = [[cell.strip(" `*") for cell in row] for row in rows]
     assert head[1:] == [*TRIED, "several processes"]
-    assert {row[0] for row in table} == set(KINDS)
+    assert {row[0] for row in table} == {*KINDS, *TWO_DATA_NODES}
     assert all(cell == "yes" or row[0] == "adversary" for row in table for cell in row[1:])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -252,12 +253,26 @@ def test_a_metric_without_a_loss_trains_nothing_and_says_so() -> None:
     assert "def train" not in export_script(sketch.project, catalogue()).text
 
 
-def test_two_data_sources_cannot_feed_one_graph() -> None:
+def test_rows_of_two_data_nodes_that_meet_are_as_many() -> None:
     sketch = classifier()
     other = sketch.add("Wine", "wine")
-    assert coded(sketch, "two-sources") == []
-    sketch.add("Linear", "aside", x=f"{other}.features")
-    assert one(sketch, "two-sources").node_id == other
+    aside = sketch.add("Linear", "aside", {"units": 4}, x=f"{other}.features")
+    assert sketch.check().errors == []  # they meet nowhere: each is drawn by itself
+    twin = sketch.add("Iris", "twin", {"seed": 3})
+    sketch.add("MSE", "far", prediction=aside, target=f"{twin}.features")
+    problem = one(sketch, "pair-count")
+    assert problem.node_id == twin and "178 rows" in problem.message and "150" in problem.message
+
+
+def test_rows_that_meet_are_split_alike() -> None:
+    sketch = classifier()
+    twin = sketch.add("Iris", "twin", {"seed": 3})
+    head = next(one for one, node in sketch.project.graph.nodes.items() if node.type == "Linear")
+    sketch.add("Accuracy", "again", prediction=head, target=f"{twin}.species")
+    assert one(sketch, "pair-split").node_id == twin
+    sketch.project.plan = replace(sketch.project.plan, pairing="unpaired")
+    problem = one(sketch, "unpaired")
+    assert "meet row by row in again" in problem.message and problem.fix is not None
 
 
 def test_an_input_beside_data_is_filled_by_nothing() -> None:

@@ -141,6 +141,7 @@ class ByHand:
     data_files: tuple[str, ...] = ()
     losses: Mapping[str, str] = {"n4": "loss"}
     loading = ""
+    counting = ("x",)
 
     def __init__(
         self,
@@ -188,8 +189,8 @@ class ByHand:
     def make_model(self, device: str) -> nn.Module:
         return self.Model().to(device)
 
-    def batch_count(self, rows: int, size: int) -> int:
-        return -(-rows // size)
+    def batch_count(self, split: dict[str, Tensor], size: int) -> int:
+        return -(-len(split["x"]) // size)
 
     def tap(self, node_id: str, value: Tensor) -> Tensor:
         if self._watcher is not None:
