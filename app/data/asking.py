@@ -42,9 +42,11 @@ def shown_node(workspace: CheckedDocument) -> str:
 
 
 def trainer_reads(workspace: CheckedDocument, node_id: str) -> bool:
-    """Whether the trainer reads this node's data, now or as soon as it comes to it."""
-    graph = workspace.document.project.graph
-    return node_id == used_node(workspace) and bool(graph.outgoing(node_id)) and not workspace.errors()
+    """Whether the trainer reads this node's data and no others, now or as soon as it comes to it."""
+    graph, catalogue = workspace.document.project.graph, workspace.catalogue
+    kinds = {one: catalogue.get(node.type) for one, node in graph.nodes.items() if graph.outgoing(one)}
+    data = [one for one, kind in kinds.items() if kind is not None and kind.kind == "data"]
+    return data == [node_id] and not workspace.errors()
 
 
 def source_of(workspace: CheckedDocument, node: Node, splits: Any) -> Source:
@@ -90,12 +92,13 @@ def _around(workspace: CheckedDocument, node_id: str) -> Asked:
         wires[step.into.name] = (step.node_id, "output")
         if step.into.classes:
             classes[step.into.name] = step.into.classes
-    used = {link.source_port for link in project.graph.outgoing(node_id)}
+    leaving = [replace(link, source_port=_own_name(made, link)) for link in project.graph.outgoing(node_id)]
+    used = {link.source_port for link in leaving}
     for step in reversed(steps):  # what reaches the network through transforms alone has theirs behind it
         if step.column not in used:
             behind[step.column] = behind.get(step.column, set()) | behind[step.into.name]
     targets, compared = set(), {}
-    for link in project.graph.outgoing(node_id):
+    for link in leaving:
         if link.target_port == "target":
             targets.add(link.source_port)
             found = _compared(project, trained, link)
@@ -105,6 +108,13 @@ def _around(workspace: CheckedDocument, node_id: str) -> Asked:
             done = _done(book.types.get(link.target))
             behind[link.source_port] = behind.get(link.source_port, set()) | done
     return Asked({}, classes, targets, compared, {}, wires, behind)
+
+
+def _own_name(made: NodeType, link: Link) -> str:
+    """What the data node itself calls the column that goes into a wire."""
+    from engine.shapes.folding import Prepared
+
+    return made.own_name(link.source_port) if isinstance(made, Prepared) else link.source_port
 
 
 def _done(made: NodeType | None) -> set[Preparation]:

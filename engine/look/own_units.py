@@ -76,6 +76,7 @@ def own_data(made: Data) -> Data:
 def own_column(made: Data, name: str) -> Column | None:
     """The data's own column that a column of batches is made of."""
     if isinstance(made, Prepared):
+        name = made.own_name(name)
         came_from = {step.into.name: step.column for step in made.steps}
         while name in came_from:
             name = came_from[name]
@@ -96,7 +97,10 @@ def own_units(
         return {}
     data, steps = (made.data, made.steps) if isinstance(made, Prepared) else (made, ())
     raw = dict(read_node(bare, catalogue)["train"])
-    given = dict(splits.get("train", {}))
+    names = made.names if isinstance(made, Prepared) else {}
+    own = [column.name for column in (*data.columns(), *(step.into for step in steps))]
+    called = {names.get(name, name): name for name in own}
+    given = {called[name]: values for name, values in splits.get("train", {}).items() if name in called}
     with reading(node.id):
         always = data.scale(data.folder() or datasets_folder())
     if always:
@@ -125,6 +129,7 @@ def own_units(
             name: replace(units, rows=_some(fed["train"][f"own {units.own.name}"]))
             for name, units in found.items()
         }
+    found = {names.get(name, name): units for name, units in found.items()}
     return {name: units for name, units in found.items() if _agree(units, splits, name)}
 
 

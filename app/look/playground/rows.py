@@ -30,7 +30,8 @@ class Rows:
 
     def row(self, index: int) -> Row:
         """One row of every column."""
-        return {name: column[index].detach().cpu().numpy() for name, column in self._columns.items()}
+        every = self._columns.items()  # of several streams of data, a shorter one goes round
+        return {name: column[index % max(1, len(column))].detach().cpu().numpy() for name, column in every}
 
     def span(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """The smallest and the largest of each number of a column, over its first 2,000 training rows."""
