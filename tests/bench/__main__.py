@@ -29,6 +29,7 @@ from tests.bench import (  # noqa: F401  importing registers rows
     tables,
     trainers,
     trying,
+    ways,
     window,
 )
 from tests.bench.rows import ROWS, Result
