@@ -93,8 +93,8 @@ class HMC(torch.optim.Optimizer):
             counts["accepted"] += chance
             if (counts["steps"] - self.warm_up) % self.keep == 0:
                 for weight in weights:
-                    kept = [*self.state[weight].get("samples", ()), weight.clone()][-self.most :]
-                    self.state[weight]["samples"] = torch.stack(kept)
+                    kept = self.state[weight].get("samples", weight.detach()[None][:0])
+                    self.state[weight]["samples"] = torch.cat([kept, weight.detach()[None]])[-self.most :]
         return loss
 
     def slopes(self, closure: Callable[[], Any]) -> float:
@@ -102,9 +102,15 @@ class HMC(torch.optim.Optimizer):
         with torch.enable_grad():
             loss = closure()
         for weight in self.weights:
-            slope = weight / self.prior**2
-            weight.grad = slope if weight.grad is None else weight.grad.add_(slope)
+            grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
+            weight.grad = grad.add_(weight, alpha=1 / self.prior**2)
         return float(loss)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the slopes; torch times its own method, which a leap of a small net feels."""
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.grad = None
 
     def push(self, momentum: list[Tensor], length: float) -> None:
         for speed, weight in zip(momentum, self.weights, strict=True):
