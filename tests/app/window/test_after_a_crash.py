@@ -51,7 +51,7 @@ workspace.adopt_engine(EngineParts(ShapeBook, Trainer, export_script))
 forward = torch.nn.Linear.forward
 
 def fail(layer, x):
-    if workspace.state == "running":
+    if workspace.state == "running" and not x.is_meta:  # shapes are asked for beside training
         ctypes.string_at(0)
     return forward(layer, x)
 
