@@ -45,7 +45,7 @@ SEED, BATCH, EPOCHS = 0, 64, 260
 # engine.data.sets.curves.load_curve, 40 lines, 798327980a33
 
 
-# engine.optim.hmc.HMC, 115 lines, 167ebdd3b12d
+# engine.optim.hmc.HMC, 121 lines, 75586f4b1519
 
 
 class Model(nn.Module):
