@@ -23,7 +23,7 @@ from app.workspace.workspace import DEVICES
 from engine.catalogue.params import ParamSpec
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.document.edits import SetNotes, SetTitle
-from engine.document.plan import LARGEST_SEED
+from engine.document.plan import AS_CONNECTED, LARGEST_SEED, PAIRINGS, Plan
 
 _BATCH = BatchSpec(
     "batch",
@@ -34,6 +34,15 @@ _BATCH = BatchSpec(
     minimum=1,
 )
 _SEED = ParamSpec("seed", "int", 0, "Seed", "start of every random number", minimum=0, maximum=LARGEST_SEED)
+_PAIRING = ParamSpec(
+    "pairing",
+    "choice",
+    AS_CONNECTED,
+    "Rows of data",
+    "“paired”: row 1 of one data node belongs to row 1 of the others; “unpaired”: each has its own order; "
+    "“as connected”: paired where they meet in a layer or a loss",
+    choices=PAIRINGS,
+)
 _DEVICE = ParamSpec(
     "device", "choice", "automatic", "Device", "what the network is trained on", choices=tuple(DEVICES)
 )
@@ -115,7 +124,7 @@ class PlanPage(QWidget):
     def _add_length(self, column: QVBoxLayout) -> None:
         self.all_phases = label("All phases", "heading")
         column.addWidget(self.all_phases)
-        for spec in (EPOCHS, _BATCH, _SEED):
+        for spec in (EPOCHS, _BATCH, _SEED, _PAIRING):
             column.addWidget(self._row(spec))
         self.stopping = QWidget()
         inner = QVBoxLayout(self.stopping)
@@ -158,9 +167,13 @@ class PlanPage(QWidget):
     def fields(self) -> dict[str, FieldRow]:
         """The fields that are on show, in their order."""
         if self.editor is not None and self.focus.whole:
-            ours = {name: self._rows[name] for name in ("batch", "seed", "device", "fast")}
-            return {**self.editor.fields, **ours}
-        return {**self.optimiser.fields, **self.schedule.fields, **self._rows}
+            ours = {name: self._rows[name] for name in ("batch", "seed", "pairing", "device", "fast")}
+            found = {**self.editor.fields, **ours}
+        else:
+            found = {**self.optimiser.fields, **self.schedule.fields, **self._rows}
+        if not self._pairs(self.focus.plan):
+            del found["pairing"]
+        return found
 
     @property
     def choosing(self) -> bool:
@@ -198,12 +211,14 @@ class PlanPage(QWidget):
         else:
             show_optimiser(self.optimiser, plan.objective, plan.batch_of(plan.phases[0]))
             show_schedule(self.schedule, self.plot, plan.objective, plan.epochs)
+        self._rows["pairing"].setVisible(self._pairs(plan))
         values = {
             "epochs": plan.epochs,
             "patience": plan.patience,
             "restore_best": plan.stop.restore_best,
             "batch": plan.batch,
             "seed": plan.seed,
+            "pairing": plan.pairing,
             "device": self._workspace.device,
             "fast": plan.fast,
         }
@@ -211,6 +226,14 @@ class PlanPage(QWidget):
             self._rows[name].show_value(value)
         self._say_fast(self._workspace.state)
         self._say_memory()
+
+    def _pairs(self, plan: Plan) -> bool:
+        """Whether there are several data nodes, whose rows may belong together."""
+        kinds = (
+            self._workspace.type_of(node) for node in self._workspace.document.project.graph.nodes.values()
+        )
+        data = sum(kind is not None and kind.kind == "data" for kind in kinds)
+        return data > 1 or plan.pairing != AS_CONNECTED
 
     def _say_fast(self, _state: str) -> None:
         """What the switch does or, in a run that has measured it, what was chosen and what it brings."""

@@ -293,6 +293,23 @@ def test_the_device_is_no_part_of_the_project(shaped: Workspace, inspector: Insp
     assert shaped.document.revision == revision
 
 
+def test_how_rows_belong_together_is_asked_where_there_are_several_data_nodes(
+    inspector: InspectorPanel,
+) -> None:
+    workspace = inspector._workspace
+    page = plan_page(inspector)
+    assert "pairing" not in page.fields and not page._rows["pairing"].isVisible()
+    workspace.apply("Add", AddNodes((Node("n9", "Iris", "others"),)))
+    page.refresh()
+    combo = page.fields["pairing"].control
+    assert isinstance(combo, QComboBox) and combo.isVisible()
+    combo.setCurrentText("unpaired")
+    combo.activated.emit(combo.currentIndex())
+    assert workspace.document.project.plan.pairing == "unpaired"
+    workspace.undo()
+    assert workspace.document.project.plan.pairing == "as connected"
+
+
 def test_pages_do_not_pile_up(shaped: Workspace, inspector: InspectorPanel, qtbot) -> None:  # type: ignore[no-untyped-def]
     pages = []
     for _ in range(20):
