@@ -165,6 +165,33 @@ class L1(WeightedLoss):
         return F.l1_loss(prediction, numbers(target))
 
 
+class Coral(WeightedLoss):
+    """How far apart the covariances of two sets of features are: small where both domains look alike.
+
+    The rows of the two need not belong together, nor be of one number.
+    """
+
+    title = "Correlation alignment"
+    aliases = ("coral", "domain adaptation", "covariance", "deep coral")
+    formula = "L = |C - C'|² / 4d², C and C' the covariances of d features over the rows of each batch"
+    source = "Sun and Saenko, 2016"
+    traits = LossTraits(unpaired=True)
+    ports_in = (
+        Port("features", doc="what a layer gives for one domain, a row an example"),
+        Port("others", doc="what it gives for the other"),
+    )
+
+    def emit(self, e: Emitter, features: Wire, others: Wire) -> Emitted:
+        from engine.layers.losses import covariance_gap
+
+        if features.shape != others.shape:
+            raise EmitError(
+                f"Covariances of {sizes(features)} and {sizes(others)} cannot be compared.",
+                fix="Connect the same layer of both networks.",
+            )
+        return carried(covariance_gap)(features, others)
+
+
 class Huber(WeightedLoss):
     """Squared for small differences, absolute for large ones."""
 

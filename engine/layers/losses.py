@@ -59,6 +59,19 @@ def distilled(
     return weight * soft + (1 - weight) * F.cross_entropy(student, target)
 
 
+def covariance_gap(features: Tensor, others: Tensor) -> Tensor:
+    """|C - C'|² / 4 d² of the covariances C (d, d) of features (N, d) and C' of others (M, d).
+
+    Source: Sun and Saenko 2016 (CORAL).
+    """
+    covariances = []
+    for part in (features, others):
+        off = part.flatten(1) - part.flatten(1).mean(0)
+        covariances.append(off.T @ off / max(1, len(off) - 1))
+    first, second = covariances
+    return (first - second).square().mean() / 4
+
+
 def loss_of_discriminator(real: Tensor, generated: Tensor, form: str, smoothing: float = 0.0) -> Tensor:
     """The discriminator's loss on its scores for real and generated examples.
 

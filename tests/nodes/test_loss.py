@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -229,3 +230,14 @@ def test_places_of_a_class_that_is_left_out_do_not_count() -> None:
     assert measured("CrossEntropy", {"ignored": 0}, scores, right) == pytest.approx(wanted)
     wanted = (scores[kept].argmax(-1) == right[kept]).float().mean().item()
     assert measured("Accuracy", {"ignored": 0}, scores, right) == pytest.approx(wanted)
+
+
+def test_coral_is_the_gap_of_two_covariances() -> None:
+    """Against numpy; sets of another number of rows; nothing between a set and itself moved."""
+    draws = np.random.default_rng(0)
+    first, second = draws.standard_normal((9, 4)), draws.standard_normal((6, 4)) * [1, 2, 3, 4]
+    gap = np.cov(first.T) - np.cov(second.T)
+    features, others = (torch.tensor(part) for part in (first, second))
+    found = of("Coral", None, features=features, others=others).item()
+    assert found == pytest.approx((gap**2).sum() / (4 * 4**2))
+    assert of("Coral", None, features=features, others=features + 5).item() == pytest.approx(0, abs=1e-12)
