@@ -69,6 +69,7 @@ class Program:
         self.fast: Fast = script.fast or Fast()
         self.data_node = script.assembly.source
         made = script.assembly
+        self.streams = made.streams.nodes  # the data nodes whose rows belong together
         self.counting = [made.counting(at).name for at in range(len(made.streams))] if self.trains else []
         self.modules: dict[str, str] = module_paths(script.assembly)
         self.losses: dict[str, str] = dict(script.assembly.losses)

@@ -135,10 +135,12 @@ class Look:
         """So many rows that are all the pinned example, views of its memory: do not write to them."""
         row, again = self.batch(self.example, 1), torch.full((count,), self.example)
         columns = self.data.get(self.split, {})
-        found = {name: kept.expand(count, *kept.shape[1:]) for name, kept in row.items()}
-        for name in filter(self.ragged, row):
-            found[name] = columns[name][again % len(columns[name])]
-        return found
+        return {
+            name: columns[name][again % len(columns[name])]
+            if self.ragged(name)
+            else kept.expand(count, *kept.shape[1:])
+            for name, kept in row.items()
+        }
 
     def batch_with(self, column: str, values: Tensor) -> Batch:
         """A batch with `values` `(N, ...)` as one column; the others repeat those of the pinned example."""

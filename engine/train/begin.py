@@ -128,9 +128,8 @@ def refusal(project: Project, catalogue: Catalogue, sources: Sources, *, read: b
 
 def _check_data(program: Program, heads: tuple[Head, ...], data: Splits) -> None:
     """Errors: `TrainingError` for a split without rows, and for labels that are no classes of the model."""
-    streams = program.assembly.streams.nodes
     for split in ("train", "validation", "test"):
-        for nodes, rows in zip(streams, program.rows(data.get(split, {})), strict=True):
+        for nodes, rows in zip(program.streams, program.rows(data.get(split, {})), strict=True):
             if not rows:
                 raise TrainingError(f"The {split} split of the data is empty.", node_id=nodes[0])
     check_labels(heads, data)

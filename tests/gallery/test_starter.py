@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from engine.catalogue import Data, load_catalogue
@@ -50,6 +52,8 @@ def drawn(project: Project) -> Document:
 
 @pytest.mark.parametrize("type_id", DATA)
 def test_a_network_is_drawn_that_fits(type_id: str) -> None:
+    if type_id == "Gymnasium" and find_spec("gymnasium") is None:
+        pytest.skip("the gymnasium package is not installed: its environments were not tried")
     project = project_of(type_id)
     data = check(project, CATALOGUE).types.get("n1")
     assert isinstance(data, Data)

@@ -19,6 +19,8 @@ from engine.look.sight import Look
 class OneLayer:
     """A program written by hand: column "x" through the layer; `types` are its node types."""
 
+    counting = ("x",)
+
     def __init__(self, shape: tuple[int, ...], types: dict[str, Any]) -> None:
         links = [Link("n1", "x", "n2", "x")]
         self.project = Project("One", graph=Graph([Node("n1", "Input"), Node("n2", "Linear")], links))

@@ -142,6 +142,7 @@ class ByHand:
     losses: Mapping[str, str] = {"n4": "loss"}
     loading = ""
     counting = ("x",)
+    streams = (("n1",),)
 
     def __init__(
         self,
@@ -166,7 +167,7 @@ class ByHand:
         self.source = SimpleNamespace(text=f"lr = {lr}")
         self.modules = {"n2": "first", "n3": "second"}
         self.revision = revision
-        self.rows, self.lr, self.inside = rows, lr, inside
+        self.count, self.lr, self.inside = rows, lr, inside
         self.loads = 0
         self._watcher: Callable[[str, str, Tensor], None] | None = None
         program = self
@@ -185,6 +186,9 @@ class ByHand:
 
         self.Model = Model
         self.fast = Fast()
+
+    def rows(self, split: Mapping[str, Tensor]) -> list[int]:
+        return [len(split.get("x", ()))]
 
     def make_model(self, device: str) -> nn.Module:
         return self.Model().to(device)
@@ -206,7 +210,7 @@ class ByHand:
     def load(self, folder: Path, device: str = "cpu") -> dict[str, dict[str, Tensor]]:
         self.loads += 1
         source = torch.Generator().manual_seed(7)
-        x = torch.randn(self.rows, 4, generator=source)
+        x = torch.randn(self.count, 4, generator=source)
         split = {"x": x.to(device), "y": x.sum(1, keepdim=True).to(device)}
         return {"train": split, "validation": split, "test": split}
 
