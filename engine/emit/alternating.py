@@ -17,6 +17,7 @@ from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
 from engine.data.batch import WEIGHT
 from engine.document.plan import ChangeModel, Choice, Follow, Minimise, Plan, Rollout, Rule
+from engine.emit.batching import count_text
 from engine.emit.optimise import carried_by, ours, penalty_terms
 from engine.emit.statements import BLANK, Statement, quoted, tree
 
@@ -30,8 +31,7 @@ def weight_text(first: str, counted: bool) -> str:
 def train_lines(facts: Features, first: str) -> list[Statement]:
     """The function `train`; `first` is the column by which rows are counted."""
     several = len(facts.plan.phases) > 1
-    size = "(phase.batch or n)"
-    count = f"max(1, math.ceil((n - 1) / {size}))" if facts.joins else f"math.ceil(n / {size})"
+    count = count_text("n", "(phase.batch or n)", joins=facts.joins)
     phase = tree(
         PHASE,
         count='steps_of(data["train"], phase.batch)' if facts.streams > 1 else count,

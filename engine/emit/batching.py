@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 from engine.emit.statements import Statement, quoted, tree
 
+JOINED = """
+if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others
+    parts[-2:] = [torch.cat(parts[-2:])]
+"""
 BATCHES = """
 def batches($takes) -> Iterator[dict[str, Tensor]]:
     n = len(split[$first])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     parts = list(order.split($size))  #? joins
-    if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others  #? joins
-        parts[-2:] = [torch.cat(parts[-2:])]
+    <joined>
     yield from read_ahead(split, $rows)  #? ahead
     for rows in $rows:  #? not ahead
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
@@ -28,7 +31,13 @@ def batches_lines(first: str, size: str, *, sized: bool = False, joins: bool, ah
     rows = "parts" if joins else f"order.split({size})"
     takes = "split: dict[str, Tensor], shuffle: torch.Generator | None = None"
     takes += ", size: int | None = BATCH" if sized else ""
-    return tree(BATCHES, first=quoted(first), takes=takes, size=size, rows=rows, joins=joins, ahead=ahead)
+    given = {"first": quoted(first), "takes": takes, "size": size, "rows": rows}
+    return tree(BATCHES, **given, joins=joins, joined=tree(JOINED) if joins else [], ahead=ahead)
+
+
+def count_text(rows: str, size: str, *, joins: bool) -> str:
+    """How many batches so many rows make, as code; where it `joins`, no row is a batch of its own."""
+    return f"max(1, math.ceil(({rows} - 1) / {size}))" if joins else f"math.ceil({rows} / {size})"
 
 
 STREAMS = """
@@ -49,8 +58,7 @@ def parts_of(n: int, steps: int, shuffle: torch.Generator | None, size: int | No
     found: list[Tensor] = []
     while len(found) < steps:
         parts = list(torch.randperm(n, generator=shuffle).split(size or n))
-        if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others  #? joins
-            parts[-2:] = [torch.cat(parts[-2:])]
+        <joined>
         found += parts
     return found[:steps]
 '''
@@ -85,6 +93,6 @@ def stream_batches(
     return [
         tree(STREAMS, streams=f"({listed})"),
         tree(STEPS_OF, joins=joins),
-        tree(PARTS_OF, joins=joins, least=least),
+        tree(PARTS_OF, joined=tree(JOINED) if joins else [], least=least),
         tree(OF_STREAMS, size=size, ahead=ahead),
     ]

@@ -14,6 +14,7 @@ from itertools import groupby
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.document.plan import Follow, Minimise, Objective, Plan, Rollout, Rule
+from engine.emit.batching import count_text
 from engine.emit.optimise import path_of
 from engine.emit.statements import Statement, nested, quoted, tree
 
@@ -96,14 +97,15 @@ def _one_of_several(one: Objective) -> bool:
 
 def short_lines(short: Short) -> list[Statement]:
     """The function `train` of a short loop."""
-    rows = f'len(data["train"][{quoted(short.first)}])' if short.streams == 1 else "None"
+    alone = short.streams == 1
+    rows = f'len(data["train"][{quoted(short.first)}])' if alone else "None"
     own = short.plan.batch_of(short.plan.phases[0])
     size = "BATCH" if not short.sized else str(own or rows)
     stop, one = short.plan.stop, short.turns[0]
     several = len(short.turns) > 1
     scheduled = any(turn.scheduled for turn in short.turns)
-    count = f"max(1, math.ceil(({rows} - 1) / {size}))" if short.joins else f"math.ceil({rows} / {size})"
-    if short.streams > 1:
+    count = count_text(rows, size, joins=short.joins)
+    if not alone:
         count = f'steps_of(data["train"], {size if short.plan.batch or short.sized else None})'
     return tree(
         TRAIN,

@@ -14,6 +14,7 @@ from enum import Enum, auto
 from functools import lru_cache
 from string import Template
 from types import CodeType
+from typing import Any
 
 from engine.catalogue.symbols import Expr, lift, name
 from engine.emit.wrap import wrapped
@@ -142,7 +143,7 @@ def walked(part: Iterable[Statement]) -> Iterator[Statement]:
 # -- templates
 
 
-def tree(text: str, /, **given: object) -> list[Statement]:
+def tree(text: str, /, **given: Any) -> list[Statement]:
     """The statements of a template of ours.
 
     `$name` stands for a text that is given, a line `<name>` for statements. A line that ends in `#? name` is
@@ -197,13 +198,13 @@ def _deeper(lines: Sequence[re.Match[str]], at: int, indent: int) -> bool:
     return following is not None and len(following["pad"]) > indent
 
 
-def _filled(one: _Templated, given: dict[str, object]) -> Iterator[Statement]:
+def _filled(one: _Templated, given: dict[str, Any]) -> Iterator[Statement]:
     _, negated, wanted = one.condition.rpartition("not ")
     if wanted and bool(given[wanted]) == bool(negated):
         return
     code = one.text.template
     if code.startswith("<") and code.endswith(">"):
-        yield from given[code[1:-1]]  # type: ignore[misc]  # statements
+        yield from given[code[1:-1]]
         return
     body = tuple(found for part in one.body for found in _filled(part, given))
     yield Statement(one.text.substitute(given), mark=one.mark, body=body)
