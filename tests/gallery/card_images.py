@@ -98,7 +98,7 @@ IMAGES = {
     "robust-digits": Painted("confusion-matrix", "loss", square=True),
     "char-decoder": Painted("attention-map", "attention"),
     "mixture-em": Painted("projection", "mixture"),
-    "domain-pair": Painted("confusion-matrix", "accuracy on others", square=True),
+    "domain-pair": Painted("confusion-matrix", "on MNIST", square=True),
     "diffusion-points": Painted("procedure", "", 2.6),
 }
 

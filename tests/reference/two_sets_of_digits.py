@@ -58,22 +58,22 @@ class Model(nn.Module):
         self.features = nn.Linear(64, 64)
         self.digit = nn.Linear(64, 10)
 
-    def forward(self, image: Tensor, other_writers_image: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        small_images = F.avg_pool2d(other_writers_image, 7, stride=3)  # (N, 1, 8, 8)
-        pixels = image.flatten(1)               # (N, 64)
-        other_pixels = small_images.flatten(1)  # (N, 64)
-        x = F.relu(self.hidden(pixels))         # (N, 64)
-        features = F.relu(self.features(x))     # (N, 64)
-        digit = self.digit(features)            # (N, 10)
-        x = F.relu(self.hidden(other_pixels))   # (N, 64)
-        features_2 = F.relu(self.features(x))   # (N, 64)
-        digit_2 = self.digit(features_2)        # (N, 10)
+    def forward(self, image: Tensor, mnist_image: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        shrunk = F.avg_pool2d(mnist_image, 7, stride=3)  # (N, 1, 8, 8)
+        pixels = image.flatten(1)                        # (N, 64)
+        pixels_2 = shrunk.flatten(1)                     # (N, 64)
+        x = F.relu(self.hidden(pixels))                  # (N, 64)
+        features = F.relu(self.features(x))              # (N, 64)
+        digit = self.digit(features)                     # (N, 10)
+        x = F.relu(self.hidden(pixels_2))                # (N, 64)
+        features_2 = F.relu(self.features(x))            # (N, 64)
+        digit_2 = self.digit(features_2)                 # (N, 10)
         return features, digit, features_2, digit_2
 
 
 def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses of a batch; training minimises "loss"."""
-    features, digit, features_2, _ = model(batch["image"], batch["other_writers_image"])
+    features, digit, features_2, _ = model(batch["image"], batch["mnist_image"])
     error = F.cross_entropy(digit, batch["digit"])
     alignment = covariance_gap(features, features_2)
     return {
@@ -85,7 +85,7 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, Tensor | int]]:
     """The losses and metrics of a batch, each with how much the batch counts in the mean over several."""
-    features, digit, features_2, digit_2 = model(batch["image"], batch["other_writers_image"])
+    features, digit, features_2, digit_2 = model(batch["image"], batch["mnist_image"])
     error = F.cross_entropy(digit, batch["digit"])
     alignment = covariance_gap(features, features_2)
     return {
@@ -93,34 +93,29 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, T
         "error": (error, len(batch["image"])),
         "alignment": (alignment, len(batch["image"])),
         "accuracy": ((digit.argmax(1) == batch["digit"]).float().mean(), len(batch["image"])),
-        "accuracy_on_others": (
-            (digit_2.argmax(1) == batch["other_writers_digit"]).float().mean(),
-            len(batch["other_writers_image"]),
-        ),
+        "on_mnist": ((digit_2.argmax(1) == batch["mnist_digit"]).float().mean(), len(batch["mnist_image"])),
     }
 
 
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
-    image (N, 1, 8, 8); digit (N,); other_writers_image (N, 1, 28, 28); other_writers_digit (N,).
+    image (N, 1, 8, 8); digit (N,); mnist_image (N, 1, 28, 28); mnist_digit (N,).
     """
     small_digits = load_digits(folder, device, validation=0.2, test=0.2, seed=0)
-    other_writers = load_mnist(folder, device, validation=0.1, seed=0)
+    mnist = load_mnist(folder, device, validation=0.1, seed=0)
     return {
         split: {
             "image": small_digits[split]["image"],
             "digit": small_digits[split]["digit"],
-            "other_writers_image": other_writers[split]["image"],
-            "other_writers_digit": other_writers[split]["digit"],
+            "mnist_image": mnist[split]["image"],
+            "mnist_digit": mnist[split]["digit"],
         }
         for split in small_digits
     }
 
 
-STREAMS = (
-    ("image", "digit"), ("other_writers_image", "other_writers_digit")
-)  # columns whose rows belong together
+STREAMS = (("image", "digit"), ("mnist_image", "mnist_digit"))  # columns whose rows belong together
 
 
 def steps_of(split: dict[str, Tensor], size: int | None) -> int:
