@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from engine.document.shipped import datasets_folder
 from engine.emit.entry import plain_text
 from engine.emit.model import Assembly, blamed
 from engine.emit.places import Places
-from engine.emit.statements import WIDTH, Statement, quoted, under
+from engine.emit.sources.straight import Function, Reading, Straight
+from engine.emit.sources.writers import may_carry, straight
+from engine.emit.statements import WIDTH, Statement, printed, quoted, under
 from engine.errors import EmitError
 from engine.shapes.folding import Prepared, Step
 
@@ -37,26 +40,95 @@ def home_text(folder: Path | None, beside: Path | None, copied: str | None = Non
     return f"Path({quoted(folder.as_posix())})"
 
 
-def loaders(node_id: str, data: Data) -> list[Callable[..., Any]]:
-    """The functions that load the data, and those that these are given. Errors: `EmitError`."""
+def loaders(node_id: str, data: Data) -> list[Function]:
+    """The functions that may load the data, and those that these are given. Errors: `EmitError`."""
     with blamed(node_id):
         first, given = _loader(data)
-    steps = _steps(data)
-    options = [*given.values(), *(value for step in steps for value in step.options.values())]
-    return [first, *(one for one in options if callable(one)), *(step.function for step in steps)]
+    return [first, *_callables(given), *may_carry(first), *_of_steps(data)]
 
 
-def load_lines(made: Assembly, places: Places) -> list[Statement]:
-    """The script's own `load`, which calls what loads the data."""
+@dataclass(frozen=True)
+class Loading:
+    """The script's own `load` as a script has it, and as the application reads: strictly, telling how far.
+
+    `carries` and `strict_carries` are the functions of ours that they use; `strict` is empty where both read
+    alike. `parts` are its functions, `load` the last.
+    """
+
+    parts: list[list[Statement]] = field(default_factory=list)
+    carries: list[Function] = field(default_factory=list)
+    strict: list[Statement] = field(default_factory=list)
+    strict_carries: list[Function] = field(default_factory=list)
+
+    def key(self) -> str:
+        """The text of `load` as the application reads."""
+        part = self.strict or (self.parts[-1] if self.parts else [])
+        return "\n".join(line.plain for line in printed(part))
+
+
+def loading(made: Assembly, places: Places) -> Loading:
+    """The script's own `load`. Errors: `EmitError`."""
+    written: dict[str, Straight] = {}
+    carries: list[Function] = []
+    strict: list[Function] = []
+    for one, data in places.nodes:
+        with blamed(one):
+            loader, given = _loader(data)
+            names = NameBook(("folder", "device", "split", "splits", "used"), outer=made.names)
+            found = straight(loader, Reading(data, given, _wanted(made, one, data), names))
+        carried = [loader, *_callables(given), *_of_steps(data)]
+        strict += carried
+        if found is not None:
+            written[one] = found
+            carried = [*found.carries, *_of_steps(data)]
+        carries += carried
+    doc = _doc(made)
+    if len(places.nodes) > 1:
+        beside, values = _written_beside(made, written)
+        lines = _load_several(made, places, values)
+        strictly = _load_several(made, places, {})
+    else:
+        [(one, data)] = places.nodes
+        beside, lines = [], _load_one(made, data, written.get(one))
+        strictly = _load_one(made, data, None)
+    head = "def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"
+    return Loading(
+        [*beside, [under(head, [*doc, *lines]).of(made.source)]],
+        carries,
+        [under(head, strictly).of(made.source)] if written else [],
+        strict if written else [],
+    )
+
+
+def _doc(made: Assembly) -> list[Statement]:
+    """What `load` gives, with its sizes."""
     doc = "; ".join(f"{plain_text(column.name)} {_sizes(column)}" for column in made.columns())
     first = "{split: {column: values}} for train, validation and test"
     if len(first) + len(doc) < WIDTH - 16:
-        body = [Statement(f'"""{first}: {doc}."""')]
-    else:
-        body = [Statement(one) for one in (f'"""{first}.', "", f"{doc}.", '"""')]
-    body += _load_several(made, places) if len(places.nodes) > 1 else _load_one(made, places.nodes[0][1])
-    head = "def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"
-    return [under(head, body).of(made.source)]
+        return [Statement(f'"""{first}: {doc}."""')]
+    return [Statement(one) for one in (f'"""{first}.', "", f"{doc}.", '"""')]
+
+
+def _wanted(made: Assembly, node_id: str, data: Data) -> tuple[str, ...]:
+    """The data's own columns that the script uses, or that a transform of it reads."""
+    used = {one.name for one in made.columns(node_id)}
+    if isinstance(data, Prepared):
+        used = {data.own_name(one) for one in used} | {step.column for step in data.steps}
+        data = data.data
+    return tuple(one.name for one in data.columns() if one.name in used)
+
+
+def _written_beside(
+    made: Assembly, written: Mapping[str, Straight]
+) -> tuple[list[list[Statement]], dict[str, str]]:
+    """A function for each data node that is read in lines, and their names by node."""
+    parts, names = [], {}
+    for one, found in written.items():
+        title = made.graph.node(one).name or made.book.types[one].title
+        names[one] = made.names.give(f"load {title}")
+        head = f"def {names[one]}(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"
+        parts.append([under(head, [*found.lines, Statement(found.value, target="return")]).of(one)])
+    return parts, names
 
 
 def _loader(data: Data) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -70,12 +142,25 @@ def _steps(data: Data) -> tuple[Step, ...]:
     return data.steps if isinstance(data, Prepared) else ()
 
 
-def _load_one(made: Assembly, data: Data) -> list[Statement]:
+def _callables(given: Mapping[str, Any]) -> list[Function]:
+    return [one for one in given.values() if callable(one)]
+
+
+def _of_steps(data: Data) -> list[Function]:
+    steps = _steps(data)
+    return [step.function for step in steps] + [one for step in steps for one in _callables(step.options)]
+
+
+def _load_one(made: Assembly, data: Data, written: Straight | None) -> list[Statement]:
     used = [column.name for column in made.columns()]
-    call = _call_of(data)
-    if len(data.columns()) > len(used):
-        return _chosen(call, data, used)
-    return [Statement(call, target="return")]
+    call = _call_of(data) if written is None else written.value
+    lines = [] if written is None else [*written.lines]
+    read = len(
+        data.columns() if written is None else [*_wanted(made, made.source or "", data), *_steps(data)]
+    )
+    if read > len(used):
+        return [*lines, *_chosen(call, data, used)]
+    return [*lines, Statement(call, target="return")]
 
 
 def _chosen(call: str, data: Data, used: Sequence[str]) -> list[Statement]:
@@ -87,8 +172,11 @@ def _chosen(call: str, data: Data, used: Sequence[str]) -> list[Statement]:
     return [*lines, Statement(chosen, target="return")]
 
 
-def _load_several(made: Assembly, places: Places) -> list[Statement]:
-    """Each data node's splits, those that are paired checked, and the columns of all beside each other."""
+def _load_several(made: Assembly, places: Places, functions: Mapping[str, str]) -> list[Statement]:
+    """Each data node's splits, those that are paired checked, and the columns of all beside each other.
+
+    `functions` are the script's own that read data nodes.
+    """
     book = NameBook(("folder", "device", "split"), outer=made.names)
     titles = {one: made.graph.node(one).name or data.title for one, data in places.nodes}
     names = {one: book.give(title, "data") for one, title in titles.items()}
@@ -96,7 +184,8 @@ def _load_several(made: Assembly, places: Places) -> list[Statement]:
     items: list[Statement] = []
     for one, data in places.nodes:
         with blamed(one):
-            call = _call_of(data, places.below.get(one, ""))
+            below = places.below.get(one, "")
+            call = f"{functions[one]}({_folder(below)})" if one in functions else _call_of(data, below)
         lines += [Statement(call, node_id=one, target=names[one]), *_step_lines(data, names[one])]
         for column in made.columns(one):
             own = data.own_name(column.name) if isinstance(data, Prepared) else column.name
@@ -124,7 +213,11 @@ def _step_lines(data: Data, splits: str) -> list[Statement]:
 def _call_of(data: Data, below: str = "") -> str:
     """The call that reads a data node's files, which are in the folder or `below` it."""
     first, given = _loader(data)
-    return _call(first, f"folder / {quoted(below)}, device" if below else "folder, device", given)
+    return _call(first, _folder(below), given)
+
+
+def _folder(below: str) -> str:
+    return f"folder / {quoted(below)}, device" if below else "folder, device"
 
 
 def _call(function: Callable[..., Any], first: str, options: Mapping[str, object]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import math
+import re
 import sys
 import traceback
 import weakref
@@ -80,8 +81,12 @@ class Program:
         self.twin = script.twin
         self._watcher: Watcher | None = None
         self._given: Mapping[tuple[str, str], Tensor] = {}
-        self._file = f"<network {next(_numbers)}>"
-        self._names = self._execute(f"{script.twin}\n\n{script.steps}")
+        number = next(_numbers)
+        self._file = f"<network {number}>"
+        self._names = self._execute(f"{script.twin}\n\n{script.steps}", self._file)
+        self._strict_file = f"<reading {number}>"
+        strict = script.strict.text
+        self._reading = self._execute(strict, self._strict_file) if strict else self._names
         self.Model: type[nn.Module] = self._names["Model"]
         crashes.remember(self._file, self._lines())
 
@@ -183,7 +188,7 @@ class Program:
 
         Errors: `DataError` naming the data node.
         """
-        load: Callable[[Path, str], dict[str, Batch]] = self._names["load"]
+        load: Callable[[Path, str], dict[str, Batch]] = self._reading["load"]
         try:
             with reading(self.data_node), self._learning_tokens():
                 return load(self.data_folder or folder, device)
@@ -199,7 +204,7 @@ class Program:
                 loader = build(data, "data", {}).loader
                 learn = loader[1].get(OPTION) if loader is not None else None
                 learner = getattr(learn, "__name__", "")
-                watched.enter_context(watching(self._names, learner, data.learned_key()))
+                watched.enter_context(watching(self._reading, learner, data.learned_key()))
             yield
 
     def forward(self, model: nn.Module, batch: Batch) -> Any:
@@ -239,8 +244,12 @@ class Program:
         """The node whose line raised, from the traceback."""
         found = None
         for frame in traceback.extract_tb(error.__traceback__):
-            if frame.filename == self._file and frame.lineno is not None:
+            if frame.lineno is None:
+                continue
+            if frame.filename == self._file:
                 found = self._node_at(frame.lineno, frame.colno) or found
+            elif frame.filename == self._strict_file:
+                found = self._script.strict.node_at(frame.lineno) or found
         return found
 
     def _lines(self) -> dict[int, tuple[str, str]]:
@@ -268,15 +277,15 @@ class Program:
             _show(watcher, node_id, pattern, value if shown is None else shown(value))
         return value
 
-    def _execute(self, text: str) -> dict[str, Any]:
-        linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
-        weakref.finalize(self, linecache.cache.pop, self._file, None)  # each edit makes a program
-        module = ModuleType(f"network_{self._file[9:-1]}")
-        module.__file__ = self._file
+    def _execute(self, text: str, file: str) -> dict[str, Any]:
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        weakref.finalize(self, linecache.cache.pop, file, None)  # each edit makes a program
+        module = ModuleType(re.sub(r"\W+", "_", file).strip("_"))
+        module.__file__ = file
         module.__dict__["tap"] = self._tap
         sys.modules[module.__name__] = module  # a dataclass looks up the module it is made in
         try:
-            exec(compiled(text, self._file), module.__dict__)
+            exec(compiled(text, file), module.__dict__)
         finally:
             del sys.modules[module.__name__]
         connect(module.__dict__)

@@ -35,7 +35,7 @@ from engine.emit.distributed import (
 )
 from engine.emit.entry import listed, main_lines, model_only_lines, plain_text
 from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
-from engine.emit.loading import home_text, load_lines, loaders
+from engine.emit.loading import Loading, home_text, loaders, loading
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, block_lines, class_lines
 from engine.emit.names import LIBRARY, script_names
@@ -120,7 +120,8 @@ class Script:
     fast: Fast | None = None
     first: str = "objective"  # the function of the plan's first objective
     folder: Path | None = None  # where the user's own data lie
-    loading: str = ""  # the script's own `load`
+    strict: Source = Source("")  # how the application reads, where a script reads in lines of its own
+    loading: str = ""  # the text of `load` as the application reads
     counts_apart: bool = False  # losses count different places of a batch
     joins: bool = False  # a row that would be a batch of its own joins the batch before it
 
@@ -185,9 +186,9 @@ def write_script(
     files: Copies = places.files_beside(beside) if with_data and beside else ()
     rules = any(isinstance(one, Rule | ChangeModel) for one in plan.objectives)
     trains = bool(places) and (rules or any(isinstance(types[one], Loss) for one in project.graph.nodes))
-    loading = [found for one in places.nodes for found in loaders(*one)] if trains else []
+    reading = [found for one in places.nodes for found in loaders(*one)] if trains else []
     offered = chosen(offers(project, book), procedures) if trains else ()
-    made = assemble(project, book, script_names(project, book, [*loading, *carried_by(offered)]))
+    made = assemble(project, book, script_names(project, book, [*reading, *carried_by(offered)]))
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
         check_shareable(made.columns())
@@ -198,10 +199,10 @@ def write_script(
     needed: list[Any] = [read_weights] if weights else []
     parts = [*block_lines(made), class_lines(made)]
     players: Players | None = None
-    load: list[Statement] = []
+    load = Loading()
     if trains:
-        load = load_lines(made, places)
-        needed += [*loading, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
+        load = loading(made, places)
+        needed += [*load.carries, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         needed += [check_pairs] if any(len(nodes) > 1 for nodes in made.streams.nodes) else []
         if general:
             players = players_of(made, plan, distributed)
@@ -245,13 +246,25 @@ def write_script(
     twin = _text(line.run for line in lines)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
-    load_text = _text(line.plain for line in printed(load))[:-1]
     apart = len(counts) > 1
     joins = joins_rows(made.book)
     first = next((one for phase in players.functions for one in phase), "") if players else "objective"
     taken = _text(line.plain for line in _apart(steps)) if steps else ""
     return Script(
-        source, twin, taken, made, trains, files, threads, fast, first, folder, load_text, apart, joins
+        source,
+        twin,
+        taken,
+        made,
+        trains,
+        files,
+        threads,
+        fast,
+        first,
+        folder,
+        _strict(load),
+        load.key(),
+        apart,
+        joins,
     )
 
 
@@ -261,6 +274,17 @@ _EMPTY = Line("", "")
 def _apart(parts: Iterable[Sequence[Statement]]) -> list[Line]:
     """Parts of a script as lines, with two empty ones between each two."""
     return [line for part in parts for line in (*printed(part), _EMPTY, _EMPTY)][:-2]
+
+
+def _strict(load: Loading) -> Source:
+    """The application's own `load`, with all that it carries."""
+    if not load.strict:
+        return Source("")
+    carried = portable_source(load.strict_carries)
+    lines = _apart([*map(verbatim, carried), load.strict])
+    head = printed([*_imports(ast.parse(_text(line.plain for line in lines))), BLANK])
+    lines = [*head, *lines]
+    return Source(_text(line.plain for line in lines), tuple(line.node_id for line in lines))
 
 
 def _text(lines: Iterable[str]) -> str:
@@ -281,9 +305,7 @@ def _by_name(carried: Iterable[Any]) -> list[Any]:
     return sorted(carried, key=lambda found: str(found.__name__))
 
 
-def _plain_parts(
-    made: Assembly, plan: Plan, load: list[Statement], distributed: bool
-) -> list[list[Statement]]:
+def _plain_parts(made: Assembly, plan: Plan, load: Loading, distributed: bool) -> list[list[Statement]]:
     """What a plan with the plain loop is made of, up to `train`."""
     types, first = made.book.types, made.counting().name
     order = made.graph.order()
@@ -294,7 +316,10 @@ def _plain_parts(
     if measures:
         parts.append(measuring_lines(made, "measure", [*losses, *metrics]))
     joins = joins_rows(made.book)
-    parts += [load, *_batch_parts(made, "BATCH" if plan.batch else "n", joins=joins and bool(plan.batch))]
+    parts += [
+        *load.parts,
+        *_batch_parts(made, "BATCH" if plan.batch else "n", joins=joins and bool(plan.batch)),
+    ]
     parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective))
     schedule = schedule_lines(plan.objective)
@@ -308,14 +333,14 @@ def _plain_parts(
 
 
 def _general_parts(
-    made: Assembly, load: list[Statement], players: Players, distributed: bool
+    made: Assembly, load: Loading, players: Players, distributed: bool
 ) -> list[list[Statement]]:
     """What a plan of phases and players is made of, up to `train`."""
     first, joins = made.counting().name, players.facts.joins
     short = players.short
     sized = short is None or short.sized
     size = "size or n" if sized else "BATCH" if made.project.plan.batch else "n"
-    parts = [load, *_batch_parts(made, size, sized=sized, joins=joins)]
+    parts = [*load.parts, *_batch_parts(made, size, sized=sized, joins=joins)]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
     if distributed:

@@ -1,0 +1,19 @@
+"""Who writes how each source is read: a loader that is not named here is carried as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.emit.sources.straight import Function, Reading, Straight, Writer
+
+WRITERS: Mapping[Function, Writer] = {}
+
+
+def may_carry(loader: Function) -> tuple[Function, ...]:
+    """All functions that a script may carry in the place of a loader."""
+    return WRITERS[loader].may_carry if loader in WRITERS else ()
+
+
+def straight(loader: Function, reading: Reading) -> Straight | None:
+    """The straight lines for a loader; None where it is to be carried."""
+    return WRITERS[loader].write(reading) if loader in WRITERS else None
