@@ -71,16 +71,18 @@ def loading(made: Assembly, places: Places) -> Loading:
     written: dict[str, Straight] = {}
     carries: list[Function] = []
     strict: list[Function] = []
+    outside: list[list[Statement]] = []
     for one, data in places.nodes:
         with blamed(one):
             loader, given = _loader(data)
             names = NameBook(("folder", "device", "split", "splits", "used"), outer=made.names)
-            found = straight(loader, Reading(data, given, _wanted(made, one, data), names))
+            found = straight(loader, Reading(data, given, _wanted(made, one, data), names, made.names))
         carried = [loader, *_callables(given), *_of_steps(data)]
         strict += carried
         if found is not None:
             written[one] = found
             carried = [*found.carries, *_of_steps(data)]
+            outside += [[line.of(one) for line in part] for part in found.beside]
         carries += carried
     doc = _doc(made)
     if len(places.nodes) > 1:
@@ -93,7 +95,7 @@ def loading(made: Assembly, places: Places) -> Loading:
         strictly = _load_one(made, data, None)
     head = "def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"
     return Loading(
-        [*beside, [under(head, [*doc, *lines]).of(made.source)]],
+        [*outside, *beside, [under(head, [*doc, *lines]).of(made.source)]],
         carries,
         [under(head, strictly).of(made.source)] if written else [],
         strict if written else [],

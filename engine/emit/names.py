@@ -30,6 +30,10 @@ LIBRARY = {
     "os": "import os",
     "sys": "import sys",
     "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
+    "Image": "from PIL import Image",
+    "ImageOps": "from PIL import ImageOps",
+    "pl": "import polars as pl",
+    "ThreadPoolExecutor": "from concurrent.futures import ThreadPoolExecutor",
 }
 CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS"
 CLASSES = "Model Player Phase"

@@ -421,8 +421,9 @@ def _docstring(
 
 
 def imported(parsed: ast.Module) -> set[str]:
-    """The packages that a script imports where it needs them."""
-    found: set[str] = set()
+    """The packages that a script imports, at its top or where it needs them."""
+    used = set().union(*(names_read(part) for part in parsed.body))
+    found = {line.split()[1].partition(".")[0] for one, line in LIBRARY.items() if one in used}
     for node in ast.walk(parsed):
         if isinstance(node, ast.Import):
             found.update(one.name.partition(".")[0] for one in node.names)

@@ -12,104 +12,24 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from PIL import Image, ImageOps
 from torch import Tensor, nn
 
 SEED, BATCH, EPOCHS = 0, 8, 40
 PATIENCE = 8  # epochs without a better validation loss before training stops
 
 
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.telling.tell, 2 lines, cd0b0cc30e4a
-
-
-# engine.data.images.files.values_of, 5 lines, f30a373d5bde
-
-
-# engine.data.images.files.HeldLevels, 9 lines, aa5e074e9160
-
-
-# engine.data.images.files.ImageFiles, 70 lines, ada90521f4cc
-
-
-# engine.data.images.listing.readable_name, 4 lines, 103e8c022ae5
-
-
-# engine.data.images.listing.quoted_name, 4 lines, 7ec715b1fb03
-
-
-# engine.data.images.decoding.check_image_file, 14 lines, d93891da08ce
-
-
-# engine.data.images.decoding.read_image, 31 lines, e18153bf10a9
-
-
-# engine.data.images.decoding.upright, 6 lines, 58df1be79c7b
-
-
-# engine.data.images.masks.mask_values, 12 lines, 400dd54fcd6f
-
-
-# engine.data.images.decoding.of_size, 13 lines, 09a14173d69e
-
-
-# engine.data.images.masks.mask_classes, 33 lines, 55c4ae8e1376
-
-
-# engine.data.images.decoding.deep_levels, 11 lines, 45cc1733cf60
-
-
-# engine.data.images.decoding.image_levels, 32 lines, 97bd3167be86
-
-
-# engine.data.images.files.image_column, 16 lines, b219f67157db
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
-# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
-
-
-# engine.data.images.files.split_images, 35 lines, bcb7ab3dba55
-
-
-# engine.data.images.files.load_masked_images, 26 lines, 360323d8513d
-
-
-# engine.data.images.listing.is_image, 4 lines, cc12da07272d
-
-
-# engine.data.images.listing.leads_to_folder, 5 lines, e70f8f8ff0c8
-
-
 # engine.data.images.listing.natural_key, 4 lines, 1a6973ccf511
-
-
-# engine.data.images.listing.files_below, 24 lines, 28d453c5ee40
-
-
-# engine.data.images.listing.split_number, 5 lines, 43824851965d
-
-
-# engine.data.images.listing.without_split, 8 lines, 25f29fc5cdbc
-
-
-# engine.data.images.listing.masked_name, 4 lines, 1a9bd743856c
-
-
-# engine.data.images.listing.images_with_masks, 25 lines, 206218123db5
 
 
 # engine.data.splits.split_at_random, 11 lines, 2e98d906d7c2
@@ -175,28 +95,99 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, T
     }
 
 
+def open_image(path: Path) -> Image.Image:
+    """The image in a file, turned as its camera noted."""
+    kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
+    try:
+        with Image.open(path, formats=kinds) as image:
+            image.load()
+            return ImageOps.exif_transpose(image)
+    except Exception as error:  # a damaged file may fail in any way
+        raise SystemExit(f"{path} cannot be read: {error}.") from error
+
+
+def levels_of(path: Path) -> np.ndarray[Any, Any]:
+    """An image as levels, (1, 32, 32)."""
+    image = open_image(path)
+    if image.mode.startswith("I"):  # grey of 16 bits
+        deep = np.asarray(image)
+        image = Image.fromarray(deep.astype(np.float32))
+        grey = (np.asarray(image.resize((32, 32), Image.Resampling.BILINEAR)) / 257).round().astype(np.uint8)
+        return grey[None]
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+        image = image.convert("RGB")
+    image = image.convert("L")
+    return np.asarray(image.resize((32, 32), Image.Resampling.BILINEAR))[None]
+
+
+def pixel_classes(path: Path) -> np.ndarray[Any, Any]:
+    """The class of each pixel of a mask, (32, 32)."""
+    image = open_image(path)
+    if image.mode in ("LA", "PA"):
+        image = image.convert(image.mode[0])
+    if image.mode in ("1", "L", "P") or image.mode.startswith("I"):
+        values = np.asarray(image).astype(np.int64)
+    else:
+        red, green, blue = np.moveaxis(np.asarray(image.convert("RGB")).astype(np.int64), 2, 0)
+        values = red * 65536 + green * 256 + blue
+    known = np.arange(4)
+    places = np.searchsorted(known, values).clip(max=len(known) - 1)
+    if ((known[places] != values) & (values != 255)).any():
+        raise SystemExit(f"The mask {path} has a value that is of no class.")
+    places[values == 255] = -100  # of no class, as losses leave it out
+    image = Image.fromarray(places.astype(np.int32))
+    return np.asarray(image.resize((32, 32), Image.Resampling.NEAREST)).astype(np.int16)
+
+
+def images_below(folder: Path) -> list[str]:
+    """The names of all images below a folder, 2 before 10; a folder that is linked to is read once."""
+    ends = tuple(".png .jpg .jpeg .jpe .jfif .bmp .gif .webp .tif .tiff .ppm .pgm .pbm".split())
+    found: list[str] = []
+    seen: set[Path] = set()
+    folders, links = [folder], list[Path]()
+    while folders or links:
+        place = (folders or links).pop()
+        inside = [one for one in place.glob("*") if one.name[0] != "." and place.resolve() not in seen]
+        seen.add(place.resolve())
+        folders += [one for one in inside if one.is_dir() and not one.is_symlink()]
+        links += [one for one in inside if one.is_dir() and one.is_symlink()]
+        names = [one.relative_to(folder).as_posix() for one in inside if not one.is_dir()]
+        found += [name for name in names if name.casefold().endswith(ends)]
+    return sorted(found, key=natural_key)
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
     image (N, 1, 32, 32); mask (N, 32, 32).
     """
-    return load_masked_images(
-        folder,
-        device,
-        rows=images_with_masks,
-        where={"images": "images", "masks": "masks", "split_folders": False},
-        image={"size": (32, 32), "fit": "stretch", "channels": "grey", "behind": "white", "bits": 8},
-        values=(0, 1, 2, 3),
-        void=255,
-        unreadable="stop",
-        memory=1000,
-        threads=2,
-        key="",
-        splitter=split_at_random,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    pairs: list[tuple[str, str]] = []
+    mask_of: dict[str, str] = {}
+    for name in images_below(folder):
+        top, _, rest = name.partition("/")
+        stem = rest.rpartition(".")[0]
+        if top == "images":
+            pairs.append((name, stem))
+        elif top == "masks":
+            mask_of[stem] = name  # for an image of its own name first, then without what it ends in
+            mask_of.setdefault(re.sub("([_-]mask|_seg|_gt|_label)$", "", stem, flags=re.IGNORECASE), name)
+    listed = [(name, mask_of.get(stem, "")) for name, stem in pairs]
+    if not listed or not all(one[1] for one in listed):
+        raise SystemExit(f"Images in {folder} have no masks, or are no longer there.")
+    with ThreadPoolExecutor(2) as pool:
+        levels = np.stack(list(pool.map(levels_of, [folder / name for name, mask in listed])))
+    images = torch.from_numpy(levels.astype(np.float32) / 255)
+    with ThreadPoolExecutor(2) as pool:
+        levels = np.stack(list(pool.map(pixel_classes, [folder / mask for name, mask in listed])))
+    masks = torch.from_numpy(levels.astype(np.int64))
+    rows = split_at_random(len(listed), None, validation=0.2, test=0.2, seed=0)
+    if not all(len(at) for at in rows.values()):
+        raise SystemExit("There are too few rows for three splits: has the data changed?")
+    return {
+        split: {"image": images[at].to(device), "mask": masks[at].to(device)} for split, at in rows.items()
+    }
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

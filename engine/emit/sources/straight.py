@@ -18,25 +18,29 @@ class Reading:
     """A data node whose reading is to be written.
 
     `options` are those that its loader takes beside the folder and the device, `wanted` the names of the
-    columns that the script uses, `names` gives variables of its function, which has `folder` and `device`.
+    columns that the script uses, `names` gives variables of its function, which has `folder` and `device`,
+    and `outside` names of functions and classes beside it.
     """
 
     data: Data
     options: Mapping[str, Any]
     wanted: tuple[str, ...]
     names: NameBook
+    outside: NameBook
 
 
 @dataclass(frozen=True)
 class Straight:
     """Lines that read a source, and then `value`, an expression of its {split: {column: values}}.
 
-    `carries` are functions that they call, all of them among those the writer says it may carry.
+    `carries` are functions that they call, all of them among those the writer says it may carry; `beside` are
+    functions and classes of the script's own, whose names are given by `Reading.outside`.
     """
 
     lines: Sequence[Statement]
     value: str
     carries: Sequence[Function] = ()
+    beside: Sequence[Sequence[Statement]] = ()
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.data.images.files import load_image_files, load_masked_images
+from engine.emit.sources import images
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
 
-WRITERS: Mapping[Function, Writer] = {}
+WRITERS: Mapping[Function, Writer] = {
+    load_image_files: Writer(images.write_images, images.MAY_CARRY),
+    load_masked_images: Writer(images.write_images, images.MAY_CARRY),
+}
 
 
 def may_carry(loader: Function) -> tuple[Function, ...]:
